@@ -1,13 +1,15 @@
 # Rushlight's commands. `make demo` and `make test` need nothing but a Debian or Ubuntu machine; `make help` lists the others.
 SHELL := /bin/sh
 export PATH := $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
-# One target folder for everybody; CMake's cargo driver and Maven take the libraries from here.
+# A single target folder; CMake's cargo driver and Maven take the libraries from here.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
 PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 JOBS ?= $(shell nproc)
 CMAKE_BUILD := build/cmake
+# One command at a time in that folder: `make test` builds there in the background.
+ALONE := flock build/cmake.lock
 INSTALL_BUILD := build/package
 COMPARE_BUILD := build/compare
 JAR := java/target/rushlight-$(VERSION).jar
@@ -27,7 +29,7 @@ help: ## lists the commands
 
 # ---- Building ----
 
-setup: ## installs, or names, what the other commands need
+setup: ## installs, or lists, the prerequisites of the other commands
 	@cmake/setup.sh all
 
 setup-native:
@@ -37,52 +39,79 @@ setup-java:
 	@cmake/setup.sh java
 
 build: setup-native ## the native library and the tool: target/release/librushlight.{so,a}, target/release/rushlight
-	@# Both in one command, as CMake's driver does: asked for alone, the tool's features would have parts of the library built anew.
+	@# One command for both, like CMake's driver: building the tool alone, with its features, would rebuild parts of the library.
 	cargo build --release --locked -p rushlight-capi -p rushlight-cli
 
 configure: setup build
 	@mkdir -p build
-	@cmake -S . -B $(CMAKE_BUILD) -DRUSHLIGHT_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+	@$(ALONE) cmake -S . -B $(CMAKE_BUILD) -DRUSHLIGHT_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
 
 cmake: configure
-	cmake --build $(CMAKE_BUILD) -j $(JOBS)
+	$(ALONE) cmake --build $(CMAKE_BUILD) -j $(JOBS)
 
-jar: setup-java build ## the Java library with the native one inside
+jar: setup-java build generate ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
 
 # The library for ARM64, if `make arm64` has built it.
 ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
 
-jars: setup-java build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+jars: setup-java build generate ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
 	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
 	@ls -l java/target/*.jar
 
 # ---- The two commands of the README ----
 
 demo: configure jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
-	cmake --build $(CMAKE_BUILD) --target digits -j $(JOBS)
+	$(ALONE) cmake --build $(CMAKE_BUILD) --target digits -j $(JOBS)
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
 	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
-test: check test-rust test-native test-java test-soak examples demo test-install docs-test valgrind ## everything that must hold
+# The library and the C and C++ tests are compiled in the background while the lints and the Rust tests run, which use
+# another profile of Cargo. A stage that needs them waits for the locks of Cargo and of $(CMAKE_BUILD).
+STAGES := check test-rust test-native test-java test-soak examples demo test-install docs-test valgrind
+
+test: setup ## all checks and tests, in stages whose times are printed at the end
+	@tests/stages.sh --ahead 'make cmake' $(STAGES)
 	@echo "make test: all passed"
+
+test-quick: setup ## before a commit, in minutes if everything was built before: lints, generated files, unit tests, some C and C++ tests
+	@tests/stages.sh headers-check notices-check format lint test-unit test-native-quick
+
+begin-%:
+	@tests/stages.sh --begin $*
+
+end-%: %
+	@tests/stages.sh --end $*
 
 # ---- Parts of `make test` ----
 
 test-rust: setup
 	cargo test -q --locked --workspace --no-fail-fast
-	@# The program that was just built: asking Cargo for one package would build it and what it needs anew, with fewer features.
+	@# The program that was just built: building only this package would rebuild its dependencies with fewer features.
 	@program=$$(cargo test --locked --workspace --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
 	  for level in portable avx2; do RUSHLIGHT_SIMD=$$level "$$program" -q || exit 1; done
 
-conformance: build ## GOLDEN=dir: every recorded case of a folder, by name through the library; OP=name JSON=1 LAWS=1
+test-unit: setup
+	cargo test -q --locked --workspace --lib --bins
+
+operators: setup ## which of PyTorch's operators there are, by family, and why others are missing; MISSING=1 names them
+	@cargo run -q --locked -p rushlight-generate -- --coverage $(if $(MISSING),--missing)
+
+conformance: build ## GOLDEN=dir: every recorded case of a folder, by name through the library; OP=name JSON=1 PROPERTIES=1
 	@test -e "$(GOLDEN)" || { echo "GOLDEN=dir is needed: a folder of golden files (tests/data/golden.md)" >&2; exit 1; }
 	@cargo run -q --release --locked -p rushlight-conformance -- --library $(LIBRARY) $(if $(OP),--op '$(OP)') $(if $(JSON),--json) \
-	  $(if $(LAWS),--laws) '$(GOLDEN)'
+	  $(if $(PROPERTIES),--properties) '$(GOLDEN)'
 
-fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator, each must succeed or end in an error
+fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator; each must succeed or return an error
 	@cargo run -q --release --locked -p rushlight-conformance --bin fuzz-calls -- --library $(LIBRARY) --calls $(or $(N),100000) \
 	  --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')
+
+fuzz-torch: build ## PYTHON=file CALLS=10000 SEED=1 OP=name: random calls compared with PyTorch 2.7.1 (tests/oracle/README.md), minimised
+	@test -n "$(PYTHON)" || { echo "PYTHON=file is needed: a Python with PyTorch 2.7.1" >&2; exit 1; }
+	@cargo build -q --release --locked -p rushlight-conformance
+	@cargo run -q --locked -p rushlight-generate -- --build --out build/schemas >/dev/null
+	'$(PYTHON)' tests/oracle/fuzz_torch.py --schemas build/schemas/schema.json --runner target/release/conformance --library $(LIBRARY) \
+	  --calls $(or $(CALLS),10000) --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')
 
 test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 processor
 	@tests/arm64/run.sh
@@ -94,48 +123,71 @@ test-native: cmake
 	cargo run -q --locked -p rushlight-checks --bin instructions -- $(LIBRARY)
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)
 
+QUICK_C := errors by_name autograd hooks memory files chapters
+null :=
+space := $(null) $(null)
+
+test-native-quick: configure
+	$(ALONE) cmake --build $(CMAKE_BUILD) --target cpp_tests $(QUICK_C:%=c_%) -j $(JOBS)
+	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS) -R '^(cpp_tests|c/($(subst $(space),|,$(QUICK_C))))$$'
+
 pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, from a checkout of PyTorch; ONLY=file.cpp
 	@test -d "$(SOURCES)/test/cpp/api" || { echo "SOURCES=dir is needed: a checkout of PyTorch 2.6.0" >&2; exit 1; }
 	@python3 tests/cpp/pytorch_tests.py '$(SOURCES)' --cxxflags '-isystem include -isystem cpp-frontend/include' --library $(LIBRARY) \
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
-test-java: setup-java build
+test-java: setup-java build generate
 	$(MAVEN) -P publish verify
 	@tests/jars/run.sh $(JAR:.jar=) build/jars
 
 examples: cmake jar ## runs the short examples
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
 
-test-install: ## installs into a folder and uses that as a stranger would
+test-install: ## installs into a folder and uses the installation as an external project would
 	@$(MAKE) --no-print-directory install PREFIX=build/prefix >/dev/null
 	@tests/install/run.sh build/prefix build/install
 
-docs-test: ## runs the code of the documents with what test-install has installed; PYTHON=file: a Python with PyTorch; PAGE=file.md
+docs-test: ## runs the code of the documents with the installation of test-install; PYTHON=file: a Python with PyTorch; PAGE=file.md
 	@cargo run -q --locked -p rushlight-checks --bin documents -- run build/prefix build/docs $(PAGE)
 
-check: setup opgen-check notices-check ## formatting, lints, generated files
-	cargo fmt --all --check
-	cargo clippy -q --locked --workspace --all-targets -- -D warnings
+check: setup headers-check notices-check format lint ## formatting, lints, generated files
 	cargo clippy -q --locked -p rushlight-capi --no-default-features --features minimal -- -D warnings
-	cargo clippy -q --locked -p rushlight-capi --no-default-features --features inference -- -D warnings
-	cargo check -q --locked -p rushlight-capi --features cuda
 
-features: setup ## every family of operators compiles alone, with what it needs
+format: setup
+	cargo fmt --all --check
+
+# With the CUDA column; `check` and `features` lint without it.
+lint: setup
+	cargo clippy -q --locked --workspace --all-targets --features rushlight-capi/cuda -- -D warnings
+
+features: setup ## every family of operators compiles alone with what it needs, and the set `inference`
+	cargo clippy -q --locked -p rushlight-capi --no-default-features --features inference -- -D warnings
 	@for family in $$(sed -n 's/^\(op-[a-z_]*\) = .*/\1/p' core/tensor/Cargo.toml); do echo "$$family"; \
 	  cargo clippy -q --locked -p rushlight-capi --no-default-features --features "$$family" -- -D warnings || exit 1; done
 
-opgen: setup ## writes every generated file from core/schema
-	cargo run -q --locked -p opgen
+generate: setup-native ## writes Java's generated sources, and below build/generated what tests, documents and packages read
+	cargo run -q --locked -p rushlight-generate -- --build --java
+
+headers: setup ## writes the headers of C and C++, which are checked in, and the record of the ABI
+	cargo run -q --locked -p rushlight-generate -- --headers
 	cargo run -q --locked -p rushlight-abi --bin snapshot -- include tests/abi/interface.txt --update
 
-opgen-check: setup ## are the generated files fresh?
-	cargo run -q --locked -p opgen -- --check
+headers-check: setup ## checks that the checked-in headers are up to date
+	cargo run -q --locked -p rushlight-generate -- --check
 
 notices: setup ## writes THIRD_PARTY_NOTICES.md
 	cargo run -q --locked -p rushlight-checks --bin notices
 
 notices-check: setup
 	cargo run -q --locked -p rushlight-checks --bin notices -- --check
+
+DENY := $(CARGO_TARGET_DIR)/tools/bin/cargo-deny
+
+$(DENY):
+	env -u CARGO_TARGET_DIR cargo install -q cargo-deny --version 0.20.2 --locked --root $(CARGO_TARGET_DIR)/tools
+
+deny: setup $(DENY) ## licences, duplicates and sources of all crates against deny.toml; not in `make test`: the tool takes minutes to compile
+	$(DENY) --locked check -D unnecessary-skip -D unmatched-skip licenses bans sources
 
 test-soak: jar
 	java -cp $(JAR) tests/soak/Soak.java 200000 0 64
@@ -144,12 +196,12 @@ valgrind: cmake ## the C demo program and the C tests under valgrind
 	valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite $(CMAKE_BUILD)/examples/hello_c
 	@tests/c/valgrind.sh $(CMAKE_BUILD)/tests/c
 
-# ---- Looking for faults, for as long as one likes (docs/RELIABILITY.md) ----
+# ---- Long-running tests (docs/RELIABILITY.md) ----
 
-fuzz: setup ## TIME=600 READERS="pt npz": damages inputs of every reader for so many seconds each; needs a nightly compiler
+fuzz: setup ## TIME=600 READERS="pt npz": fuzzes every reader for TIME seconds each; needs a nightly compiler
 	@tests/fuzz/run.sh $(or $(TIME),600) build/fuzz $(READERS)
 
-soak: cmake jar ## MINUTES=1 THREADS=64 N=10000000: threads train at once, from C and from Java; temporaries that nobody closes
+soak: cmake jar ## MINUTES=1 THREADS=64 N=10000000: concurrent training from C and Java; unclosed temporaries
 	@$(CMAKE_BUILD)/tests/c/c_soak $(or $(MINUTES),1) $(or $(THREADS),64)
 	@java -cp $(JAR) tests/soak/Soak.java $(or $(N),10000000) $(or $(MINUTES),1) $(or $(THREADS),64)
 
@@ -162,7 +214,7 @@ sanitize: setup ## the C and C++ tests under AddressSanitizer, LeakSanitizer and
 bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
 
-bench-java: jar ## what calls from Java cost, and what temporaries that nobody closes do to memory
+bench-java: jar ## cost of calls from Java, and memory used by unclosed temporaries
 	@java -cp $(JAR) bench/Overhead.java
 	@java -cp $(JAR) bench/Temporaries.java
 
@@ -174,13 +226,13 @@ compare-build: setup
 	cmake --build $(COMPARE_BUILD) --target compare_rushlight compare_torch compare_machine -j $(JOBS)
 	cargo build -q --release --locked -p rushlight-compare
 
-compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=n THREADS=1,2 LIBTORCH_ENV="NAME=value ..." JSON=file RESULTS=file
+compare: compare-build ## TORCH=dir: times compared with libtorch's; ONLY=regex ROUNDS=n THREADS=1,2 LIBTORCH_ENV="NAME=value ..." JSON=file RESULTS=file
 	@target/release/rushlight-compare run --rushlight $(COMPARE_BUILD)/bench/compare/compare_rushlight \
 	  --libtorch $(COMPARE_BUILD)/bench/compare/compare_torch --machine $(COMPARE_BUILD)/bench/compare/compare_machine \
 	  $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(THREADS),--threads $(THREADS)) \
 	  $(foreach variable,$(LIBTORCH_ENV),--libtorch-env $(variable)) $(if $(JSON),--json '$(JSON)') $(if $(RESULTS),--markdown '$(RESULTS)')
 
-size: jar ## sizes beside their bars: what is shipped, and small builds by set of features
+size: jar ## sizes and their limits: shipped artifacts, and small builds by feature set
 	@bench/size.sh $(LIBRARY) $(JAR)
 
 # ---- The site ----
@@ -190,29 +242,31 @@ MDBOOK := $(CARGO_TARGET_DIR)/tools/bin/mdbook
 $(MDBOOK):
 	env -u CARGO_TARGET_DIR cargo install -q mdbook --version 0.5.4 --locked --no-default-features --features search --root $(CARGO_TARGET_DIR)/tools
 
-docs: setup $(MDBOOK) ## the documents as a site: build/site/index.html
+docs: setup $(MDBOOK) ## builds the documents as a site: build/site/index.html
 	@rm -rf build/book build/site
 	@cargo run -q --locked -p rushlight-checks --bin documents -- book build/book
 	$(MDBOOK) build docs
 
 # ---- Installing ----
 
-install: jar ## headers, libraries, CMake and pkg-config files, jar, the tool `rushlight` below PREFIX
+install: jar ## installs headers, libraries, CMake and pkg-config files, the jar and the tool `rushlight` below PREFIX
 	@cmake -S . -B $(INSTALL_BUILD) >/dev/null
 	cmake --build $(INSTALL_BUILD)
 	cmake --install $(INSTALL_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
 
-dist: setup ## archives to hand out, in build/dist: SDKs (arm64's if `make arm64` was run), jars, notices, bill of materials, checksums
+dist: setup ## creates archives in build/dist: SDKs (arm64's if `make arm64` was run), jars, notices, bill of materials, checksums
 	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart >/dev/null
 	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
 	@rm -rf build/dist && mkdir -p build/dist
 	@cargo run -q --locked -p rushlight-checks --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json
 	@rm -rf build/native
 	@for platform in $(RELEASE_BUILDS)/*; do install -D $$platform/lib/librushlight.so build/native/$$(basename $$platform)/librushlight.so; done
-	@# Maven takes a library over only if it is newer than the last one, so it begins and ends with nothing.
+	@# Maven copies a library only if it is newer than the previous one, so the folder is empty before and after.
+	mvn -q -f java/pom.xml clean
+	$(MAKE) --no-print-directory generate
 	mvn -q -f java/pom.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native/$(PLATFORM) \
-	  $(if $(ARM64_BUILD),-Drushlight.native.dir.aarch64=$(CURDIR)/build/native/linux-aarch64) clean package
+	  $(if $(ARM64_BUILD),-Drushlight.native.dir.aarch64=$(CURDIR)/build/native/linux-aarch64) package
 	@cp java/target/rushlight-$(VERSION)*.jar build/dist && mvn -q -f java/pom.xml clean
 	@cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist
 	@cp build/dist/SHA256SUMS build/dist.sums && cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist && cmp build/dist.sums build/dist/SHA256SUMS

@@ -1,4 +1,4 @@
-// What a call from Java costs.
+// Measures the overhead of a call from Java.
 //   make bench-java
 import org.rushlight.Scope;
 import org.rushlight.Tensor;
@@ -11,7 +11,7 @@ class Overhead {
         Torch.setNumThreads(1);
         try (Tensor a = Torch.ones(4); Tensor b = Torch.ones(4)) {
             for (int round = 0; round < 5; round++) {
-                // The first rounds are those of a compiler that still works.
+                // The JIT compiler is still working in the first rounds.
                 System.out.println("round " + (round + 1));
                 report("add and close", time(() -> {
                     for (int i = 0; i < CALLS; i++) {

@@ -1,4 +1,4 @@
-// What temporaries that nobody closes do to memory: 10^7 of 16 bytes from one thread and from eight, 20000 of a MiB from four.
+// Measures the memory of temporaries that are not closed: 10^7 of 16 bytes from one thread and from eight, 20000 of a MiB from four.
 //   make bench-java
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-// Compiled, not run: what including the frontend costs.
+// Compiled, not run: measures the cost of including the frontend.
 #include <torch/torch.h>
 
 int main() {}

@@ -1,4 +1,5 @@
-// What a call through C++ costs: add on 4 floats, without and with recording a gradient. Prints two numbers, ns per call.
+// Measures the cost of a call through C++: add on 4 floats, without and with recording a gradient. Prints two numbers,
+// ns per call.
 #include <torch/torch.h>
 
 #include <cstdio>
@@ -8,7 +9,7 @@ namespace {
 
 constexpr int kCalls = 200000;
 
-// Time of the processor, not of the clock on the wall: other programs on the machine do not count.
+// CPU time, not wall time: other programs on the machine do not count.
 double seconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

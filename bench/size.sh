@@ -35,11 +35,14 @@ features() { # names, what the program does, its sources, the bar of the program
 
 printf '%-84s %12s %12s\n' "" bytes "bar, below"
 strip -o build/size/shipped.so "$library"
-row "shipped: shared library, stripped" build/size/shipped.so 16000000
+row "shipped: shared library, stripped" build/size/shipped.so 12000001
 row "shipped: jar" "$jar" 10000000
 features minimal "adds two tensors" bench/first_operator.c -
 features inference "loads and runs a small model" examples/c/infer.c 3000000
-# It tells which images were for training by the random numbers of the training.
+# The random numbers of the training determine which images it used.
 features inference,op-random "loads and runs the digits' model" "$infer" 3000000
 features full "trains, draws, saves" "$train" -
+echo
+# The generated text and the machine code for each form of an operator; the tool has these bars.
+cargo run -q --locked -p rushlight-generate -- --count --library "$library" || missed=1
 [ "$missed" = 0 ] || { echo "size: a bar is missed" >&2; exit 1; }

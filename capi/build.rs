@@ -1,17 +1,23 @@
-//! Linker settings of the shipped shared library: its soname, its size, the pages it can be loaded
-//! on, and the thread-exit hook that lets `dlclose` really unload it (see `src/support/unload.rs`). Which names are
-//! exported, rustc tells the linker: those of the C interface, the only ones that are not mangled.
+//! Writes the C functions of the operators, and the linker settings of the shipped shared library: its soname, its
+//! size, the pages it can be loaded on, and the thread-exit hook that makes `dlclose` unload it (see
+//! `src/support/unload.rs`). rustc passes the exported names to the linker: those of the C interface, the only ones
+//! that are not mangled.
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Folds functions of the same code into one: many of those that were generated are alike.
+/// Identical code folding: many generated functions have the same code.
 const FOLD: &str = "-Wl,--icf=all";
 
-fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
+fn main() -> Result<(), String> {
+    opgen::write_crate("capi")?;
+    link_arguments();
+    Ok(())
+}
+
+fn link_arguments() {
     if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return;
     }
@@ -21,7 +27,7 @@ fn main() {
         "-Wl,--gc-sections".to_owned(),
         "-Wl,-z,relro,-z,now".to_owned(),
         format!("-Wl,-z,max-page-size={}", largest_page()),
-        // Debug information that is kept apart is found by it.
+        // Debuggers find separate debug information by the build id.
         "-Wl,--build-id=sha1".to_owned(),
     ];
     for argument in arguments {
@@ -32,13 +38,13 @@ fn main() {
     }
 }
 
-/// Segments begin on pages, so a library loads where pages are as large as its linker thought they could be, and smaller.
-/// Android and kernels for arm64 have 16 KiB, some of the latter 64.
+/// Segments begin on page boundaries, so a library loads on systems whose pages are at most as large as the linker
+/// assumed. Android and kernels for arm64 have 16 KiB, some of the latter 64.
 fn largest_page() -> usize {
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("aarch64") { 65536 } else { 16384 }
 }
 
-/// Does the linker of this build take `argument`? LLD, which rustc brings along for x86-64, folds; GNU ld cannot.
+/// Whether the linker of this build supports `argument`. LLD, which rustc includes for x86-64, folds; GNU ld cannot.
 fn links_with(argument: &str) -> bool {
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let folder = PathBuf::from(variable("OUT_DIR"));

@@ -1,8 +1,8 @@
-# The targets of Rushlight, as its own build and the installed package make them.
+# The CMake targets of Rushlight, for its own build and for the installed package.
 
-# What the static library asks of the system: CMake's package and pkg-config's say it.
+# System libraries that the static library needs, for the CMake and pkg-config packages.
 set(RUSHLIGHT_SYSTEM_LIBRARIES pthread dl m)
-# The archive is one object of many sections, and a program needs a few of them: the linker leaves out what nothing refers to.
+# The archive is one object of many sections, of which a program needs a few: the linker removes unreferenced ones.
 set(RUSHLIGHT_STATIC_LINK_OPTION --gc-sections)
 
 function(rushlight_shared_target name library soname headers)
@@ -13,7 +13,7 @@ function(rushlight_shared_target name library soname headers)
     INTERFACE_INCLUDE_DIRECTORIES "${headers}")
 endfunction()
 
-# prefix_header renames the functions for a library whose names have a prefix; "" where they have none.
+# prefix_header renames the functions for a library with a symbol prefix; "" without one.
 function(rushlight_static_target name library prefix_header headers)
   add_library(${name} STATIC IMPORTED)
   set_target_properties(${name} PROPERTIES

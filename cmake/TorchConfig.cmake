@@ -1,4 +1,4 @@
-# find_package(Torch) for the CMake files of libtorch programs: the variables and targets that they use, served by Rushlight.
+# find_package(Torch) for the CMake files of libtorch programs: their variables and targets, provided by Rushlight.
 include(CMakeFindDependencyMacro)
 find_dependency(Rushlight HINTS "${CMAKE_CURRENT_LIST_DIR}/../Rushlight")
 
@@ -16,5 +16,5 @@ set(TORCH_INCLUDE_DIRS "${Rushlight_INCLUDE_DIR}")
 set(TORCH_LIBRARIES torch)
 set(TORCH_LIBRARY torch)
 get_filename_component(TORCH_INSTALL_PREFIX "${Rushlight_INCLUDE_DIR}" DIRECTORY)
-# libtorch puts the choice of the C++ ABI here; Rushlight's headers work with either.
+# libtorch stores the C++ ABI flag here; Rushlight's headers work with either ABI.
 set(TORCH_CXX_FLAGS "")

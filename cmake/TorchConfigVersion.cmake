@@ -1,5 +1,5 @@
-# Programs that ask for any version of libtorch get it: what they use of the API decides, not the number. Without a wish the answer is
-# the release whose C++ API this stands in for (torch/version.h).
+# Every requested version of libtorch is accepted: compatibility depends on the API that a program uses, not on the number. Without a
+# requested version, the result is the release whose C++ API this library implements (torch/version.h).
 set(PACKAGE_VERSION "2.6.0")
 if(PACKAGE_FIND_VERSION)
   set(PACKAGE_VERSION "${PACKAGE_FIND_VERSION}")

@@ -1,7 +1,7 @@
-# Builds librushlight with cargo and puts it into <build>/lib: the shared library with the links that its soname asks for, the
-# static one as a single object that exports the C interface only. The target is rushlight_libraries.
-# Sets RUSHLIGHT_SHARED, RUSHLIGHT_STATIC, RUSHLIGHT_PREFIX_HEADER, RUSHLIGHT_DEBUG_FILE (each only where it is made), RUSHLIGHT_SONAME,
-# RUSHLIGHT_TOOL, RUSHLIGHT_CARGO, and RUSHLIGHT_CARGO_ARCHIVE (the static library as cargo makes it).
+# Builds librushlight with cargo into <build>/lib: the shared library with the symbolic links for its soname, the static one as a
+# single object that exports only the C interface. The target is rushlight_libraries.
+# Sets RUSHLIGHT_SHARED, RUSHLIGHT_STATIC, RUSHLIGHT_PREFIX_HEADER, RUSHLIGHT_DEBUG_FILE (each only if it is built), RUSHLIGHT_SONAME,
+# RUSHLIGHT_TOOL, RUSHLIGHT_CARGO, and RUSHLIGHT_CARGO_ARCHIVE (the static library as cargo builds it).
 
 find_program(RUSHLIGHT_CARGO cargo HINTS $ENV{CARGO_HOME}/bin $ENV{HOME}/.cargo/bin)
 if(NOT RUSHLIGHT_CARGO)
@@ -18,14 +18,14 @@ else()
 endif()
 set(cargo_environment CARGO_TARGET_DIR=${cargo_folder})
 
-# ---- What it builds ----
+# ---- Targets ----
 set(cargo_profile release)
 if(RUSHLIGHT_SYMBOLS MATCHES "inside|apart")
   set(cargo_profile dist)
 endif()
 set(cargo_arguments build -q --locked --profile ${cargo_profile} -p rushlight-capi)
 if(RUSHLIGHT_BUILD_TOOL)
-  # In one command with the library: asked for alone, its features would have parts of the library built anew.
+  # In one command with the library: building the tool alone, with its features, would rebuild parts of the library.
   list(APPEND cargo_arguments -p rushlight-cli)
 endif()
 if(NOT RUSHLIGHT_FEATURES STREQUAL full)
@@ -33,7 +33,7 @@ if(NOT RUSHLIGHT_FEATURES STREQUAL full)
   list(APPEND cargo_arguments --no-default-features --features ${cargo_features})
 endif()
 if(cargo_profile STREQUAL dist)
-  # Debug information says where the sources are, but not where they were on the machine that built them.
+  # Debug information names the sources relative to the repository, without the paths of the build machine.
   set(cargo_home "$ENV{CARGO_HOME}")
   if(NOT cargo_home)
     set(cargo_home "$ENV{HOME}/.cargo")
@@ -64,7 +64,7 @@ add_custom_target(rushlight_cargo
   VERBATIM)
 set(RUSHLIGHT_CARGO_ARCHIVE ${cargo_output}/librushlight.a)
 
-# What is made of cargo's libraries is made again when they, or these choices, change.
+# Outputs derived from cargo's libraries are rebuilt when the libraries, or these options, change.
 set(choices ${PROJECT_BINARY_DIR}/choices.txt)
 file(GENERATE OUTPUT ${choices} CONTENT "${cargo_arguments}\n${RUSHLIGHT_SYMBOLS}\n${RUSHLIGHT_SYMBOL_PREFIX}\n")
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Packs what CMake's release builds installed. The same files give the same bytes: names are sorted, nobody owns them, and all are of
-# one time (SOURCE_DATE_EPOCH, 2025-01-01 if not given).
-# Usage: dist.sh VERSION FOLDER_OF_BUILDS OUTPUT, where FOLDER_OF_BUILDS/<platform> is a build of CMake with debug information apart
+# Packs the installations of CMake's release builds. Archives are reproducible: names are sorted, entries have no owner, and all have
+# one timestamp (SOURCE_DATE_EPOCH, default 2025-01-01).
+# Usage: dist.sh VERSION FOLDER_OF_BUILDS OUTPUT, where FOLDER_OF_BUILDS/<platform> is a CMake build with separate debug information
 set -eu
 version=$1 builds=$2 output=$3
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,12 +1,12 @@
-# What `make install` and `cmake --install` lay out; docs/building.md has it as a table.
+# The files that `make install` and `cmake --install` install; docs/building.md lists them.
 include(CMakePackageConfigHelpers)
 if(RUSHLIGHT_IS_TOP_LEVEL)
-  # Of the type PATH, CMake would make a whole path of what the command line says.
+  # With the type PATH, CMake would convert the value from the command line to an absolute path.
   set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries below the prefix")
 endif()
 include(GNUInstallDirs)
 
-# ---- Components: what runs, what compiles, what debugs ----
+# ---- Components: runtime, development, debug ----
 if(RUSHLIGHT_BUILD_SHARED)
   install(PROGRAMS ${RUSHLIGHT_SHARED} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
   install(FILES ${library_folder}/${RUSHLIGHT_SONAME} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
@@ -18,10 +18,10 @@ if(RUSHLIGHT_TOOL)
 endif()
 
 install(DIRECTORY include/ cpp-frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-# What the headers point at, in the places that they name, and what that points at for users of C.
+# The documents and examples that the headers refer to, at the paths they name, and those that these refer to.
 install(FILES docs/c-abi.md docs/embedding.md docs/building.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT development)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
-install(FILES bindings/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight COMPONENT development)
+install(FILES ${RUSHLIGHT_GENERATED}/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight COMPONENT development)
 if(RUSHLIGHT_BUILD_STATIC)
   install(FILES ${RUSHLIGHT_STATIC} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endif()
@@ -57,7 +57,7 @@ set(static_flags "")
 if(RUSHLIGHT_PREFIX_HEADER)
   set(static_flags " -include \${includedir}/rushlight/prefix.h")
 endif()
-# rushlight is the shared library where there is one; rushlight-static is the archive by name.
+# rushlight is the shared library if there is one; rushlight-static names the archive.
 set(shared_or_static_flags "")
 if(NOT RUSHLIGHT_BUILD_SHARED)
   set(shared_or_static_flags "${static_flags}")

@@ -1,4 +1,4 @@
-# What can be chosen with -D. docs/building.md explains it.
+# CMake options (-D). docs/building.md describes them.
 set(RUSHLIGHT_IS_TOP_LEVEL FALSE)
 if(CMAKE_SOURCE_DIR STREQUAL PROJECT_SOURCE_DIR)
   set(RUSHLIGHT_IS_TOP_LEVEL TRUE)
@@ -12,7 +12,7 @@ set(RUSHLIGHT_SYMBOLS names CACHE STRING "In the libraries: names of functions, 
 set_property(CACHE RUSHLIGHT_SYMBOLS PROPERTY STRINGS names stripped inside apart)
 option(RUSHLIGHT_INSTALL "Make rules for installing" ${RUSHLIGHT_IS_TOP_LEVEL})
 option(RUSHLIGHT_BUILD_TESTS "Build tests, examples and benchmarks" OFF)
-# The tool computes with every family, so a smaller set has none.
+# The tool needs every operator family, so a smaller feature set has no tool.
 set(tool ${RUSHLIGHT_IS_TOP_LEVEL})
 if(NOT RUSHLIGHT_FEATURES STREQUAL full)
   set(tool OFF)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes sure that what `make` needs is here: installs what is missing (apt as root or through sudo, rustup without),
-# or names it with the command that would. Prints nothing if nothing is missing.
-# Usage: setup.sh native|java|all: for the native library and the tool; for the jar, too; for everything, tests included
+# Installs the missing prerequisites of `make` (apt as root or through sudo, rustup without), or lists them with the command
+# that would install them. Prints nothing if nothing is missing.
+# Usage: setup.sh native|java|all: for the native library and the tool; also for the jar; for everything including tests
 set -eu
 wanted=$1
 
@@ -11,7 +11,7 @@ rust=1.95
 say() { printf '%s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# version_at_least FOUND WANTED: compares numbers with dots.
+# version_at_least FOUND WANTED: compares dotted versions.
 version_at_least() {
   [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
 }
@@ -38,7 +38,7 @@ if [ "$wanted" = all ]; then
   have valgrind || need valgrind
   [ -e /usr/include/gtest/gtest.h ] || [ -e /usr/local/include/gtest/gtest.h ] || need libgtest-dev
 fi
-# clang is used where it is there: a second compiler for the headers.
+# clang is used if available: a second compiler for the headers.
 
 if [ -n "$packages" ]; then
   sudo=
@@ -69,7 +69,7 @@ if [ -z "$found" ] || ! version_at_least "$found" "$rust"; then
   say "Rust $rust or newer is needed, found: ${found:-none}"
   if have rustup; then
     rustup toolchain install stable --profile minimal -c rustfmt -c clippy >&2
-    # Whoever has chosen a compiler keeps it, and is told below that it is too old.
+    # If the user has chosen a compiler, it is kept, and reported below if it is too old.
     rustup toolchain list | grep -q default || rustup default stable >&2
   elif curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs -o "${TMPDIR:-/tmp}/rustup-init.$$"; then
     sh "${TMPDIR:-/tmp}/rustup-init.$$" -y --profile minimal -c rustfmt -c clippy >&2

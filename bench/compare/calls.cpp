@@ -1,4 +1,4 @@
-// What a call costs that computes next to nothing: allocation of the result and its release are included.
+// The overhead of a call with a trivial computation, including allocation and release of the result.
 #include "harness.h"
 
 namespace compare {
@@ -17,7 +17,7 @@ void calls() {
   measure(named("view"), UNARY(x.view({2, 2})), a);
   measure(named("sum"), UNARY(sum(x)), a);
   measure(named("mm 4x4"), BINARY(mm(x, y)), square, square);
-  // Its values are what the memory holds: there is nothing to compare.
+  // Its values are uninitialized: there is nothing to compare.
   measure(named("empty"), UNARY(static_cast<void>(empty_like(x))), a);
   measure(named("forward and backward of (x*b+b).sum()"), BINARY(sum(add(mul(x, y), y)).backward()), recorded, b);
 }

@@ -1,4 +1,4 @@
-// Pointwise operators, copies and casts, over 10^2 to 10^7 elements. "out=" writes into a tensor that is there.
+// Pointwise operators, copies and casts, over 10^2 to 10^7 elements. "out=" writes to an existing tensor.
 #include "harness.h"
 
 namespace compare {

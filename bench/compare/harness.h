@@ -1,7 +1,7 @@
 // Times calls and prints one line of JSON per case; the groups of cases are the other files of this folder.
 //
-// A case calls its function by its plain name on arguments whose type is a template parameter. So a library that lacks the
-// function still compiles, and the case is reported as missing instead of vanishing.
+// A case calls its function by its plain name on arguments whose type is a template parameter. A library without the
+// function therefore still compiles, and the case is reported as missing.
 #pragma once
 
 #include <torch/torch.h>
@@ -16,10 +16,10 @@
 
 namespace compare {
 
-/// What is timed. The driver reads `group`, `name` and `size`, and judges by them; the work tells a rate from a time.
+/// The measured code. The driver evaluates cases by `group`, `name` and `size`; `work` distinguishes rates from times.
 struct Case {
   std::string group, name, size;
-  /// Bytes read and written at the least, and floating-point (or integer) operations; 0 where that is no measure of it.
+  /// Minimum number of bytes read and written, and of floating-point (or integer) operations; 0 if not meaningful.
   double bytes = 0, operations = 0;
 
   std::string id() const { return group + '/' + name + '/' + size; }
@@ -30,11 +30,11 @@ struct Times {
   double median = 0, least = 0;
 };
 
-/// How this process was asked to run.
+/// The command-line options.
 struct Settings {
-  /// Small cases only, each a few times: shows that everything runs, says nothing about speed.
+  /// Small cases only, each a few times: a check that everything runs, not a measurement.
   bool brief = false;
-  /// Prints which cases there are, without running them.
+  /// Prints the names of the cases without running them.
   bool list = false;
   /// Adds a number computed from the result, which the driver compares among the libraries.
   bool check = false;
@@ -42,15 +42,15 @@ struct Settings {
 
 const Settings& settings();
 
-/// Is this case asked for?
+/// Whether this case was requested.
 bool wanted(const Case& c);
 
 void report(const Case& c, Times times, const double* checksum);
 void report_missing(const Case& c, const std::string& reason);
 void report_failure(const Case& c, const std::string& reason);
 
-/// An argument that is made when the first case asks for it, with random numbers of its own: whatever cases run, its values are
-/// the same with both libraries.
+/// An argument that is created when the first case requests it, with separate random numbers: its values are the same
+/// with both libraries, whichever cases run.
 class Lazy {
  public:
   template <class Make>
@@ -132,6 +132,9 @@ constexpr int64_t kFirstExponent = 2, kLastExponent = 7;
 void calls();
 void elementwise();
 void reductions();
+void transforms();
+void decompositions();
+void selection();
 void products();
 void rows();
 void optimizers();

@@ -1,5 +1,5 @@
-// What the machine can do, measured: multiply-adds of floats in registers, and copies of several sizes. No library is involved.
-// `machine THREADS` prints a line of JSON. Compiled for the machine it runs on.
+// Measures the machine's limits: multiply-adds of floats in registers, and copies of several sizes. No library is
+// involved. `machine THREADS` prints a line of JSON. Compiled for the machine it runs on.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -35,14 +35,14 @@ constexpr int kSums = 12;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// The middle one: clocks rise and fall, and the times that are set beside these rates are medians, too.
+/// The median: clock rates vary, and the times that are compared with these rates are also medians.
 double median(std::vector<double>& rates) {
   auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
   std::nth_element(rates.begin(), middle, rates.end());
   return *middle;
 }
 
-/// Runs `work(thread)` on each thread at once; `work` returns its own rate. The sum of the rates.
+/// Runs `work(thread)` on each thread at once; `work` returns its own rate. Returns the sum of the rates.
 template <class Work>
 double together(int threads, Work work) {
   std::atomic<int> ready{0};
@@ -64,7 +64,7 @@ double together(int threads, Work work) {
 
 constexpr int kRounds = 1 << 14;
 
-/// Rounds of multiply-adds in registers. A function of its own: calls in between would send the sums to memory.
+/// Rounds of multiply-adds in registers. A separate function: calls in between would spill the sums to memory.
 template <class Vector>
 __attribute__((noinline)) void multiply_and_add(Vector factor, Vector term) {
 #define DECLARE(n) Vector sum##n = term;

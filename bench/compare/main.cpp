@@ -27,7 +27,7 @@ int reported = 0, failed = 0;
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
-    if (c == '\n') break;  // the first line of a message says it
+    if (c == '\n') break;  // the first line of a message is enough
     if (c == '"' || c == '\\') out += '\\';
     if (static_cast<unsigned char>(c) >= 0x20) out += c;
   }
@@ -84,7 +84,7 @@ void report_failure(const Case& c, const std::string& reason) {
 
 Times time_calls(const std::function<void(int64_t)>& calls) {
   const double block = current.brief ? 0 : kBlock;
-  // Doubles the number of calls until a block is long enough; that warms up, too.
+  // Doubles the number of calls until a block is long enough, which also warms up.
   int64_t count = 1;
   double spent = 0;
   for (;;) {
@@ -151,6 +151,9 @@ int main(int argc, char** argv) {
   calls();
   elementwise();
   reductions();
+  transforms();
+  decompositions();
+  selection();
   products();
   rows();
   optimizers();

@@ -1,5 +1,6 @@
-// One step of training (forward, backward, optimizer) of the six networks of Table 1 of "PyTorch: An Imperative Style,
-// High-Performance Deep Learning Library" (Paszke et al., 2019), in f32, with random inputs. A brief run takes narrow ones.
+// One training step (forward, backward, optimizer) of the six networks of Table 1 of "PyTorch: An Imperative Style,
+// High-Performance Deep Learning Library" (Paszke et al., 2019), in f32, with random inputs. A brief run uses narrow
+// ones.
 #include "harness.h"
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace nn = torch::nn;
 namespace F = torch::nn::functional;
 using torch::Tensor;
 
-/// How much narrower the networks of a brief run are.
+/// The factor by which the networks of a brief run are narrower.
 int64_t narrow() { return settings().brief ? 8 : 1; }
 
 // ---- Images -----------------------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ nn::Sequential vgg19() {
   return net;
 }
 
-/// x + three convolutions of x; the sum goes through a ReLU.
+/// x plus three convolutions of x, followed by a ReLU.
 struct ResidualImpl : nn::Module {
   nn::Sequential branch, shortcut;
   ResidualImpl(int64_t in, int64_t width, int64_t stride) {
@@ -176,7 +177,8 @@ void images(const char* name, nn::Sequential (*make)(), int64_t batch) {
 
 // ---- Translation ------------------------------------------------------------------------------------------------------
 
-/// An encoder whose first layer reads both ways, a decoder that looks at what the encoder made of each word, sums around the upper layers.
+/// An encoder with a bidirectional first layer, a decoder with attention to the encoder, residual connections around
+/// the upper layers.
 struct TranslatorImpl : nn::Module {
   int64_t width;
   nn::Embedding from, to;
@@ -213,7 +215,7 @@ struct TranslatorImpl : nn::Module {
   }
 
   static Tensor run(nn::LSTM& layer, const Tensor& x) { return std::get<0>(layer->forward(x)); }
-  /// Sequences of words (length x batch) to a score for each word of the vocabulary at each place.
+  /// From sequences of words (length x batch) to scores of the vocabulary at each position.
   Tensor forward(const Tensor& source, const Tensor& target) {
     Tensor read = run(encoder, run(both_ways, from(source)));
     read = read + run(upper_encoder, read);
@@ -250,7 +252,7 @@ void translation() {
 
 // ---- Ranking ----------------------------------------------------------------------------------------------------------
 
-/// Would this user like this item? The product of two embeddings, beside a network over two others.
+/// Predicts whether a user likes an item: the product of two embeddings, in parallel with a network over two others.
 struct RankerImpl : nn::Module {
   nn::Embedding users, items, network_users, network_items;
   nn::Sequential network;

@@ -1,4 +1,4 @@
-// Reductions and a scan, over 10^2 to 10^7 elements. "dim 0" and "dim 1" are of a matrix that is near to square.
+// Reductions and a scan, over 10^2 to 10^7 elements. "dim 0" and "dim 1" are of a nearly square matrix.
 #include "harness.h"
 
 namespace compare {

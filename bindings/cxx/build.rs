@@ -1,4 +1,4 @@
-//! Compiles the C++ side and the glue that `cxx` makes from the bridge in `src/bridge.rs`.
+//! Compiles the C++ side and the glue that `cxx` generates from the bridge in `src/bridge.rs`.
 
 fn main() {
     cxx_build::bridge("src/bridge.rs")

@@ -1,10 +1,10 @@
 //! Status, errors, version.
 //!
-//! A function returns a status: `RLT_OK`, or the number of what went wrong. The text of the error belongs to the thread that
-//! made the call, names the operator, the shapes and the dtypes, and stays until that thread's next call that fails. A call
-//! that failed leaves its arguments and outputs as they were, but for what was ended half way: a backward may have added
-//! gradients to some leaves, and a write to a tensor (in-place, or to an `out`) that was cancelled, ran out of memory or met a
-//! failing callback leaves any values there. Such a write counts in the tensor's version, so that backward does not trust it.
+//! A function returns a status: `RLT_OK`, or an error number. The error message belongs to the calling thread, names
+//! the operator, the shapes and the dtypes, and stays until that thread's next failed call. A failed call leaves its
+//! arguments and outputs unchanged, unless it was interrupted: a failed backward may have accumulated gradients in some
+//! leaves, and an in-place or `out` target holds unspecified values if the call was cancelled, ran out of memory or met
+//! a failing callback. Such a write bumps the tensor's version, so that backward rejects it.
 //!
 //! ```c
 //! const float values[6] = {1, 2, 3, 4, 5, 6};
@@ -32,11 +32,11 @@ pub const RLT_ABI_VERSION: i32 = 1;
 
 /// Success.
 pub const RLT_OK: i32 = 0;
-/// The operation is not possible: shapes that do not fit, misuse of in-place writes, ... (`RuntimeError`).
+/// The operation is not possible: incompatible shapes, invalid in-place writes, ... (`RuntimeError`).
 pub const RLT_ERROR_RUNTIME: i32 = 1;
 /// An index or dimension is out of range (`IndexError`).
 pub const RLT_ERROR_INDEX: i32 = 2;
-/// An argument's value is not acceptable (`ValueError`).
+/// An argument has an invalid value (`ValueError`).
 pub const RLT_ERROR_VALUE: i32 = 3;
 /// An argument has the wrong type or dtype (`TypeError`).
 pub const RLT_ERROR_TYPE: i32 = 4;
@@ -46,26 +46,26 @@ pub const RLT_ERROR_NOT_IMPLEMENTED: i32 = 5;
 pub const RLT_ERROR_OUT_OF_MEMORY: i32 = 6;
 /// A linear algebra routine did not converge or met a singular matrix (`LinAlgError`).
 pub const RLT_ERROR_LINALG: i32 = 7;
-/// A pointer argument is NULL that must not be.
+/// A required pointer argument is NULL.
 pub const RLT_ERROR_NULL_POINTER: i32 = 8;
-/// A handle was freed, or is not of the type that the function takes. Found only with `RUSHLIGHT_CHECK_HANDLES=1` in the
-/// environment, from the first handle on.
+/// A handle was freed, or has another type than the function takes. Detected only with `RUSHLIGHT_CHECK_HANDLES=1` in
+/// the environment, from the first handle on.
 pub const RLT_ERROR_INVALID_HANDLE: i32 = 9;
 /// The cancel flag is set.
 pub const RLT_ERROR_CANCELLED: i32 = 10;
 /// A callback of the caller failed.
 pub const RLT_ERROR_CALLBACK: i32 = 11;
-/// A file could not be read, written or understood.
+/// A file could not be read, written or parsed.
 pub const RLT_ERROR_IO: i32 = 12;
-/// A bug in Rushlight: something inside panicked. The library stays usable.
+/// A bug in Rushlight: an internal panic. The library stays usable.
 pub const RLT_ERROR_INTERNAL: i32 = 13;
 /// There is no operator of that name or overload, or its family is not in this build.
 pub const RLT_ERROR_UNKNOWN_OPERATOR: i32 = 14;
 
-/// Frees the context of a callback. NULL where there is nothing to free.
+/// Frees the context of a callback. NULL if there is nothing to free.
 pub type rlt_deleter = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
-/// An error that outlives the next failing call. Made by `rlt_last_error_take`.
+/// An error that outlives the next failing call. Created by `rlt_last_error_take`.
 pub struct rlt_error {
     _private: [u8; 0],
 }
@@ -76,14 +76,14 @@ impl Handle for rlt_error {
 
 // ---- Version ----
 
-/// The version of the interface that this library implements: at least `RLT_ABI_VERSION` of the header that a
-/// program was compiled with, or the library is too old for it.
+/// Returns the version of the interface that this library implements. If it is less than the `RLT_ABI_VERSION` that a
+/// program was compiled with, the library is too old for the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_abi_version() -> i32 {
     RLT_ABI_VERSION
 }
 
-/// The version of the library as text, such as `0.1.0`.
+/// Returns the version of the library as a string, such as `0.1.0`.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_version() -> *const c_char {
     const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -95,55 +95,56 @@ pub extern "C" fn rlt_version() -> *const c_char {
 
 // ---- The calling thread's last error ----
 
-/// The code of this thread's last error; `RLT_OK` if there was none.
+/// Returns the code of this thread's last error; `RLT_OK` if there was none.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_last_error_code() -> i32 {
     last_error::with(|error| error.map_or(RLT_OK, CError::code))
 }
 
-/// The text of this thread's last error; empty if there was none, never NULL. Borrowed: valid until the next
-/// call of this thread that fails.
+/// Returns the message of this thread's last error; empty if there was none, never NULL. Borrowed: valid until the
+/// thread's next failed call.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_last_error_message() -> *const c_char {
     last_error::message_ptr()
 }
 
-/// What is known of this thread's last error besides its text, such as the forward call whose derivative failed in anomaly
-/// mode: the first note is number 0, and NULL follows the last one. Valid as the text is.
+/// Returns further information on this thread's last error, such as the forward call whose derivative failed in anomaly
+/// mode: the first note has index 0, and NULL follows the last one. Valid as long as the message.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_last_error_note(index: i64) -> *const c_char {
     let note = |error: &CError| Some(error.notes().get(usize::try_from(index).ok()?)?.as_ptr());
     last_error::with(|error| error.and_then(note).unwrap_or(std::ptr::null()))
 }
 
-/// Moves this thread's last error into a handle, so that it can be kept or given to another thread. `*out` is
-/// NULL if there was none. Afterwards the thread has no last error.
+/// Moves this thread's last error into a handle that can be kept or passed to another thread. `*out` is NULL if there
+/// was none. Afterwards the thread has no last error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_last_error_take(out: *mut *mut rlt_error) -> i32 {
     guard("rlt_last_error_take", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         let out = unsafe { out::handle(out, "out") }?;
         out.give_opt(last_error::take().map(Box::new))
     })
 }
 
-// ---- Errors of a callback ----
+// ---- Errors in callbacks ----
 
-/// Sets this thread's last error, from a callback that is about to fail. Returns `code`, so that a callback
-/// can end with `return rlt_set_last_error(RLT_ERROR_VALUE, "...");`. A number that is no error code becomes
-/// `RLT_ERROR_CALLBACK`, and a NULL message the fixed text `unknown error`.
+/// Sets this thread's last error, from a callback that is about to fail. Returns `code`, so that a callback can end
+/// with `return rlt_set_last_error(RLT_ERROR_VALUE, "...");`. A number that is not an error code becomes
+/// `RLT_ERROR_CALLBACK`, and a NULL message becomes `unknown error`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_set_last_error(code: i32, message: *const c_char) -> i32 {
     guard("rlt_set_last_error", || {
         let message = if message.is_null() { c"unknown error".as_ptr() } else { message };
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `message` is NULL or a NUL-terminated
+        // string.
         let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
         Err(Error::new(ErrorKind::from_code(code).unwrap_or(ErrorKind::Callback), message))
     })
 }
 
-/// As `rlt_set_last_error`; the error carries `payload` through every thread that it comes by, to whoever asks for it with
-/// `rlt_last_error_payload`. `deleter` frees it when nobody has the error any more: on any thread, once.
+/// Like `rlt_set_last_error`; in addition the error carries `payload` across threads, for `rlt_last_error_payload`.
+/// `deleter` frees it once, on any thread, when the error is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_set_last_error_carrying(
     code: i32,
@@ -154,15 +155,16 @@ pub unsafe extern "C" fn rlt_set_last_error_carrying(
     let payload: Payload = Arc::new(Context::new(payload, deleter));
     guard("rlt_set_last_error_carrying", || {
         let message = if message.is_null() { c"unknown error".as_ptr() } else { message };
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `message` is NULL or a NUL-terminated
+        // string.
         let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
         let kind = ErrorKind::from_code(code).unwrap_or(ErrorKind::Callback);
         Err(Error::new(kind, message).carrying(Some(payload.clone())))
     })
 }
 
-/// What this thread's last error carries, if it was given with this `deleter`, which tells whose it is; else NULL. Valid as
-/// the text is.
+/// Returns the payload of this thread's last error if it was set with this `deleter`, which identifies its origin;
+/// otherwise NULL. Valid as long as the message.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_last_error_payload(deleter: rlt_deleter) -> *mut c_void {
     let own = |error: &CError| {
@@ -172,36 +174,38 @@ pub extern "C" fn rlt_last_error_payload(deleter: rlt_deleter) -> *mut c_void {
     last_error::with(|error| error.and_then(own).unwrap_or(std::ptr::null_mut()))
 }
 
-// ---- Errors that are kept ----
+// ---- Error handles ----
 
-/// The code of an error; `RLT_ERROR_NULL_POINTER` for NULL.
+/// Returns the code of an error; `RLT_ERROR_NULL_POINTER` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_error_code(error: *const rlt_error) -> i32 {
-    // SAFETY: the caller keeps to docs/c-abi.md.
-    unsafe { handle::borrow_opt(error) }.map_or(RLT_ERROR_NULL_POINTER, |error| error.code())
+    // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `error` is NULL or a live handle.
+    unsafe { handle::borrow(error, "error") }.map_or_else(|invalid| invalid.kind().code(), |error| error.code())
 }
 
-/// The text of an error, borrowed from it; empty for NULL.
+/// Returns the message of an error, borrowed from it; empty for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_error_message(error: *const rlt_error) -> *const c_char {
-    // SAFETY: the caller keeps to docs/c-abi.md.
-    unsafe { handle::borrow_opt(error) }.map_or(c"".as_ptr(), |error| error.as_ptr())
+    // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `error` is NULL or a live handle.
+    unsafe { handle::borrow(error, "error") }.map_or(c"".as_ptr(), |error| error.as_ptr())
 }
 
 /// Frees an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_error_free(error: *mut rlt_error) {
-    // SAFETY: the caller keeps to docs/c-abi.md.
+    // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `error` is NULL or a live handle that the
+    // caller gives up.
     guard_free("rlt_error_free", || drop(unsafe { handle::take(error) }));
 }
 
 // ---- For tests ----
 
-/// For tests of the border alone: panics inside with `message`, which comes back as `RLT_ERROR_INTERNAL`.
+/// For tests of the ABI boundary only: panics with `message`, which is returned as `RLT_ERROR_INTERNAL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_debug_panic(message: *const c_char) -> i32 {
     guard("rlt_debug_panic", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `message` is NULL or a NUL-terminated
+        // string.
         let message = unsafe { arg::string(message, "message") }?;
         ensure!(!message.is_empty(), Value, "argument `message` is empty");
         panic!("{message}")

@@ -1,7 +1,7 @@
-//! DLPack: tensors from and for other libraries, without a copy.
+//! DLPack: exchanging tensors with other libraries, without a copy.
 //!
-//! Written is DLPack 1.0, and the struct that came before it; any 1.x is read. The structs are those of `dlpack/dlpack.h`, which
-//! are only named here, so that a program can include both.
+//! Exports DLPack 1.0, and the struct that preceded it; imports any 1.x. The structs are those of `dlpack/dlpack.h`;
+//! they are only declared here, so that a program can include both headers.
 //!
 //! ```c
 //! struct DLManagedTensorVersioned *lent = NULL;
@@ -27,7 +27,7 @@ use rushlight_base::{DType, Result, bail, ensure, err, handles};
 use rushlight_tensor::{Dense, Tensor};
 use std::ffi::c_void;
 
-/// Version of the struct that is written; any 1.x is read.
+/// Version of the exported struct; any 1.x is imported.
 const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 0 };
 const READ_ONLY: u64 = 1;
 const CPU: i32 = 1;
@@ -75,7 +75,7 @@ pub struct DLManagedTensorVersioned {
     dl_tensor: DLTensor,
 }
 
-/// The struct that came before DLPack 1.0.
+/// The struct from before DLPack 1.0.
 #[repr(C)]
 pub struct DLManagedTensor {
     dl_tensor: DLTensor,
@@ -83,12 +83,12 @@ pub struct DLManagedTensor {
     deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
 }
 
-/// What an exported struct keeps alive. Shape and strides stand here, and the struct points to them.
+/// Keeps the exported memory alive. Shape and strides are stored here, and the struct points to them.
 struct Exported<M> {
     managed: M,
     shape: Vec<i64>,
     strides: Vec<i64>,
-    /// Not the tensor, which may be given other memory.
+    /// The storage, not the tensor, whose storage may be replaced.
     _memory: Dense,
 }
 
@@ -111,16 +111,16 @@ fn dtype_from_dlpack(dtype: DLDataType) -> Result<DType> {
     })
 }
 
-/// Box what is exported, with `dl_tensor` pointing into the box.
+/// Boxes the export, with `dl_tensor` pointing into the box.
 fn export<M>(
     tensor: &Tensor,
     make: impl FnOnce(DLTensor) -> M,
     tensor_of: fn(&mut M) -> &mut DLTensor,
 ) -> Result<*mut Exported<M>> {
     ensure!(!tensor.requires_grad(), Runtime, "Can't export tensors that require gradient, use tensor.detach()");
-    ensure!(!tensor.is_conj(), Runtime, "Can't export tensors that have the conjugate bit set");
-    ensure!(!tensor.is_neg(), Runtime, "Can't export tensors that have the negative bit set");
     let dense = tensor.dense()?;
+    ensure!(!dense.lazy.conj, Runtime, "Can't export tensors that have the conjugate bit set");
+    ensure!(!dense.lazy.neg, Runtime, "Can't export tensors that have the negative bit set");
     ensure!(!dense.is_meta(), NotImplemented, "a tensor on the meta device has no data to export");
     let dl_tensor = DLTensor {
         data: dense.ptr().cast(),
@@ -146,34 +146,38 @@ fn export<M>(
 
 unsafe fn release<M>(exported: *mut c_void) {
     handles::freed();
-    // SAFETY: the manager context is the box that `export` made, and a deleter is called once.
+    // SAFETY: `exported` is the `manager_ctx` that `export` leaked from a box of this type, and DLPack calls a deleter
+    // once.
     drop(unsafe { Box::from_raw(exported.cast::<Exported<M>>()) });
 }
 
-/// The deleter that consumers call. Dropping a tensor may run a foreign deleter, so this is guarded, too.
+/// The deleter that consumers call. Dropping a tensor may run a foreign deleter, so this is guarded as well.
 unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
     crate::support::guard_free("DLManagedTensorVersioned.deleter", || {
-        // SAFETY: the struct is one that `rlt_tensor_to_dlpack` made.
+        // SAFETY: DLPack passes the struct that owns this deleter, made by `rlt_tensor_to_dlpack` with a box of this
+        // type; it is called once.
         unsafe { release::<DLManagedTensorVersioned>((*managed).manager_ctx) }
     });
 }
 
 unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
     crate::support::guard_free("DLManagedTensor.deleter", || {
-        // SAFETY: the struct is one that `rlt_tensor_to_dlpack_legacy` made.
+        // SAFETY: DLPack passes the struct that owns this deleter, made by `rlt_tensor_to_dlpack_legacy` with a box of
+        // this type; it is called once.
         unsafe { release::<DLManagedTensor>((*managed).manager_ctx) }
     });
 }
 
-/// The tensor's memory for another library, as DLPack 1.0. The consumer calls the struct's deleter once; it counts
-/// as a live handle until then. A tensor that requires a gradient must be detached first.
+/// Exports the tensor's memory to another library, as DLPack 1.0. The consumer calls the struct's deleter once; the
+/// struct counts as a live handle until then. A tensor that requires a gradient must be detached first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_to_dlpack(
     tensor: *const rlt_tensor,
     out: *mut *mut DLManagedTensorVersioned,
 ) -> i32 {
     guard("rlt_tensor_to_dlpack", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
         let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
         let make = |dl_tensor| DLManagedTensorVersioned {
             version: VERSION,
@@ -183,7 +187,7 @@ pub unsafe extern "C" fn rlt_tensor_to_dlpack(
             dl_tensor,
         };
         let exported = export(&tensor, make, |managed| &mut managed.dl_tensor)?;
-        // SAFETY: the box was just made and is not shared yet.
+        // SAFETY: `exported` points to the box just leaked by `export`; no other reference to it exists yet.
         unsafe {
             (*exported).managed.manager_ctx = exported.cast();
             out.set(&raw mut (*exported).managed)
@@ -191,16 +195,17 @@ pub unsafe extern "C" fn rlt_tensor_to_dlpack(
     })
 }
 
-/// `rlt_tensor_to_dlpack` for consumers that only know the struct from before DLPack 1.0.
+/// Like `rlt_tensor_to_dlpack`, for consumers that support only the struct of DLPack before 1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_to_dlpack_legacy(tensor: *const rlt_tensor, out: *mut *mut DLManagedTensor) -> i32 {
     guard("rlt_tensor_to_dlpack_legacy", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
         let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
         let make =
             |dl_tensor| DLManagedTensor { dl_tensor, manager_ctx: std::ptr::null_mut(), deleter: Some(delete_legacy) };
         let exported = export(&tensor, make, |managed| &mut managed.dl_tensor)?;
-        // SAFETY: the box was just made and is not shared yet.
+        // SAFETY: `exported` points to the box just leaked by `export`; no other reference to it exists yet.
         unsafe {
             (*exported).managed.manager_ctx = exported.cast();
             out.set(&raw mut (*exported).managed)
@@ -208,16 +213,17 @@ pub unsafe extern "C" fn rlt_tensor_to_dlpack_legacy(tensor: *const rlt_tensor, 
     })
 }
 
-/// A tensor over the memory of another library. On success `managed` is taken over: its deleter is called when
-/// nothing uses the memory any more. On failure it is still the caller's. The memory must be on the CPU and
-/// writable, aligned for its dtype, with strides that are not negative.
+/// Creates a tensor over the memory of another library. On success it takes ownership of `managed`: the deleter is
+/// called when the memory is no longer used. On failure `managed` still belongs to the caller. The memory must be on
+/// the CPU and writable, aligned for its dtype, with non-negative strides.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_from_dlpack(
     managed: *mut DLManagedTensorVersioned,
     out: *mut *mut rlt_tensor,
 ) -> i32 {
     guard("rlt_tensor_from_dlpack", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `managed` is NULL or readable, and
+        // `out` is NULL or writable.
         let (given, out) = unsafe {
             let given = managed.as_ref().ok_or_else(|| err!(NullPointer, "argument `managed` is NULL"))?;
             (given, out::tensor(out, "out")?)
@@ -237,23 +243,25 @@ pub unsafe extern "C" fn rlt_tensor_from_dlpack(
         let (address, deleter) = (managed as usize, given.deleter);
         let free = Box::new(move |_: *mut c_void| {
             if let Some(deleter) = deleter {
-                // SAFETY: the struct was taken over with its deleter, which is called once.
+                // SAFETY: ownership of the struct was taken at import; its deleter is called here once, with the struct
+                // itself.
                 unsafe { deleter(address as *mut DLManagedTensorVersioned) }
             }
         });
-        // SAFETY: the producer promises that the memory lives until the deleter is called.
+        // SAFETY: the DLPack producer guarantees that shape, strides and memory stay valid until the deleter is called.
         out.give(unsafe { import(&given.dl_tensor, free) }?)
     })
 }
 
-/// `rlt_tensor_from_dlpack` for the struct from before DLPack 1.0.
+/// Like `rlt_tensor_from_dlpack`, for the struct from before DLPack 1.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_from_dlpack_legacy(
     managed: *mut DLManagedTensor,
     out: *mut *mut rlt_tensor,
 ) -> i32 {
     guard("rlt_tensor_from_dlpack_legacy", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `managed` is NULL or readable, and
+        // `out` is NULL or writable.
         let (given, out) = unsafe {
             let given = managed.as_ref().ok_or_else(|| err!(NullPointer, "argument `managed` is NULL"))?;
             (given, out::tensor(out, "out")?)
@@ -261,23 +269,25 @@ pub unsafe extern "C" fn rlt_tensor_from_dlpack_legacy(
         let (address, deleter) = (managed as usize, given.deleter);
         let free = Box::new(move |_: *mut c_void| {
             if let Some(deleter) = deleter {
-                // SAFETY: the struct was taken over with its deleter, which is called once.
+                // SAFETY: ownership of the struct was taken at import; its deleter is called here once, with the struct
+                // itself.
                 unsafe { deleter(address as *mut DLManagedTensor) }
             }
         });
-        // SAFETY: the producer promises that the memory lives until the deleter is called.
+        // SAFETY: the DLPack producer guarantees that shape, strides and memory stay valid until the deleter is called.
         out.give(unsafe { import(&given.dl_tensor, free) }?)
     })
 }
 
-/// The tensor that a DLPack struct describes.
+/// Creates the tensor that a DLPack struct describes.
 unsafe fn import(given: &DLTensor, free: Box<dyn FnOnce(*mut c_void) + Send + Sync>) -> Result<Tensor> {
     if given.device.device_type != CPU {
         bail!(NotImplemented, "DLPack device type {} is not supported, only the CPU", given.device.device_type);
     }
     let dtype = dtype_from_dlpack(given.dtype)?;
     let data = given.data.cast::<u8>().wrapping_add(given.byte_offset as usize);
-    // SAFETY: the struct has `ndim` sizes, and as many strides or none.
+    // SAFETY: DLPack: `shape` has `ndim` elements, and `strides` is NULL or has `ndim` elements; the caller guarantees
+    // `given`.
     unsafe {
         let sizes = arg::ints(given.shape, i64::from(given.ndim), "managed.dl_tensor.shape")?;
         let strides = arg::ints_opt(given.strides, i64::from(given.ndim), "managed.dl_tensor.strides")?;

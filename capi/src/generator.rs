@@ -1,7 +1,7 @@
 //! Random numbers.
 //!
-//! `rlt_manual_seed` seeds the default generator; a generator of one's own is an argument of the operators that draw. The same
-//! seed gives the numbers of PyTorch.
+//! `rlt_manual_seed` seeds the default generator; random operators also take a separate generator as an argument. The
+//! same seed gives PyTorch's numbers.
 //!
 //! ```c
 //! const int64_t size = 1;
@@ -22,8 +22,8 @@ use crate::tensor::rlt_tensor;
 use rushlight_base::{DType, ensure};
 use rushlight_tensor::{Generator, Tensor};
 
-/// A random generator of the CPU: PyTorch's mt19937, the same numbers for the same seed. Shared: operators
-/// that draw from it on several threads take turns.
+/// A CPU random number generator: PyTorch's mt19937, with the same numbers for the same seed. Operators that use it on
+/// several threads are serialized.
 pub struct rlt_generator {
     _private: [u8; 0],
 }
@@ -34,29 +34,30 @@ impl Handle for rlt_generator {
 
 // ---- Generators ----
 
-/// A new generator that starts from `seed`.
+/// Creates a generator with the given seed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_new(seed: u64, out: *mut *mut rlt_generator) -> i32 {
     guard("rlt_generator_new", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         unsafe { out::handle(out, "out") }?.give(Generator::new(seed))
     })
 }
 
-/// The generator that operators use when they are given none. Until it is seeded, its numbers differ from process to process.
+/// Returns the default generator. Until it is seeded, its numbers differ from process to process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_default(out: *mut *mut rlt_generator) -> i32 {
     guard("rlt_generator_default", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         unsafe { out::handle(out, "out") }?.give(Generator::default_cpu())
     })
 }
 
-/// One more owner of the same generator.
+/// Adds an owner of the same generator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_retain(generator: *const rlt_generator, out: *mut *mut rlt_generator) -> i32 {
     guard("rlt_generator_retain", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `generator` is NULL or a live handle,
+        // and `out` is NULL or writable.
         unsafe {
             let generator = arg::handle(generator, "generator")?;
             out::handle(out, "out")?.give(Generator::clone(&generator))
@@ -67,27 +68,29 @@ pub unsafe extern "C" fn rlt_generator_retain(generator: *const rlt_generator, o
 /// Frees a generator handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_free(generator: *mut rlt_generator) {
-    // SAFETY: the caller keeps to docs/c-abi.md.
+    // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `generator` is NULL or a live handle that
+    // the caller gives up.
     guard_free("rlt_generator_free", || drop(unsafe { handle::take(generator) }));
 }
 
 // ---- Seeds and states ----
 
-/// Lets the generator start again from `seed`.
+/// Sets the seed of the generator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_manual_seed(generator: *const rlt_generator, seed: u64) -> i32 {
     guard("rlt_generator_manual_seed", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `generator` is NULL or a live handle.
         unsafe { arg::handle(generator, "generator") }?.lock().manual_seed(seed);
         Ok(())
     })
 }
 
-/// Lets the generator start again from a seed that the system draws, and tells it.
+/// Sets the seed of the generator to a random number from the system, and returns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_seed(generator: *const rlt_generator, out: *mut u64) -> i32 {
     guard("rlt_generator_seed", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `generator` is NULL or a live handle,
+        // and `out` is NULL or writable.
         unsafe {
             let generator = arg::handle(generator, "generator")?;
             let out = out::value(out, "out")?;
@@ -96,11 +99,12 @@ pub unsafe extern "C" fn rlt_generator_seed(generator: *const rlt_generator, out
     })
 }
 
-/// The seed that the generator started from.
+/// Returns the initial seed of the generator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_initial_seed(generator: *const rlt_generator, out: *mut u64) -> i32 {
     guard("rlt_generator_initial_seed", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `generator` is NULL or a live handle,
+        // and `out` is NULL or writable.
         unsafe {
             let generator = arg::handle(generator, "generator")?;
             out::value(out, "out")?.set(generator.lock().initial_seed())
@@ -108,11 +112,12 @@ pub unsafe extern "C" fn rlt_generator_initial_seed(generator: *const rlt_genera
     })
 }
 
-/// The generator's state as a uint8 tensor, in PyTorch's own format.
+/// Returns the generator's state as a uint8 tensor, in PyTorch's format.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_get_state(generator: *const rlt_generator, out: *mut *mut rlt_tensor) -> i32 {
     guard("rlt_generator_get_state", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `generator` is NULL or a live handle,
+        // and `out` is NULL or writable.
         unsafe {
             let generator = arg::handle(generator, "generator")?;
             let out = out::tensor(out, "out")?;
@@ -122,11 +127,12 @@ pub unsafe extern "C" fn rlt_generator_get_state(generator: *const rlt_generator
     })
 }
 
-/// Puts a state of `rlt_generator_get_state` (or of PyTorch's `get_rng_state`) back.
+/// Restores a state from `rlt_generator_get_state` (or from PyTorch's `get_rng_state`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_set_state(generator: *const rlt_generator, state: *const rlt_tensor) -> i32 {
     guard("rlt_generator_set_state", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `generator` and `state` are NULL or
+        // live handles.
         let (generator, state) = unsafe { (arg::handle(generator, "generator")?, arg::tensor(state, "state")?) };
         ensure!(state.dtype() == DType::U8, Type, "a generator's state is a uint8 tensor, got {}", state.dtype());
         generator.lock().set_state(&state.to_vec::<u8>()?)

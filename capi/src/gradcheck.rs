@@ -1,4 +1,4 @@
-//! Gradcheck: is a derivative what differences say?
+//! Gradcheck: compares analytical gradients with finite differences.
 //!
 //! ```c top
 //! static int32_t square(void *ctx, const rlt_tensor *const *inputs, int64_t n_inputs, rlt_tensor **outputs,
@@ -33,8 +33,8 @@ use rushlight_tensor::autograd::{self, GradcheckOptions};
 use std::ffi::c_void;
 use std::ptr;
 
-/// The function to check. It puts owned handles of its results into `outputs`, which has room for `capacity`, and their
-/// number into `*n_outputs`. It is called many times, always with as many results.
+/// The function to check. It stores owned handles of its results in `outputs`, which holds `capacity` of them, and
+/// their number in `*n_outputs`. It is called many times, and must always return the same number of results.
 pub type rlt_gradcheck_function = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
@@ -46,39 +46,39 @@ pub type rlt_gradcheck_function = Option<
     ) -> i32,
 >;
 
-/// Results that a checked function may have.
+/// Maximum number of results of a checked function.
 const CAPACITY: usize = 64;
 
-/// How `rlt_gradcheck` checks. NULL in its place stands for the defaults, which are PyTorch's; so does 0 for a number whose
-/// default is named.
+/// Options of `rlt_gradcheck`. A NULL pointer selects PyTorch's defaults, as does 0 for a number with a stated default.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct rlt_gradcheck_options {
     /// `sizeof(rlt_gradcheck_options)`
     pub struct_size: usize,
-    /// Step of the differences; 0: 1e-6
+    /// Step of the finite differences; 0: 1e-6
     pub eps: f64,
     /// Absolute tolerance; 0: 1e-5
     pub atol: f64,
     /// Relative tolerance; 0: 1e-3
     pub rtol: f64,
-    /// How far two backward passes over the same input may be apart
+    /// Largest allowed difference between two backward passes over the same input
     pub nondet_tol: f64,
-    /// 1: compare one random product with the Jacobian instead of all of it
+    /// 1: compare one random projection instead of the whole Jacobian
     pub fast_mode: i32,
-    /// 1: leave the check out that backward works with gradients missing for some outputs
+    /// 1: skip the check that backward accepts undefined output gradients
     pub skip_undefined_grad: i32,
-    /// Must be 0: gradients of batches need vectorisation, which is not there
+    /// Must be 0: batched gradients need vectorization, which is not implemented
     pub check_batched_grad: i32,
-    /// Must be 0: forward-mode differentiation is not there
+    /// Must be 0: forward-mode differentiation is not implemented
     pub check_forward_ad: i32,
-    /// 1: a mismatch is no error of the call; `*passed` says it
+    /// 1: a mismatch is not an error; `*passed` reports it
     pub no_exception: i32,
     /// 0
     pub reserved: i32,
 }
 
-// SAFETY: repr(C), begins with its size, and any numbers are valid.
+// SAFETY: `rlt_gradcheck_options` is repr(C) and begins with `struct_size`; its other fields are numbers, for which
+// every value from C is valid.
 unsafe impl SizedStruct for rlt_gradcheck_options {
     const UNSET: Self = rlt_gradcheck_options {
         struct_size: 0,
@@ -96,9 +96,9 @@ unsafe impl SizedStruct for rlt_gradcheck_options {
     const NAME: &'static str = "rlt_gradcheck_options";
 }
 
-/// Compares what backward gives for `function` at `inputs` with differences; those inputs are checked that require a
-/// gradient, and they should be of double precision. `*passed` is 1 if all agree. A mismatch is an error with PyTorch's
-/// text (`RLT_ERROR_RUNTIME`), or with `no_exception` only `*passed` = 0.
+/// Compares the gradients of `function` at `inputs`, computed by backward, with finite differences. Inputs that require
+/// a gradient are checked; they should have double precision. `*passed` is 1 if all agree. A mismatch is an error with
+/// PyTorch's message (`RLT_ERROR_RUNTIME`), or with `no_exception` only `*passed` = 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_gradcheck(
     function: rlt_gradcheck_function,
@@ -109,9 +109,11 @@ pub unsafe extern "C" fn rlt_gradcheck(
     passed: *mut i32,
 ) -> i32 {
     guard("rlt_gradcheck", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `inputs` is NULL or points to
+        // `n_inputs` live or NULL handles, and `passed` is NULL or writable.
         let (inputs, passed) = unsafe { (arg::tensors(inputs, n_inputs, "inputs")?, out::bool(passed, "passed")?) };
-        // SAFETY: as above.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `options` is NULL or points to
+        // `struct_size` readable bytes.
         let (options, raises) = unsafe { read(options) }?;
         let call = checked(function, ctx)?;
         let inputs: Vec<Tensor> = inputs.refs().into_iter().cloned().collect();
@@ -119,8 +121,8 @@ pub unsafe extern "C" fn rlt_gradcheck(
     })
 }
 
-/// As `rlt_gradcheck`, of the gradients of `function` by its inputs and by the gradients that come in: `grad_outputs`, one
-/// for each result that requires a gradient, or NULL for random ones.
+/// Like `rlt_gradcheck`, for second-order gradients: it checks the backward pass of `function` with respect to the
+/// inputs and the output gradients `grad_outputs`, one per result that requires a gradient, or NULL for random ones.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_gradgradcheck(
     function: rlt_gradcheck_function,
@@ -133,12 +135,15 @@ pub unsafe extern "C" fn rlt_gradgradcheck(
     passed: *mut i32,
 ) -> i32 {
     guard("rlt_gradgradcheck", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `inputs` is NULL or points to
+        // `n_inputs` live or NULL handles, `grad_outputs` is NULL or points to `n_grad_outputs` live or NULL handles,
+        // and `passed` is NULL or writable.
         let (inputs, given, passed) = unsafe {
             let inputs = arg::tensors(inputs, n_inputs, "inputs")?;
             (inputs, arg::tensors(grad_outputs, n_grad_outputs, "grad_outputs")?, out::bool(passed, "passed")?)
         };
-        // SAFETY: as above.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `options` is NULL or points to
+        // `struct_size` readable bytes.
         let (options, raises) = unsafe { read(options) }?;
         let call = checked(function, ctx)?;
         let inputs: Vec<Tensor> = inputs.refs().into_iter().cloned().collect();
@@ -147,7 +152,7 @@ pub unsafe extern "C" fn rlt_gradgradcheck(
     })
 }
 
-/// The options, and whether a mismatch is an error.
+/// Returns the options, and whether a mismatch is an error.
 ///
 /// # Safety
 /// `options` is NULL or points to a struct of the size that it begins with.
@@ -156,17 +161,17 @@ unsafe fn read(options: *const rlt_gradcheck_options) -> Result<(GradcheckOption
     if options.is_null() {
         return Ok((defaults, true));
     }
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `options` is NULL or points to a struct of the size in its first field.
     let given = unsafe { sized::read(options, "options") }?;
     ensure!(
         given.check_batched_grad == 0,
         NotImplemented,
-        "gradcheck: check_batched_grad needs vmap, which is not there"
+        "gradcheck: check_batched_grad needs vmap, which is not implemented"
     );
     ensure!(
         given.check_forward_ad == 0,
         NotImplemented,
-        "gradcheck: check_forward_ad needs forward-mode differentiation, which is not there"
+        "gradcheck: check_forward_ad needs forward-mode differentiation, which is not implemented"
     );
     let or = |value: f64, default: f64| if value == 0.0 { default } else { value };
     let options = GradcheckOptions {
@@ -195,20 +200,21 @@ fn checked(function: rlt_gradcheck_function, ctx: *mut c_void) -> Result<Checked
         let lent = Lent::new(inputs);
         let (mut outputs, mut count) = (vec![ptr::null_mut::<rlt_tensor>(); CAPACITY], 0);
         let status = callback::call("gradcheck's function", || {
-            let (given, room) = (lent.0.as_ptr(), outputs.as_mut_ptr());
-            // SAFETY: the function was given for these arguments; the arrays live until it returns.
-            unsafe { function(ctx, given, inputs.len() as i64, room, CAPACITY as i64, &raw mut count) }
+            let (given, slots) = (lent.0.as_ptr(), outputs.as_mut_ptr());
+            // SAFETY: `function` has this signature; `given`, `slots` and `count` live until it returns, and `slots`
+            // holds `CAPACITY` handles.
+            unsafe { function(ctx, given, inputs.len() as i64, slots, CAPACITY as i64, &raw mut count) }
         });
-        // SAFETY: what the function put there are owned handles, taken over also when it failed.
+        // SAFETY: the function stored NULL or owned handles in `outputs`; each is taken once, also on failure.
         let outputs: Vec<Option<Tensor>> = outputs.into_iter().map(|output| unsafe { handle::take(output) }).collect();
         status?;
         let count = usize::try_from(count).ok().filter(|count| *count <= CAPACITY);
-        let count = count
-            .ok_or_else(|| err!(Value, "gradcheck's function says that it has an impossible number of results"))?;
+        let count =
+            count.ok_or_else(|| err!(Value, "the function for gradcheck reports an invalid number of results"))?;
         outputs
             .into_iter()
             .take(count)
-            .map(|output| output.ok_or_else(|| err!(Value, "gradcheck's function left a result out")))
+            .map(|output| output.ok_or_else(|| err!(Value, "the function for gradcheck did not set a result")))
             .collect()
     }))
 }

@@ -1,6 +1,7 @@
-//! Hooks: on leaves, on nodes of the record, on tensors that are saved for backward.
+//! Hooks: on leaves, on graph nodes, on saved tensors.
 //!
-//! A hook sees, and may replace, what passes by. Its context is freed once, when it cannot be called any more.
+//! A hook receives, and may replace, gradients or saved tensors. Its context is freed once, when the hook can no longer
+//! be called.
 //!
 //! ```c top
 //! static int32_t count(void *ctx, const rlt_tensor *leaf) {
@@ -36,13 +37,14 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// Sees a leaf whose gradient was just accumulated.
+/// Receives a leaf whose gradient was just accumulated.
 pub type rlt_leaf_hook = Option<unsafe extern "C" fn(ctx: *mut c_void, leaf: *const rlt_tensor) -> i32>;
 
 // ---- Leaves ----
 
-/// Calls `hook` with this leaf whenever backward has changed its `grad`. `deleter(ctx)` is called once, when the hook is
-/// removed (`rlt_tensor_remove_hook`) or the leaf and its graphs are gone; not if this function fails.
+/// Registers a hook that is called with this leaf whenever backward has changed its `grad`. `deleter(ctx)` is called
+/// once, when the hook is removed (`rlt_tensor_remove_hook`) or the leaf and its graphs are freed; but not if this
+/// function fails.
 ///
 /// The hook may be called from any thread.
 #[unsafe(no_mangle)]
@@ -54,7 +56,8 @@ pub unsafe extern "C" fn rlt_tensor_register_post_accumulate_grad_hook(
     id: *mut u64,
 ) -> i32 {
     guard("rlt_tensor_register_post_accumulate_grad_hook", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `id` is NULL or writable.
         let (tensor, id) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(id, "id")?) };
         let hook = hook.ok_or_else(|| err!(NullPointer, "argument `hook` is NULL"))?;
         let context = Arc::new(Pending::new(ctx));
@@ -62,7 +65,8 @@ pub unsafe extern "C" fn rlt_tensor_register_post_accumulate_grad_hook(
         let call = move |leaf: &Tensor| {
             let lent = Lent::new([leaf]);
             callback::call("a post-accumulate-grad hook", || {
-                // SAFETY: the hook was given for these arguments, which live until it returns.
+                // SAFETY: `hook` has this signature and was registered with this context; the lent handle lives until
+                // it returns.
                 unsafe { hook(held.ctx.0, lent.0[0]) }
             })
         };
@@ -72,11 +76,11 @@ pub unsafe extern "C" fn rlt_tensor_register_post_accumulate_grad_hook(
     })
 }
 
-/// Sees gradients at a node. `gradients` and `others` are NULL where none arrived. An owned handle put into
-/// `replacements` (NULL on entry, as long as `gradients`) takes the place of the gradient there.
+/// Receives gradients at a node. Entries of `gradients` and `others` are NULL if undefined. Store an owned handle in
+/// `replacements` (NULL on entry, as long as `gradients`) to replace the gradient at that index.
 ///
-/// Before the node (`rlt_node_register_prehook`): `gradients` are those it is about to take, and there are no others.
-/// After it (`rlt_node_register_hook`): `gradients` are those it gave, `others` those it took.
+/// Before the node (`rlt_node_register_prehook`): `gradients` are its incoming gradients, and there are no others.
+/// After it (`rlt_node_register_hook`): `gradients` are the computed gradients, `others` the incoming ones.
 pub type rlt_node_hook = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
@@ -90,8 +94,8 @@ pub type rlt_node_hook = Option<
 
 // ---- Nodes ----
 
-/// Calls `hook` in every backward before the node runs, after the hooks of its tensors. `deleter(ctx)` is called once,
-/// when the hook is removed or the node is gone; not if this function fails.
+/// Registers a hook that every backward calls before the node runs, after the hooks of its tensors. `deleter(ctx)` is
+/// called once, when the hook is removed or the node is freed; but not if this function fails.
 ///
 /// The hook may be called from any thread.
 #[unsafe(no_mangle)]
@@ -103,7 +107,8 @@ pub unsafe extern "C" fn rlt_node_register_prehook(
     id: *mut u64,
 ) -> i32 {
     guard("rlt_node_register_prehook", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `node` is NULL or a live handle, and
+        // `id` is NULL or writable.
         let (node, id) = unsafe { (arg::handle(node, "node")?, out::value(id, "id")?) };
         let call = node_call(hook, Context::new(ctx, None), "a pre-hook of a node")?;
         let call = WithContext { call, context: Context::new(ctx, deleter) };
@@ -112,8 +117,8 @@ pub unsafe extern "C" fn rlt_node_register_prehook(
     })
 }
 
-/// Calls `hook` in every backward after the node ran. `deleter(ctx)` is called once, when the hook is removed or the node
-/// is gone; not if this function fails.
+/// Registers a hook that every backward calls after the node ran. `deleter(ctx)` is called once, when the hook is
+/// removed or the node is freed; but not if this function fails.
 ///
 /// The hook may be called from any thread.
 #[unsafe(no_mangle)]
@@ -125,7 +130,8 @@ pub unsafe extern "C" fn rlt_node_register_hook(
     id: *mut u64,
 ) -> i32 {
     guard("rlt_node_register_hook", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `node` is NULL or a live handle, and
+        // `id` is NULL or writable.
         let (node, id) = unsafe { (arg::handle(node, "node")?, out::value(id, "id")?) };
         let call = node_call(hook, Context::new(ctx, None), "a hook of a node")?;
         let call = WithContext { call, context: Context::new(ctx, deleter) };
@@ -138,7 +144,7 @@ pub unsafe extern "C" fn rlt_node_register_hook(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_node_remove_hook(node: *const rlt_node, id: u64) -> i32 {
     guard("rlt_node_remove_hook", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `node` is NULL or a live handle.
         let node = unsafe { arg::handle(node, "node") }?;
         ensure!(node.node.remove_hook(id), Index, "the node has no hook with id {id}");
         Ok(())
@@ -148,7 +154,7 @@ pub unsafe extern "C" fn rlt_node_remove_hook(node: *const rlt_node, id: u64) ->
 type Gradients = [Option<Tensor>];
 type NodeCall = Box<dyn Fn(&Gradients, &Gradients) -> Result<Option<Vec<Option<Tensor>>>> + Send + Sync>;
 
-/// A callback together with what frees its context.
+/// A callback with the deleter of its context.
 struct WithContext {
     call: NodeCall,
     #[allow(dead_code, reason = "its drop calls the deleter")]
@@ -168,10 +174,11 @@ fn node_call(hook: rlt_node_hook, context: Context, what: &'static str) -> Resul
         let mut replacements = vec![ptr::null_mut::<rlt_tensor>(); gradients.len()];
         let status = callback::call(what, || {
             let (given, rest, wanted) = (lent.0.as_ptr(), lent_others.0.as_ptr(), replacements.as_mut_ptr());
-            // SAFETY: the hook was given for these arguments; the arrays live until it returns.
+            // SAFETY: `hook` has this signature and was registered with this context; the three arrays have these
+            // lengths and live until it returns.
             unsafe { hook(context.get(), given, gradients.len() as i64, rest, others.len() as i64, wanted) }
         });
-        // SAFETY: what the hook put there are owned handles, taken over also when it failed.
+        // SAFETY: the hook stored NULL or owned handles in `replacements`; each is taken once, also on failure.
         let replaced: Vec<Option<Tensor>> =
             replacements.into_iter().map(|grad| unsafe { handle::take(grad) }).collect();
         status?;
@@ -182,18 +189,18 @@ fn node_call(hook: rlt_node_hook, context: Context, what: &'static str) -> Resul
     }))
 }
 
-/// A context whose deleter is armed when it is certain that it was taken over.
+/// A context whose deleter is armed once ownership is certain to be taken.
 struct Pending {
     ctx: SharedPointer,
     context: std::sync::OnceLock<Context>,
 }
 
-/// A pointer that the caller allows to be used on any thread.
+/// A pointer that may be used on any thread.
 struct SharedPointer(*mut c_void);
 
-// SAFETY: whoever registers a hook promises that its context may be used from any thread.
+// SAFETY: docs/c-abi.md: the context of a callback may be used from any thread; the wrapper only passes the pointer on.
 unsafe impl Send for SharedPointer {}
-// SAFETY: as above.
+// SAFETY: sharing `&SharedPointer` only copies the pointer; docs/c-abi.md lets any thread use the context.
 unsafe impl Sync for SharedPointer {}
 
 impl Pending {
@@ -202,26 +209,26 @@ impl Pending {
     }
 
     fn arm(&self, deleter: rlt_deleter) {
-        // The cell is new: nobody else sets it.
+        // The cell is new, so setting it cannot fail.
         let _ = self.context.set(Context::new(self.ctx.0, deleter));
     }
 }
 
-/// Packs a tensor that is saved for backward into something of the caller's: `*packed` is handed to unpack and to free.
+/// Packs a saved tensor into a value of the caller: `*packed` is passed to unpack and to free.
 pub type rlt_pack_hook =
     Option<unsafe extern "C" fn(ctx: *mut c_void, tensor: *const rlt_tensor, packed: *mut *mut c_void) -> i32>;
 
-/// Gives a tensor of the content that was packed: an owned handle in `*tensor`. May be called any number of times.
+/// Restores a tensor from the packed value: an owned handle in `*tensor`. May be called any number of times.
 pub type rlt_unpack_hook =
     Option<unsafe extern "C" fn(ctx: *mut c_void, packed: *mut c_void, tensor: *mut *mut rlt_tensor) -> i32>;
 
-// ---- Tensors that are saved for backward ----
+// ---- Saved tensors ----
 
-/// From now on these hooks pack what the calling thread saves for backward, until `rlt_saved_tensors_hooks_pop`.
-/// `free_packed` (or NULL) is called once with what `pack` made, when it is not needed any more; `deleter(ctx)` once, when
-/// the hooks are popped and nothing is packed by them any more; not if this function fails.
+/// Pushes hooks that pack the tensors that the calling thread saves for backward, until `rlt_saved_tensors_hooks_pop`.
+/// `free_packed` (or NULL) is called once for each value of `pack`, when it is no longer needed; `deleter(ctx)` once,
+/// when the hooks are popped and none of their packed values is left; but not if this function fails.
 ///
-/// All may be called from any thread. An error while hooks are disabled, with the message given there.
+/// All functions may be called from any thread. An error while hooks are disabled, with the message set there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_saved_tensors_hooks_push(
     pack: rlt_pack_hook,
@@ -241,21 +248,22 @@ pub unsafe extern "C" fn rlt_saved_tensors_hooks_push(
     })
 }
 
-/// The hooks before the last ones pushed are in force again on the calling thread.
+/// Pops the last pushed hooks of the calling thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_saved_tensors_hooks_pop() -> i32 {
     guard("rlt_saved_tensors_hooks_pop", autograd::pop_saved_tensor_hooks)
 }
 
-/// On the calling thread pushing hooks is an error that says `message`; NULL allows it again. An error where hooks are
-/// pushed already.
+/// Makes pushing hooks on the calling thread an error with `message`; NULL allows it again. An error if hooks are
+/// already pushed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_saved_tensors_hooks_disable(message: *const c_char) -> i32 {
     guard("rlt_saved_tensors_hooks_disable", || {
         let message = if message.is_null() {
             None
         } else {
-            // SAFETY: the caller keeps to docs/c-abi.md.
+            // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `message` is NULL or a
+            // NUL-terminated string.
             Some(unsafe { arg::string(message, "message") }?.to_owned())
         };
         autograd::disable_saved_tensor_hooks(message)
@@ -264,12 +272,13 @@ pub unsafe extern "C" fn rlt_saved_tensors_hooks_disable(message: *const c_char)
 
 // ---- Inference mode ----
 
-/// Was the tensor made in inference mode, or is it a view of one that was? Outside of that mode it can be read, but neither
-/// written nor saved for backward.
+/// Returns whether the tensor was created in inference mode, or is a view of such a tensor. Outside of that mode it can
+/// be read, but neither written nor saved for backward.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_is_inference(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
     guard("rlt_tensor_is_inference", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
         unsafe {
             let tensor = arg::tensor(tensor, "tensor")?;
             out::bool(out, "out")?.set(tensor.is_inference())
@@ -286,7 +295,7 @@ struct SavedHooks {
 
 struct Pusher(Arc<SavedHooks>);
 
-/// What the caller packed.
+/// The packed value of the caller.
 struct Packed {
     hooks: Arc<SavedHooks>,
     packed: SharedPointer,
@@ -298,7 +307,8 @@ impl SavedTensorHooks for Pusher {
         let lent = Lent::new([tensor]);
         let mut packed = ptr::null_mut();
         callback::call("a pack hook", || {
-            // SAFETY: the hook was given for these arguments, which live until it returns.
+            // SAFETY: `pack` has this signature and was registered with this context; the lent handle and `packed` live
+            // until it returns.
             unsafe { pack(self.0.context.ctx.0, lent.0[0], &raw mut packed) }
         })?;
         Ok(Box::new(Packed { hooks: self.0.clone(), packed: SharedPointer(packed) }))
@@ -310,20 +320,21 @@ impl PackedTensor for Packed {
         let unpack = self.hooks.unpack.ok_or_else(|| err!(Internal, "hooks without unpack"))?;
         let mut tensor = ptr::null_mut::<rlt_tensor>();
         let status = callback::call("an unpack hook", || {
-            // SAFETY: the hook was given for these arguments, which live until it returns.
+            // SAFETY: `unpack` has this signature and was registered with this context; `packed` is a value of its pack
+            // hook that has not been freed, and `tensor` lives until it returns.
             unsafe { unpack(self.hooks.context.ctx.0, self.packed.0, &raw mut tensor) }
         });
-        // SAFETY: what the hook put there is an owned handle, taken over also when it failed.
+        // SAFETY: the hook stored NULL or an owned handle in `tensor`; it is taken once, also on failure.
         let tensor = unsafe { handle::take(tensor) };
         status?;
-        tensor.ok_or_else(|| err!(Callback, "an unpack hook gave no tensor"))
+        tensor.ok_or_else(|| err!(Callback, "an unpack hook returned no tensor"))
     }
 }
 
 impl Drop for Packed {
     fn drop(&mut self) {
         if let Some(free) = self.hooks.free_packed {
-            // SAFETY: the function was given for what the pack hook made, and is called once for each.
+            // SAFETY: `packed` is a value of the pack hook; this drop is the only place that frees it, once.
             unsafe { free(self.packed.0) }
         }
     }

@@ -1,7 +1,7 @@
 //! Files: named tensors, as `.pt` and safetensors.
 //!
-//! A state dict holds tensors under names, in order: the parameters of a model. Python reads what is written here, and the
-//! other way round; a pickle is read without executing anything.
+//! A state dict holds named tensors in order: the parameters of a model. Files are exchanged with Python in both
+//! directions; a pickle is read without executing anything.
 //!
 //! ```c
 //! rlt_state_dict *model = NULL, *file = NULL;
@@ -26,7 +26,7 @@
 use crate::support::handle::{self, Handle};
 use crate::support::{arg, guard, guard_free, out};
 use crate::tensor::rlt_tensor;
-use rushlight_base::{Result, err};
+use rushlight_base::{Result, err, list};
 use rushlight_io::{Entry, pt, safetensors};
 use rushlight_tensor::Tensor;
 use std::ffi::{CString, c_char};
@@ -34,8 +34,7 @@ use std::path::Path;
 
 // ---- File formats ----
 
-/// when saving, safetensors if the name ends in `.safetensors`, else `.pt`; when loading, what the
-/// content says
+/// when saving, safetensors if the name ends in `.safetensors`, else `.pt`; when loading, detected from the contents
 pub const RLT_FORMAT_AUTO: i32 = 0;
 /// PyTorch's zip archive with a pickle, which is read without executing anything
 pub const RLT_FORMAT_PT: i32 = 1;
@@ -51,7 +50,7 @@ impl Handle for rlt_state_dict {
     type Rust = Box<StateDict>;
 }
 
-/// What a state dict handle owns. One thread at a time may change it.
+/// The contents of a state dict handle. One thread at a time may modify it.
 #[derive(Default)]
 pub struct StateDict(std::sync::RwLock<Vec<(CString, Tensor)>>);
 
@@ -67,11 +66,11 @@ impl StateDict {
 
 // ---- State dicts ----
 
-/// An empty state dict.
+/// Creates an empty state dict.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_new(out: *mut *mut rlt_state_dict) -> i32 {
     guard("rlt_state_dict_new", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         unsafe { out::handle(out, "out") }?.give(Box::default())
     })
 }
@@ -79,15 +78,17 @@ pub unsafe extern "C" fn rlt_state_dict_new(out: *mut *mut rlt_state_dict) -> i3
 /// Frees a state dict and its references to tensors.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_free(dict: *mut rlt_state_dict) {
-    // SAFETY: the caller keeps to docs/c-abi.md.
+    // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `dict` is NULL or a live handle that the
+    // caller gives up.
     guard_free("rlt_state_dict_free", || drop(unsafe { handle::take(dict) }));
 }
 
-/// Number of entries.
+/// Returns the number of entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_len(dict: *const rlt_state_dict, out: *mut i64) -> i32 {
     guard("rlt_state_dict_len", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `dict` is NULL or a live handle, and
+        // `out` is NULL or writable.
         unsafe {
             let dict = arg::handle(dict, "dict")?;
             out::value(out, "out")?.set(dict.read().len() as i64)
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn rlt_state_dict_len(dict: *const rlt_state_dict, out: *m
     })
 }
 
-/// Adds a reference to `tensor` under `name`, at the end; an entry of that name is replaced where it stands.
+/// Adds a reference to `tensor` under `name`, at the end; an existing entry of that name is replaced in its position.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_insert(
     dict: *mut rlt_state_dict,
@@ -103,7 +104,8 @@ pub unsafe extern "C" fn rlt_state_dict_insert(
     tensor: *const rlt_tensor,
 ) -> i32 {
     guard("rlt_state_dict_insert", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `dict` and `tensor` are NULL or live
+        // handles, and `name` is NULL or a NUL-terminated string.
         let (dict, name, tensor) = unsafe {
             (arg::handle(dict.cast_const(), "dict")?, arg::string(name, "name")?, arg::tensor(tensor, "tensor")?)
         };
@@ -117,7 +119,7 @@ pub unsafe extern "C" fn rlt_state_dict_insert(
     })
 }
 
-/// An owned reference to the tensor called `name`; `RLT_ERROR_INDEX` if there is none.
+/// Returns an owned reference to the tensor called `name`; `RLT_ERROR_INDEX` if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_get(
     dict: *const rlt_state_dict,
@@ -125,7 +127,8 @@ pub unsafe extern "C" fn rlt_state_dict_get(
     out: *mut *mut rlt_tensor,
 ) -> i32 {
     guard("rlt_state_dict_get", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `dict` is NULL or a live handle,
+        // `name` is NULL or a NUL-terminated string, and `out` is NULL or writable.
         let (dict, name, out) =
             unsafe { (arg::handle(dict, "dict")?, arg::string(name, "name")?, out::tensor(out, "out")?) };
         let entries = dict.read();
@@ -134,7 +137,7 @@ pub unsafe extern "C" fn rlt_state_dict_get(
     })
 }
 
-/// The name of the entry at `index`, counted from 0. Borrowed until the state dict is changed or freed.
+/// Returns the name of the entry at `index`, counted from 0. Borrowed until the state dict is modified or freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_name_at(
     dict: *const rlt_state_dict,
@@ -142,13 +145,14 @@ pub unsafe extern "C" fn rlt_state_dict_name_at(
     out: *mut *const c_char,
 ) -> i32 {
     guard("rlt_state_dict_name_at", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `dict` is NULL or a live handle, and
+        // `out` is NULL or writable.
         let (dict, out) = unsafe { (arg::handle(dict, "dict")?, out::value(out, "out")?) };
         out.set(entry(&dict.read(), index)?.0.as_ptr())
     })
 }
 
-/// An owned reference to the tensor of the entry at `index`, counted from 0.
+/// Returns an owned reference to the tensor of the entry at `index`, counted from 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_tensor_at(
     dict: *const rlt_state_dict,
@@ -156,7 +160,8 @@ pub unsafe extern "C" fn rlt_state_dict_tensor_at(
     out: *mut *mut rlt_tensor,
 ) -> i32 {
     guard("rlt_state_dict_tensor_at", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `dict` is NULL or a live handle, and
+        // `out` is NULL or writable.
         let (dict, out) = unsafe { (arg::handle(dict, "dict")?, out::tensor(out, "out")?) };
         out.give(entry(&dict.read(), index)?.1.clone())
     })
@@ -169,14 +174,15 @@ fn entry(entries: &[(CString, Tensor)], index: i64) -> Result<&(CString, Tensor)
 
 // ---- Files ----
 
-/// Saves the state dict. The file is replaced whole, or not at all. Entries that share memory share it in the
-/// file, too, where the format can say so (`.pt`).
+/// Saves the state dict. The file is replaced atomically. Entries that share memory also share it in the file if the
+/// format supports that (`.pt`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_save(dict: *const rlt_state_dict, path: *const c_char, format: i32) -> i32 {
     guard("rlt_state_dict_save", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `dict` is NULL or a live handle, and
+        // `path` is NULL or a NUL-terminated string.
         let (dict, path) = unsafe { (arg::handle(dict, "dict")?, Path::new(arg::string(path, "path")?)) };
-        let entries = dict.read().iter().map(|(name, tensor)| to_entry(name, tensor)).collect::<Result<Vec<_>>>()?;
+        let entries = list::try_collect(dict.read().iter().map(|(name, tensor)| to_entry(name, tensor)))?;
         match format {
             RLT_FORMAT_AUTO => rushlight_io::save(path, &entries),
             RLT_FORMAT_PT => pt::save(path, &entries),
@@ -186,11 +192,12 @@ pub unsafe extern "C" fn rlt_state_dict_save(dict: *const rlt_state_dict, path: 
     })
 }
 
-/// Loads the tensors of a file, on the CPU, in the file's order.
+/// Loads the tensors of a file to the CPU, in the file's order.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_load(path: *const c_char, format: i32, out: *mut *mut rlt_state_dict) -> i32 {
     guard("rlt_state_dict_load", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `path` is NULL or a NUL-terminated
+        // string, and `out` is NULL or writable.
         let (path, out) = unsafe { (Path::new(arg::string(path, "path")?), out::handle(out, "out")?) };
         let entries = match format {
             RLT_FORMAT_AUTO => rushlight_io::load(path)?,
@@ -202,25 +209,26 @@ pub unsafe extern "C" fn rlt_state_dict_load(path: *const c_char, format: i32, o
     })
 }
 
-/// Loads what a file holds, on the CPU, in the file's order: its tensors and, as tensors under names that tell the type,
-/// the values beside them in a `.pt` file (`lr:double`, a tensor of one element; likewise `:int`, `:bool` and `:complex`;
-/// `:str`, the bytes of a text; `:none`, no bytes; `:list`, `:int_list`, `:double_list`, `:bool_list` and `:tensor_list`, the
-/// length of a list, whose elements are `key.0`, `key.1` and so on).
+/// Loads the contents of a file to the CPU, in the file's order: its tensors and, as tensors whose names state the
+/// type, the other values of a `.pt` file (`lr:double`, a tensor of one element; likewise `:int`, `:bool` and
+/// `:complex`; `:str`, the bytes of a string; `:none`, no bytes; `:list`, `:int_list`, `:double_list`, `:bool_list` and
+/// `:tensor_list`, the length of a list, whose elements are `key.0`, `key.1` and so on).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_load_all(path: *const c_char, out: *mut *mut rlt_state_dict) -> i32 {
     guard("rlt_state_dict_load_all", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `path` is NULL or a NUL-terminated
+        // string, and `out` is NULL or writable.
         let (path, out) = unsafe { (Path::new(arg::string(path, "path")?), out::handle(out, "out")?) };
         out.give(from_entries(rushlight_io::load_all(path)?)?)
     })
 }
 
-// ---- Into a model ----
+// ---- Copying into a model ----
 
-/// Copies the tensors of `source` into those of `target` that have their names (`load_state_dict`), without recording. If
-/// `strict`, each name must stand in both; shapes must be equal always. Faults are told all at once, with `model` for the class
-/// of the module, and then nothing is written. `missing` and `unexpected` get what was left alone in `target` and in
-/// `source`.
+/// Copies the tensors of `source` into those of `target` with the same names (`load_state_dict`), without recording.
+/// With `strict`, both must have the same names; shapes must always be equal. All mismatches are reported at once, with
+/// `model` as the class of the module, and then nothing is written. `missing` and `unexpected` receive the names that
+/// only `target` or only `source` has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_copy_into(
     source: *const rlt_state_dict,
@@ -231,13 +239,15 @@ pub unsafe extern "C" fn rlt_state_dict_copy_into(
     unexpected: *mut *mut rlt_state_dict,
 ) -> i32 {
     guard("rlt_state_dict_copy_into", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `source` and `target` are NULL or
+        // live handles, and `model` is NULL or a NUL-terminated string.
         let (source, target, model) =
             unsafe { (arg::handle(source, "source")?, arg::handle(target, "target")?, arg::string(model, "model")?) };
-        // SAFETY: as above.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `missing` and `unexpected` are NULL
+        // or writable.
         let (missing, unexpected) =
             unsafe { (out::handle(missing, "missing")?, out::handle(unexpected, "unexpected")?) };
-        // Copies of the lists: one dict may be both, and hooks of a copy may look at them.
+        // Copies of the lists: one dict may be both arguments, and hooks of a copy may access them.
         let (source, target) = (source.read().clone(), target.read().clone());
         let left_alone = rushlight_io::copy_state(&named(&source), &named(&target), model, strict != 0)?;
         missing.give(picked(&target, &left_alone.missing))?;
@@ -250,7 +260,7 @@ fn picked(entries: &[(CString, Tensor)], at: &[usize]) -> Box<StateDict> {
 }
 
 fn named(entries: &[(CString, Tensor)]) -> Vec<(&str, &Tensor)> {
-    // Names are checked where they come in: nothing is lost.
+    // Names are checked on insertion, so the conversion loses nothing.
     entries.iter().map(|(name, tensor)| (name.to_str().unwrap_or_default(), tensor)).collect()
 }
 
@@ -259,7 +269,7 @@ fn to_entry(name: &CString, tensor: &Tensor) -> Result<Entry> {
 }
 
 fn from_entries(entries: Vec<Entry>) -> Result<Box<StateDict>> {
-    let tensors = entries.into_iter().map(from_entry).collect::<Result<Vec<_>>>()?;
+    let tensors = list::try_collect(entries.into_iter().map(from_entry))?;
     Ok(Box::new(StateDict(tensors.into())))
 }
 

@@ -1,7 +1,7 @@
-//! The process: threads, log, seed, determinism, cancelling.
+//! Process-wide settings: threads, log, seed, determinism, cancellation.
 //!
-//! These settings hold for the whole process. Nothing is started before the first call that needs it, and `rlt_runtime_shutdown`
-//! takes everything back.
+//! These settings apply to the whole process. Nothing is started before the first call that needs it, and
+//! `rlt_runtime_shutdown` releases everything.
 //!
 //! ```c
 //! const int64_t size = 2;
@@ -21,18 +21,18 @@ use std::ffi::{c_char, c_void};
 
 // ---- Levels of a log line ----
 
-/// What happens, for those who look.
+/// Informational message.
 pub const RLT_LOG_INFO: i32 = 0;
-/// Something that probably is not meant.
+/// Warning: probably a mistake.
 pub const RLT_LOG_WARNING: i32 = 1;
 
 // ---- Determinism ----
 
-/// Nothing is asked of operators that could give other bits in the next run.
+/// Operators need not be deterministic.
 pub const RLT_DETERMINISM_OFF: i32 = 0;
-/// They warn.
+/// Nondeterministic operators warn.
 pub const RLT_DETERMINISM_WARN: i32 = 1;
-/// They fail.
+/// Nondeterministic operators fail.
 pub const RLT_DETERMINISM_ERROR: i32 = 2;
 
 /// A log of the embedder. It may be called from any thread.
@@ -41,13 +41,14 @@ pub const RLT_DETERMINISM_ERROR: i32 = 2;
 pub struct rlt_log {
     /// `sizeof(rlt_log)`
     pub struct_size: usize,
-    /// Handed to `write`.
+    /// Passed to `write`.
     pub ctx: *mut c_void,
-    /// Receives a level (`RLT_LOG_*`) and a text that is valid during the call.
+    /// Receives a level (`RLT_LOG_*`) and a string that is valid during the call.
     pub write: Option<unsafe extern "C" fn(ctx: *mut c_void, level: i32, text: *const c_char)>,
 }
 
-// SAFETY: repr(C), begins with its size, and any pointer values are valid.
+// SAFETY: `rlt_log` is repr(C) and begins with `struct_size`; its other fields are a pointer and an optional function,
+// for which every value from C is valid.
 unsafe impl SizedStruct for rlt_log {
     const UNSET: Self = rlt_log { struct_size: 0, ctx: std::ptr::null_mut(), write: None };
     const NAME: &'static str = "rlt_log";
@@ -62,14 +63,15 @@ pub type rlt_share = unsafe extern "C" fn(body_ctx: *mut c_void, share: i64);
 pub struct rlt_parallel_for {
     /// `sizeof(rlt_parallel_for)`
     pub struct_size: usize,
-    /// Handed to `run`.
+    /// Passed to `run`.
     pub ctx: *mut c_void,
     /// Calls `body(body_ctx, share)` once for each share from 0 to `shares - 1`, on any threads and in any
     /// order, and returns 0 when all of them have returned.
     pub run: Option<unsafe extern "C" fn(ctx: *mut c_void, shares: i64, body: rlt_share, body_ctx: *mut c_void) -> i32>,
 }
 
-// SAFETY: repr(C), begins with its size, and any pointer values are valid.
+// SAFETY: `rlt_parallel_for` is repr(C) and begins with `struct_size`; its other fields are a pointer and an optional
+// function, for which every value from C is valid.
 unsafe impl SizedStruct for rlt_parallel_for {
     const UNSET: Self = rlt_parallel_for { struct_size: 0, ctx: std::ptr::null_mut(), run: None };
     const NAME: &'static str = "rlt_parallel_for";
@@ -77,18 +79,18 @@ unsafe impl SizedStruct for rlt_parallel_for {
 
 // ---- Threads ----
 
-/// Sets how many threads an operator may use. Results do not depend on it.
+/// Sets the number of threads that an operator may use. Results do not depend on it.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_set_num_threads(threads: i32) -> i32 {
     guard("rlt_set_num_threads", || runtime::set_num_threads(i64::from(threads)))
 }
 
-/// How many threads an operator may use: what was set, else the environment variables `MKL_NUM_THREADS` and
-/// `OMP_NUM_THREADS`, else the number of cores.
+/// Returns the number of threads that an operator may use: the value set, else the environment variables
+/// `MKL_NUM_THREADS` and `OMP_NUM_THREADS`, else the number of cores.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_get_num_threads(out: *mut i32) -> i32 {
     guard("rlt_get_num_threads", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         let out = unsafe { out::value(out, "out") }?;
         out.set(i32::try_from(runtime::num_threads()).unwrap_or(i32::MAX))
     })
@@ -102,13 +104,15 @@ pub unsafe extern "C" fn rlt_set_parallel_for(parallel_for: *const rlt_parallel_
             runtime::set_parallel_for(None);
             return Ok(());
         }
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `parallel_for` is NULL or points to
+        // `struct_size` readable bytes.
         let hook = unsafe { sized::read(parallel_for, "parallel_for") }?;
         let run = hook.run.ok_or_else(|| sized::missing("parallel_for", "run"))?;
         let context = Context::new(hook.ctx, None);
         let run = move |shares, body: ShareFn, body_ctx| {
             callback::call("the parallel-for hook", || {
-                // SAFETY: the hook was given for these arguments; `body_ctx` lives until it returns.
+                // SAFETY: `run` has this signature and the context it was registered with; `body_ctx` lives until `run`
+                // returns, which it does after all shares have returned.
                 unsafe { run(context.get(), shares, body, body_ctx) }
             })
         };
@@ -128,8 +132,7 @@ pub extern "C" fn rlt_manual_seed(seed: u64) -> i32 {
     })
 }
 
-/// Sets the dtype of tensors that are made without one, where nothing else decides on it: a `RLT_DTYPE_*`. Elementary
-/// functions need a floating-point one.
+/// Sets the default dtype of tensors, an `RLT_DTYPE_*`. Elementary functions need a floating-point one.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_set_default_dtype(dtype: i32) -> i32 {
     guard("rlt_set_default_dtype", || {
@@ -138,18 +141,18 @@ pub extern "C" fn rlt_set_default_dtype(dtype: i32) -> i32 {
     })
 }
 
-/// The dtype of floating-point tensors that are made without one.
+/// Returns the default floating-point dtype.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_get_default_dtype(out: *mut i32) -> i32 {
     guard("rlt_get_default_dtype", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         unsafe { out::value(out, "out") }?.set(runtime::default_dtype() as i32)
     })
 }
 
 // ---- Log ----
 
-/// Sends log lines to the embedder; NULL: drops them. Rushlight never prints.
+/// Sends log lines to the embedder; NULL: discards them. Rushlight never prints.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_set_log(log: *const rlt_log) -> i32 {
     guard("rlt_set_log", || {
@@ -157,7 +160,8 @@ pub unsafe extern "C" fn rlt_set_log(log: *const rlt_log) -> i32 {
             runtime::set_log(None);
             return Ok(());
         }
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `log` is NULL or points to
+        // `struct_size` readable bytes.
         let hook = unsafe { sized::read(log, "log") }?;
         let write = hook.write.ok_or_else(|| sized::missing("log", "write"))?;
         runtime::set_log(Some(LogHook { context: hook.ctx, write }));
@@ -167,9 +171,9 @@ pub unsafe extern "C" fn rlt_set_log(log: *const rlt_log) -> i32 {
 
 // ---- Determinism ----
 
-/// Asks for the same bits in every run (`RLT_DETERMINISM_*`), in the whole process: PyTorch's
-/// `use_deterministic_algorithms`. Every operator of this library gives them anyway, on any number of threads. What changes
-/// is memory that nobody has written (`rlt_set_fill_uninitialized_memory`), and what `rlt_alert_not_deterministic` answers.
+/// Sets deterministic mode (`RLT_DETERMINISM_*`) of the process: PyTorch's `use_deterministic_algorithms`. Every
+/// operator of this library is deterministic anyway, with any number of threads. The mode changes whether uninitialized
+/// memory is filled (`rlt_set_fill_uninitialized_memory`), and the result of `rlt_alert_not_deterministic`.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_set_determinism(determinism: i32) -> i32 {
     guard("rlt_set_determinism", || {
@@ -177,23 +181,23 @@ pub extern "C" fn rlt_set_determinism(determinism: i32) -> i32 {
             RLT_DETERMINISM_OFF => Determinism::Off,
             RLT_DETERMINISM_WARN => Determinism::Warn,
             RLT_DETERMINISM_ERROR => Determinism::Error,
-            other => return Err(err!(Value, "{other} is no level of determinism: they are 0, 1 and 2")),
+            other => return Err(err!(Value, "{other} is not a level of determinism (0, 1 or 2)")),
         });
         Ok(())
     })
 }
 
-/// What is asked for (`RLT_DETERMINISM_*`).
+/// Returns the deterministic mode (`RLT_DETERMINISM_*`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_get_determinism(out: *mut i32) -> i32 {
     guard("rlt_get_determinism", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         unsafe { out::value(out, "out") }?.set(runtime::determinism() as i32)
     })
 }
 
-/// Where determinism is asked for, lets `empty`, `resize_` and their kin fill the elements that they would leave unset, with
-/// NaN or the largest number of an integer dtype (the default), or not.
+/// Sets whether deterministic mode fills the elements that `empty`, `resize_` and similar operators leave
+/// uninitialized, with NaN or the largest number of an integer dtype (default 1).
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_set_fill_uninitialized_memory(on: i32) -> i32 {
     guard("rlt_set_fill_uninitialized_memory", || {
@@ -202,29 +206,30 @@ pub extern "C" fn rlt_set_fill_uninitialized_memory(on: i32) -> i32 {
     })
 }
 
-/// As `rlt_set_fill_uninitialized_memory` says.
+/// Returns the setting of `rlt_set_fill_uninitialized_memory`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_get_fill_uninitialized_memory(out: *mut i32) -> i32 {
     guard("rlt_get_fill_uninitialized_memory", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         unsafe { out::bool(out, "out") }?.set(runtime::fill_unset_memory())
     })
 }
 
-/// For operators of the program that could give other bits in the next run: an error in PyTorch's words if determinism is
-/// asked for, or a warning to the log if that was asked for.
+/// For custom operators that are not deterministic: returns an error with PyTorch's message in deterministic mode, or
+/// logs a warning if the mode only warns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_alert_not_deterministic(operator_name: *const c_char) -> i32 {
     guard("rlt_alert_not_deterministic", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `operator_name` is NULL or a
+        // NUL-terminated string.
         runtime::alert_not_deterministic(unsafe { arg::string(operator_name, "operator_name") }?)
     })
 }
 
-// ---- Cancelling ----
+// ---- Cancellation ----
 
-/// Sets or clears the cancel flag of the process. While it is set, operators and backward end with
-/// `RLT_ERROR_CANCELLED`, also those under way. Any thread may set it.
+/// Sets or clears the cancel flag of the process. While it is set, operators and backward passes, including running
+/// ones, end with `RLT_ERROR_CANCELLED`. Any thread may set it.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_cancel_set(on: i32) -> i32 {
     guard("rlt_cancel_set", || {
@@ -233,20 +238,20 @@ pub extern "C" fn rlt_cancel_set(on: i32) -> i32 {
     })
 }
 
-/// Is the cancel flag set?
+/// Returns whether the cancel flag is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_cancel_get(out: *mut i32) -> i32 {
     guard("rlt_cancel_get", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         unsafe { out::bool(out, "out") }?.set(runtime::is_cancelled())
     })
 }
 
 // ---- Shutting down ----
 
-/// Back to the state before the first call: settings at their defaults, hooks removed, threads ended, memory
-/// that was kept for reuse returned. Handles stay valid. No other call may be under way in any thread; the
-/// next call starts the runtime anew. Unloading the library does this by itself.
+/// Returns to the state before the first call: settings have their defaults, hooks are removed, threads are ended,
+/// cached memory is released. Handles stay valid. No other call may be running in any thread; the next call starts the
+/// runtime again. Unloading the library does this automatically.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_runtime_shutdown() -> i32 {
     let status = guard("rlt_runtime_shutdown", || {
@@ -257,7 +262,7 @@ pub extern "C" fn rlt_runtime_shutdown() -> i32 {
     status
 }
 
-/// What unloading does, where nobody is left to hear of an error.
+/// The same on unloading, when no caller is left to receive an error.
 pub(crate) fn shutdown() {
     rlt_runtime_shutdown();
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the shipped static library: one partially linked object that exports the C interface and nothing else.
+# Creates the shipped static library: one partially linked object that exports only the C interface.
 #
 #   capi/static/merge.sh <librushlight.a from cargo> <folder> [prefix]
 #
@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 
 : "${LD:=ld}" "${OBJCOPY:=objcopy}" "${READELF:=readelf}" "${AR:=ar}"
 
-# readelf, because nm asks the linker plugins about objects that carry bitcode.
+# readelf, because nm calls the linker plugins for objects with bitcode.
 "$READELF" -sW "$archive" | awk '$4 == "FUNC" && $5 == "GLOBAL" && $7 != "UND" && $8 ~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $8 }' |
   sort -u >"$work/api"
 [ -s "$work/api" ] || { echo "merge.sh: $archive defines no function of the C interface" >&2; exit 1; }
@@ -31,8 +31,8 @@ sed 's/^/--undefined=/' "$work/api" >"$work/roots"
 # Section groups are dissolved: a second Rust library has groups of the same names, of which the final link keeps one.
 "$LD" -r --gc-sections --force-group-allocation "@$work/roots" --defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit \
   "$archive" -o "$work/rushlight.o"
-# First what nothing refers to goes: also the names of system functions that only dropped code called.
-# Debug information goes with it (a later --strip-debug would take the place of --strip-unneeded).
+# Unreferenced symbols are removed first, including names of system functions that only removed code called. Debug
+# information is removed with them (a later --strip-debug would replace --strip-unneeded).
 keep=
 if [ "${KEEP_DEBUG_INFO:-0}" = 1 ]; then keep='--keep-section=.debug*'; fi
 "$OBJCOPY" --strip-unneeded ${keep:+"$keep"} "$work/rushlight.o"
@@ -46,7 +46,7 @@ if [ -n "$prefix" ]; then
     sed "s/.*/#define & $prefix&/" "$work/api"
   } >"$folder/rushlight/prefix.h"
 fi
-# The standard library's objects carry LLVM bitcode, of which linker plugins must not see a merged piece.
+# The standard library's objects contain LLVM bitcode; linker plugins must not process it in a merged object.
 "$OBJCOPY" --remove-section=.llvmbc --remove-section=.llvmcmd "$work/rushlight.o"
 rm -f "$folder/librushlight.a"
 "$AR" rcsD "$folder/librushlight.a" "$work/rushlight.o"

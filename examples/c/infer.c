@@ -1,4 +1,4 @@
-/* Inference: loads the network that train.c, or Python, has saved (.pt or safetensors) and asks it four questions.
+/* Inference: loads the network that train.c, or Python, has saved (.pt or safetensors) and evaluates four inputs.
  *
  *   infer MODEL
  */

@@ -2,8 +2,8 @@
  *
  *   train FOLDER
  *
- * Every call returns a status. TRY leaves for the end of the function with it, where everything is freed: handles start as
- * NULL, which all _free functions take. */
+ * Every call returns a status. On failure TRY jumps to the end of the function, where everything is freed: handles are initially
+ * NULL, which all _free functions accept. */
 #include <rushlight/rushlight.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ enum { HIDDEN = 8, PARAMETERS = 4, STEPS = 600 };
 static const char *const names[PARAMETERS] = {"0.weight", "0.bias", "2.weight", "2.bias"};
 static const int64_t shapes[PARAMETERS][2] = {{HIDDEN, 2}, {HIDDEN}, {1, HIDDEN}, {1}};
 
-/* Uniform numbers, as nn.Linear would draw them for few inputs, that collect gradients. */
+/* Uniform random parameters, as in nn.Linear, that require gradients. */
 static int32_t initialise(rlt_tensor **parameters) {
   int32_t status = rlt_manual_seed(0);
   for (int i = 0; !status && i < PARAMETERS; ++i) {
@@ -38,7 +38,7 @@ end:
   return status;
 }
 
-/* p -= rate * grad, and the gradient starts anew. None of it is recorded. */
+/* p -= rate * grad, without recording; then clears the gradient. */
 static int32_t descend(rlt_tensor *const *parameters, double rate) {
   rlt_tensor *grad = NULL;
   int32_t status;

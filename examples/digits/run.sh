@@ -6,14 +6,13 @@ binaries=$1 jar=$2 out=$3
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$here/../../tests/data
 data=$tests/digits/digits.safetensors
-font=$here/font.safetensors
 mkdir -p "$out/c" "$out/cpp" "$out/java" "$out/classes"
 javac -Xlint:all,-try -Werror -cp "$jar" -d "$out/classes" "$here"/java/digits/*.java
 java="java -cp $jar:$out/classes"
 
-"$binaries/digits_c_train" "$data" "$font" "$out/c" | tee "$out/c/result.txt"
-"$binaries/digits_cpp_train" "$data" "$font" "$out/cpp" | tee "$out/cpp/result.txt"
-$java digits.Train "$data" "$font" "$out/java" | tee "$out/java/result.txt"
+"$binaries/digits_c_train" "$data" "$out/c" | tee "$out/c/result.txt"
+"$binaries/digits_cpp_train" "$data" "$out/cpp" | tee "$out/cpp/result.txt"
+$java digits.Train "$data" "$out/java" | tee "$out/java/result.txt"
 
 infer() { # language, program...: reads what the others wrote
   reader=$1

@@ -1,8 +1,8 @@
 /* A game loop that gives the network a part of each frame.
  *
- * The network runs on a thread of its own. When a frame has no time left, the loop sets the cancel flag, and whatever operator is under
- * way ends with RLT_ERROR_CANCELLED; tensors that it was not writing stay as they were. All tensor memory comes from the game's
- * own allocator, which refuses what goes beyond its budget: that is an error, too, and not the end of the program. */
+ * The network runs on its own thread. When a frame has no time left, the loop sets the cancel flag, and the running operator ends
+ * with RLT_ERROR_CANCELLED; tensors that it was not writing are unchanged. All tensor memory comes from the game's own allocator,
+ * which fails requests beyond its budget: that is an ordinary error, and not the end of the program. */
 #define _POSIX_C_SOURCE 200809L
 #include <rushlight/rushlight.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- Memory: at most so many bytes. ---- */
+/* ---- Memory: limited to a number of bytes. ---- */
 
 struct budget {
   size_t most;
@@ -35,7 +35,7 @@ static void deallocate(void *ctx, void *block, size_t size, size_t alignment) {
   atomic_fetch_sub(&budget->used, size);
 }
 
-/* ---- The network: a chain of products, which takes as long as its size and its layers say. ---- */
+/* ---- The network: a chain of products, whose size and number of layers determine its duration. ---- */
 
 struct job {
   rlt_tensor *weight;
@@ -70,7 +70,7 @@ static double milliseconds(void) {
   return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Runs the network for at most `budget` milliseconds, and says how that went. */
+/* Runs the network for at most `budget` milliseconds, and prints the outcome. */
 static int32_t think(struct job *job, double budget) {
   pthread_t thread;
   double start = milliseconds();
@@ -108,7 +108,7 @@ int main(void) {
   printf("a network that fits into its frame: %s\n", think(&small, 10e3) == RLT_OK ? "done" : "not done");
   printf("one that does not: %s\n", think(&large, 20) == RLT_ERROR_CANCELLED ? "cancelled" : "not cancelled");
   printf("the next frame: %s\n", think(&small, 10e3) == RLT_OK ? "done" : "not done");
-  printf("more memory than there is: %s\n", square_of(10000, &greedy) == RLT_ERROR_OUT_OF_MEMORY ? "refused" : "given");
+  printf("more memory than there is: %s\n", square_of(10000, &greedy) == RLT_ERROR_OUT_OF_MEMORY ? "out of memory" : "allocated");
 
   rlt_tensor_free(small.weight);
   rlt_tensor_free(large.weight);

@@ -1,11 +1,11 @@
-/* An operator and a derivative of the program's own.
+/* A custom operator and a custom derivative.
  *
- * `mine::smooth_step` is made of other operators: its gradient is free, and C, C++ and Java can call it by name.
- * `round_through` has a derivative that no formula gives: it rounds, and lets the gradient pass unchanged. */
+ * `mine::smooth_step` is composed of other operators: it is differentiable, and C, C++ and Java can call it by name.
+ * `round_through` has a straight-through derivative: it rounds, and passes the gradient unchanged. */
 #include <rushlight/rushlight.h>
 #include <stdio.h>
 
-/* x * x * (3 - 2 x). The status of a call that failed is the callback's; its message is kept. */
+/* x * x * (3 - 2 x). The callback returns the status of a failed call; its message is kept. */
 static int32_t smooth_step(void *ctx, const rlt_value *args, int64_t n_args, rlt_value *outs, int64_t n_outs) {
   (void)ctx, (void)n_args, (void)n_outs;
   const rlt_tensor *x = args[0].as.tensor;
@@ -18,7 +18,7 @@ static int32_t smooth_step(void *ctx, const rlt_value *args, int64_t n_args, rlt
   rlt_tensor_free(twice);
   rlt_tensor_free(square);
   if (status) return status;
-  /* The handle is handed over with its value. */
+  /* Ownership of the handle is transferred with its value. */
   outs[0].tag = RLT_VALUE_TENSOR;
   outs[0].flags = RLT_VALUE_OWNED;
   outs[0].as.tensor = result;
@@ -33,7 +33,7 @@ static int32_t pass_through(void *ctx, const rlt_tensor *const *grads, int64_t n
 static int32_t round_through(const rlt_tensor *x, rlt_tensor **out) {
   rlt_custom_function function = {sizeof function, "RoundThrough", NULL, pass_through, NULL, 1, 0};
   int32_t before = 0, recorded = 0;
-  /* The forward is the function's own business: nothing of it is recorded. */
+  /* The forward runs without recording. */
   int32_t status = rlt_get_grad_enabled(&before);
   if (!status) status = rlt_set_grad_enabled(0);
   if (status) return status;
@@ -58,7 +58,7 @@ static void print(const char *what, const rlt_tensor *tensor) {
   printf("\n");
 }
 
-/* Sums `y`, runs backward and prints the gradient of `x`, which starts anew. */
+/* Sums `y`, runs backward, prints the gradient of `x` and clears it. */
 static int32_t print_gradient(const char *what, const rlt_tensor *y, rlt_tensor *x) {
   rlt_tensor *sum = NULL, *grad = NULL;
   int32_t status = rlt_tensor_sum(y, NULL, &sum);

@@ -5,7 +5,8 @@ set -eu
 
 set --
 if [ -n "$runner" ]; then
-  # QEMU's user mode aborts in a forked child of a process with threads that makes one itself, of a C program too.
+  # QEMU's user mode aborts in a forked child of a process with threads if the child creates a thread, even in a C
+  # program.
   set -- --skip a_forked_child_starts_afresh
   say "Left out, because the emulator cannot fork a process with threads: a_forked_child_starts_afresh"
 fi

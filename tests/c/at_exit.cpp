@@ -1,11 +1,11 @@
-// A global tensor that is destroyed at exit, after main and in whatever order, is harmless.
+// A global tensor that is destroyed at exit, after main and in any order, is harmless.
 #include "check.h"
 
 namespace {
 struct Holder {
   rlt_tensor* tensor = nullptr;
   ~Holder() {
-    // The library still works, too.
+    // The library still works then.
     rlt_tensor* negative = nullptr;
     if (rlt_tensor_neg(tensor, &negative) != RLT_OK) std::abort();
     rlt_tensor_free(negative);

@@ -1,4 +1,4 @@
-/* Gradients, hooks, the recorded graph, and functions with a derivative of one's own. */
+/* Gradients, hooks, the recorded graph, and custom functions. */
 #include "check.h"
 
 static void count_call(void *ctx) { ++*(int *)ctx; }
@@ -105,7 +105,7 @@ static int32_t ten_times(void *ctx, const rlt_tensor *grad, rlt_tensor **replace
   return rlt_tensor_mul_Scalar(grad, &ten, replacement);
 }
 
-static int32_t refuse(void *ctx, const rlt_tensor *grad, rlt_tensor **replacement) {
+static int32_t failing_hook(void *ctx, const rlt_tensor *grad, rlt_tensor **replacement) {
   (void)ctx, (void)grad, (void)replacement;
   return rlt_set_last_error(RLT_ERROR_VALUE, "the hook says no");
 }
@@ -122,14 +122,14 @@ static void hooks(void) {
   /* The deleter has run. */
   CHECK(calls[0] == 2);
   FAILS(rlt_tensor_remove_hook(x, id), RLT_ERROR_INDEX, "no hook");
-  OK(rlt_tensor_register_hook(y, refuse, &calls[1], count_call, &other));
+  OK(rlt_tensor_register_hook(y, failing_hook, &calls[1], count_call, &other));
   FAILS(rlt_tensor_backward(y, NULL, 1, 0), RLT_ERROR_VALUE, "the hook says no");
   CHECK(grad_of(x) == 60 && calls[1] == 0);
   rlt_tensor_free(y);
   CHECK(calls[1] == 1);
   rlt_tensor *plain = vector((const float[]){1}, 1);
   int untouched = 0;
-  FAILS(rlt_tensor_register_hook(plain, refuse, &untouched, count_call, &id), RLT_ERROR_RUNTIME, "doesn't require gradient");
+  FAILS(rlt_tensor_register_hook(plain, failing_hook, &untouched, count_call, &id), RLT_ERROR_RUNTIME, "doesn't require gradient");
   CHECK(untouched == 0);
   rlt_tensor_free(plain);
   rlt_tensor_free(x);
@@ -196,7 +196,7 @@ static void custom_functions(void) {
   rlt_tensor_free(y);
   CHECK(state.deleted == 1);
 
-  /* A graph that is dropped frees the context, too. */
+  /* Dropping a graph also frees the context. */
   y = exponential(&state, x);
   rlt_tensor_free(y);
   CHECK(state.deleted == 1 && state.backwards == 0);
@@ -216,14 +216,14 @@ static void custom_functions(void) {
   rlt_tensor_free(y);
   CHECK(state.deleted == 1);
 
-  /* Nothing to record: the context stays the caller's. */
+  /* Nothing to record: the caller keeps the context. */
   rlt_tensor *plain = vector((const float[]){1}, 1);
   y = exponential(&state, plain);
   CHECK(state.deleted == 0 && state.result == NULL);
   rlt_tensor_free(y);
   rlt_tensor_free(plain);
 
-  /* A saved tensor that was written to is noticed. */
+  /* An in-place write to a saved tensor is detected. */
   rlt_saved_tensor *saved = NULL;
   rlt_tensor *buffer = vector((const float[]){1}, 1), *back = NULL;
   OK(rlt_saved_tensor_new(buffer, 0, &saved));

@@ -156,7 +156,7 @@ static void run_time(void) {
   args[1] = of_float(-1);
   FAILS(rlt_op_call("mine::scaled", "", args, 2, NULL, 0, outs, 1, &n), RLT_ERROR_VALUE, "scale must not be negative");
 
-  /* A composite operator has a gradient for free. */
+  /* A composite operator is differentiable. */
   OK(rlt_tensor_set_requires_grad(a, 1));
   args[1] = of_float(3);
   OK(rlt_op_call("mine::scaled", "", args, 2, NULL, 0, outs, 1, &n));
@@ -179,7 +179,7 @@ static void run_time(void) {
   rlt_tensor_free(a);
 }
 
-/* An operator with a CPU kernel, a meta kernel, and a derivative of its own: square. */
+/* An operator with a CPU kernel, a meta kernel, and a custom derivative: square. */
 static int32_t square_on_cpu(void *ctx, const rlt_value *args, int64_t n_args, rlt_value *outs, int64_t n_outs) {
   (void)ctx, (void)n_args, (void)n_outs;
   outs[0].tag = RLT_VALUE_TENSOR;
@@ -243,7 +243,7 @@ static void keys(void) {
   CHECK(floats(outs[0].as.tensor)[0] == 9);
   rlt_value_free(&outs[0]);
 
-  /* A device kernel alone has no derivative, and backward says so. */
+  /* A device kernel has no derivative: backward fails with an error. */
   OK(rlt_tensor_set_requires_grad(a, 1));
   OK(rlt_op_call("mine::square", "", args, 1, NULL, 0, outs, 1, &n));
   OK(rlt_tensor_sum(outs[0].as.tensor, NULL, &sum));
@@ -300,7 +300,7 @@ static void recording(void) {
   rlt_tensor_free(a);
 }
 
-/* What a loss is made of its elements' losses, 1 and 9. */
+/* Reductions of the element losses 1 and 9. */
 static void reductions(void) {
   const float values[2] = {1, 3}, zeros[2] = {0, 0};
   rlt_tensor *x = vector(values, 2), *target = vector(zeros, 2), *none = NULL, *mean = NULL, *sum = NULL;

@@ -1,4 +1,4 @@
-/* What the C tests share: checks that say where they failed, and short names for common calls. */
+/* Common parts of the C tests: checks that report their location, and short names for common calls. */
 #ifndef RUSHLIGHT_TESTS_CHECK_H
 #define RUSHLIGHT_TESTS_CHECK_H
 
@@ -20,7 +20,7 @@
 /* The call must succeed. */
 #define OK(call) CHECK((call) == RLT_OK)
 
-/* The call must fail with this code and a message that contains this text. */
+/* The call must fail with this code and a message that contains this string. */
 #define FAILS(call, code, text)                                                                              \
   do {                                                                                                       \
     int32_t status_ = (call);                                                                                \
@@ -77,7 +77,7 @@ static inline const float *floats(const rlt_tensor *tensor) {
   return (const float *)data;
 }
 
-/* Handles that are live now. */
+/* Number of live handles. */
 static inline int64_t live(void) {
   int64_t count = -1;
   OK(rlt_live_handles(&count));

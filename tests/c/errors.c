@@ -1,4 +1,4 @@
-/* Wrong calls give an error with a text, leave outputs untouched, and the library usable. */
+/* Invalid calls return an error with a message, leave outputs untouched, and the library usable. */
 #include "check.h"
 #include <pthread.h>
 
@@ -67,14 +67,14 @@ static void shapes_dtypes_devices(void) {
 static void shorter_and_longer_structs(void) {
   int64_t size = 2;
   int32_t dtype = -1;
-  /* An older caller knows of the dtype alone: the rest is not read. */
+  /* An older caller's struct has only the dtype: the rest is not read. */
   struct { size_t struct_size; int32_t dtype; int32_t garbage; } older = {sizeof(size_t) + sizeof(int32_t), RLT_DTYPE_FLOAT64, 12345};
   rlt_tensor *tensor = NULL;
   OK(rlt_tensor_zeros(&size, 1, (const rlt_tensor_options *)(const void *)&older, &tensor));
   OK(rlt_tensor_dtype(tensor, &dtype));
   CHECK(dtype == RLT_DTYPE_FLOAT64);
   rlt_tensor_free(tensor);
-  /* A newer one has fields that this library does not know. */
+  /* A newer caller's struct has fields that are unknown to this library. */
   struct { rlt_tensor_options known; int64_t unknown; } newer = {RLT_TENSOR_OPTIONS_INIT, 7};
   newer.known.struct_size = sizeof newer;
   newer.known.dtype = RLT_DTYPE_BOOL;
@@ -90,7 +90,7 @@ static void shorter_and_longer_structs(void) {
 
 static void the_last_error(void) {
   FAILS(rlt_set_num_threads(-3), RLT_ERROR_RUNTIME, "got -3");
-  /* A call that succeeds leaves it alone. */
+  /* A successful call leaves it unchanged. */
   int32_t threads = 0;
   OK(rlt_get_num_threads(&threads));
   CHECK(threads > 0 && rlt_last_error_code() == RLT_ERROR_RUNTIME);

@@ -1,6 +1,6 @@
 /* A training step (convolution, batch norm, linear layer, cross entropy, Adam) in which the Nth request for memory fails, for
- * every N. The step must end in an error, parameters and averages must be what they were, and the step must then succeed with the
- * result that it has when nothing fails. */
+ * every N. The step must end in an error, parameters and moments must be unchanged, and the step must then succeed with the
+ * result of a run without failures. */
 #include "check.h"
 
 enum { PARAMETERS = 6, BUFFERS = 2, WEIGHT = 0, BIAS, SCALE, SHIFT, LAST_WEIGHT, LAST_BIAS, BATCH = 4, SIDE = 6, CHANNELS = 3, CLASSES = 5 };
@@ -35,7 +35,7 @@ struct model {
   rlt_tensor *images, *labels;
 };
 
-/* Calls visit with each tensor that a step may write, and with its twin in `other`. */
+/* Calls visit with each tensor that a step may write, and with its counterpart in `other`. */
 static void for_each_pair(struct model *model, struct model *other, void (*visit)(rlt_tensor **, rlt_tensor **)) {
   for (int at = 0; at < PARAMETERS; at++) {
     visit(&model->parameters[at], &other->parameters[at]);
@@ -95,7 +95,7 @@ static void check_same(rlt_tensor **one, rlt_tensor **other) { CHECK(same(*one, 
 
 /* ---- The step ---- */
 
-/* From the images to the loss; `made` takes what stands between. */
+/* From the images to the loss; `made` receives the intermediate tensors. */
 static int32_t forward(const struct model *model, rlt_tensor *made[6]) {
   const int64_t one = 1;
   rlt_tensor *const *p = model->parameters;
@@ -172,7 +172,7 @@ int main(void) {
       CHECK(same(model.means[at], before.means[at]));
       CHECK(same(model.squares[at], before.squares[at]));
     }
-    /* A forward pass that came through has updated its buffers; one that failed has not. */
+    /* A forward pass that succeeded has updated its buffers; one that failed has not. */
     const int updated = same(model.buffers[0], after.buffers[0]);
     for (int at = 0; at < BUFFERS; at++) CHECK(same(model.buffers[at], (updated ? &after : &before)->buffers[at]));
     for (int at = 0; at < PARAMETERS; at++) OK(rlt_tensor_set_grad(model.parameters[at], NULL));

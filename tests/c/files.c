@@ -11,7 +11,7 @@ static void round_trip(const char *path, int32_t format) {
   OK(rlt_state_dict_new(&dict));
   OK(rlt_state_dict_insert(dict, "fc.weight", bias));
   OK(rlt_state_dict_insert(dict, "fc.bias", bias));
-  /* The same name again replaces the entry where it stands. */
+  /* The same name again replaces the entry in its position. */
   OK(rlt_state_dict_insert(dict, "fc.weight", weight));
   OK(rlt_state_dict_len(dict, &length));
   CHECK(length == 2);
@@ -47,14 +47,14 @@ int main(void) {
   snprintf(path, sizeof path, "/tmp/rushlight-files-%d.safetensors", (int)getpid());
   round_trip(path, RLT_FORMAT_SAFETENSORS);
   round_trip(path, RLT_FORMAT_AUTO);
-  /* Bytes that are no model file are refused, not trusted. */
+  /* Bytes that are not a model file are rejected. */
   FILE *file = fopen(path, "w");
   rlt_state_dict *dict = NULL;
   CHECK(file != NULL && fputs("neither zip nor json", file) >= 0 && fclose(file) == 0);
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_PT, &dict), RLT_ERROR_IO, path);
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_SAFETENSORS, &dict), RLT_ERROR_IO, path);
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, path);
-  FAILS(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, ": neither PyTorch's nor safetensors: a header of ");
+  FAILS(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, ": neither a PyTorch nor a safetensors file: a header of ");
   FAILS(rlt_state_dict_load("/tmp", RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, "/tmp: Is a directory");
   FAILS(rlt_state_dict_load_all("/tmp", &dict), RLT_ERROR_IO, "/tmp: Is a directory");
   unlink(path);

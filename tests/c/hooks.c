@@ -1,5 +1,5 @@
-/* Hooks of nodes, leaves and saved tensors, inference tensors, views written in place, anomaly mode, gradcheck. What
-   PyTorch 2.7.1 answers to the same calls is in tests/data/graph_rules.txt (tests/oracle/graph_rules.py). */
+/* Hooks of nodes, leaves and saved tensors, inference tensors, in-place writes to views, anomaly mode, gradcheck. The
+   results of PyTorch 2.7.1 for the same calls are in tests/data/graph_rules.txt (tests/oracle/graph_rules.py). */
 #include "check.h"
 
 static char log_text[512];
@@ -251,7 +251,7 @@ static void views_that_cannot_be_written(void) {
         "returns multiple views.");
   rlt_value_free(&outs[0]);
 
-  /* A kept gradient follows the tensor to what it is after the write. */
+  /* A retained gradient belongs to the tensor after the write. */
   rlt_scalar by = integer(3);
   rlt_tensor *z = times(x, 2);
   OK(rlt_tensor_retain_grad(z));
@@ -261,7 +261,7 @@ static void views_that_cannot_be_written(void) {
   expect_grad(x, 6, 6);
   rlt_tensor_free(z);
 
-  /* Kept gradients add up, too. */
+  /* Retained gradients also accumulate. */
   rlt_tensor *sum = NULL;
   z = times(x, 2);
   OK(rlt_tensor_retain_grad(z));
@@ -326,7 +326,7 @@ static int32_t smooth(void *ctx, const rlt_tensor *const *inputs, int64_t n, rlt
   return status;
 }
 
-/* x * detach(x): backward knows half of the derivative. */
+/* x * detach(x): backward computes half of the derivative. */
 static int32_t half(void *ctx, const rlt_tensor *const *inputs, int64_t n, rlt_tensor **outputs, int64_t capacity,
                     int64_t *n_outputs) {
   rlt_tensor *cut = NULL;

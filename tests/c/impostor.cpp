@@ -1,4 +1,4 @@
-// A library that exports what libtorch exports, under the very same names. Whoever is bound to it aborts.
+// A library that exports libtorch's symbols. Any program bound to it aborts.
 #include <cstdint>
 #include <cstdlib>
 
@@ -62,7 +62,7 @@ void Module::zero_grad(bool) { std::abort(); }
 }  // namespace torch
 
 extern "C" {
-// What the C interface would collide with, if the library let others take over its own functions.
+// The symbols that the C interface would collide with, if the library allowed interposition of its own functions.
 void* rust_eh_personality() { std::abort(); }
 int rushlight_thread_atexit() { std::abort(); }
 }

@@ -1,5 +1,5 @@
-/* What an operator leaves that was ended half way: the write to a tensor from before the call counts, so that no backward pass
-   takes what is left for what it saved. A parallel loop of the host that fails, or does not run what it should, ends one. */
+/* Interrupted operators: an in-place or out= write bumps the tensor's version, so that backward rejects it. A parallel loop of the
+   host that fails, or does not run each share once, interrupts an operator. */
 #include "check.h"
 
 #define COUNT 400000
@@ -45,8 +45,8 @@ static void a_loop_that_does_not_run_its_shares_is_an_error(void) {
                {FAIL_WITH_TEXT, RLT_ERROR_VALUE, "my pool is full"},
                {NONE, RLT_ERROR_CALLBACK, "shares"},
                {TWICE, RLT_ERROR_CALLBACK, "one share twice"},
-               {BEYOND, RLT_ERROR_CALLBACK, "a share that there is not"},
-               {NEGATIVE, RLT_ERROR_CALLBACK, "a share that there is not"}};
+               {BEYOND, RLT_ERROR_CALLBACK, "a share that does not exist"},
+               {NEGATIVE, RLT_ERROR_CALLBACK, "a share that does not exist"}};
   rlt_tensor *x = ones(), *result = NULL;
   size_t i;
   for (i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -70,7 +70,7 @@ static void half_a_write_counts(void) {
   CHECK(version(out) == 1);
   FAILS(rlt_tensor_exp_(x), RLT_ERROR_CALLBACK, "exp_");
   CHECK(version(x) == 1);
-  /* Wrong arguments are found before anything is written. */
+  /* Invalid arguments are found before anything is written. */
   FAILS(rlt_tensor_exp_out(w, x), RLT_ERROR_RUNTIME, "");
   CHECK(version(x) == 1);
 

@@ -90,7 +90,7 @@ static void dlpack_out(void) {
   legacy->deleter(legacy);
   CHECK(live() == 0);
 
-  /* What is exported keeps its memory, also when the tensor is given other memory. */
+  /* An exported struct keeps its memory alive, even if the tensor gets other memory. */
   float given[2] = {7, 8};
   const int64_t two = 2;
   struct blob blob = {0, NULL};
@@ -256,7 +256,7 @@ static void failing_allocations(void) {
   OK(training_step(&loss));
   CHECK(loss == expected && pool.live == 0);
 
-  /* A block goes back to where it came from, also after the allocator was replaced. */
+  /* A block is freed by the allocator it came from, even after that was replaced. */
   const float value = 1;
   rlt_tensor *tensor = vector(&value, 1);
   CHECK(pool.live == 1);
@@ -274,7 +274,7 @@ static void failing_allocations(void) {
   OK(rlt_memory_get_stats(&stats));
   CHECK(stats.peak == 0 && stats.reserved == 0);
 
-  /* Freed memory is kept, up to a limit. */
+  /* Freed memory is cached, up to a limit. */
   OK(rlt_memory_set_cache_limit(1 << 20));
   tensor = vector(&value, 1);
   rlt_tensor_free(tensor);

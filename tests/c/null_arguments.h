@@ -1,4 +1,6 @@
-/* What the generated program null_arguments.c passes where an argument is to be valid, and how it judges. */
+/* Valid arguments for the generated program null_arguments.c, and its checks. */
+
+
 #include "check.h"
 #include "dlpack_structs.h"
 
@@ -12,6 +14,9 @@ static rlt_node *node, *out_node;
 static rlt_saved_tensor *saved, *out_saved;
 static rlt_error *error, *out_error;
 static rlt_op *op, *out_op;
+static rlt_object *object, *out_object;
+static rlt_future *future, *out_future;
+static rlt_storage *storage, *out_storage;
 static rlt_state_dict *dict, *out_dict;
 static rlt_scalar scalar = {RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, out_scalar;
 static rlt_device device = {RLT_DEVICE_CPU, -1}, out_device;
@@ -83,8 +88,8 @@ static int32_t unpack(void *ctx, void *packed, rlt_tensor **out) {
   return 1;
 }
 
-static int32_t checked(void *ctx, const rlt_tensor *const *inputs, int64_t n, rlt_tensor **outs, int64_t room, int64_t *n_outs) {
-  (void)ctx, (void)inputs, (void)n, (void)outs, (void)room;
+static int32_t checked(void *ctx, const rlt_tensor *const *inputs, int64_t n, rlt_tensor **outs, int64_t capacity, int64_t *n_outs) {
+  (void)ctx, (void)inputs, (void)n, (void)outs, (void)capacity;
   *n_outs = 0;
   return 0;
 }
@@ -108,6 +113,9 @@ static void setup(void) {
   CHECK(rlt_set_num_threads(-1) != RLT_OK);
   OK(rlt_last_error_take(&error));
   OK(rlt_op_define("test::op(Tensor self) -> Tensor", &op));
+  OK(rlt_object_new("test.Class", NULL, NULL, &object));
+  OK(rlt_future_new(&future));
+  OK(rlt_storage_of(tensor, &storage));
   OK(rlt_state_dict_new(&dict));
   OK(rlt_state_dict_insert(dict, "text", tensor));
   value.tag = RLT_VALUE_TENSOR;
@@ -121,7 +129,7 @@ static void setup(void) {
   rlt_tensor_free(product);
 }
 
-/* Frees what a call that succeeded gave, and puts the modes back. */
+/* Frees the results of a successful call, and restores the modes. */
 static void forget(void) {
   for (size_t index = 0; index < sizeof out_tensors / sizeof *out_tensors; index++) {
     rlt_tensor_free(out_tensors[index]);
@@ -133,6 +141,9 @@ static void forget(void) {
   rlt_saved_tensor_free(out_saved), out_saved = NULL;
   rlt_error_free(out_error), out_error = NULL;
   rlt_op_free(out_op), out_op = NULL;
+  rlt_object_free(out_object), out_object = NULL;
+  rlt_future_free(out_future), out_future = NULL;
+  rlt_storage_free(out_storage), out_storage = NULL;
   rlt_state_dict_free(out_dict), out_dict = NULL;
   rlt_value_free(&out_value);
   OK(rlt_set_allocator(NULL));
@@ -155,6 +166,9 @@ static int teardown(int calls) {
   rlt_error_free(error);
   rlt_state_dict_free(dict);
   OK(rlt_op_unregister(op));
+  rlt_object_free(object);
+  rlt_future_free(future);
+  rlt_storage_free(storage);
   in_dlpack->deleter(in_dlpack);
   in_legacy->deleter(in_legacy);
   printf("%d calls with NULL, %d failures\n", calls, failures);
@@ -163,7 +177,7 @@ static int teardown(int calls) {
   return failures != 0;
 }
 
-/* Any status is right, as long as there is one. */
+/* Any status is accepted. */
 #define MAY_BE_NULL(call)      \
   do {                         \
     (void)(call);              \

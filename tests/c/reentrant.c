@@ -1,5 +1,5 @@
-/* Backward within backward, deep and on several threads; gradients that do not arrive; which gradients are wanted; anomaly
-   mode of derivatives of derivatives; deterministic mode. */
+/* Re-entrant backward, deep and on several threads; undefined gradients; which gradients are needed; anomaly mode of higher
+   derivatives; deterministic mode. */
 #include "check.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static double grad_of(const rlt_tensor *tensor) {
   return value;
 }
 
-/* One more handle of `tensor`. */
+/* Another handle of `tensor`. */
 static rlt_tensor *again(const rlt_tensor *tensor) {
   rlt_tensor *same = NULL;
   OK(rlt_tensor_retain(tensor, &same));
@@ -43,7 +43,7 @@ static rlt_tensor *copied_by(rlt_custom_function function, const rlt_tensor *x) 
   return y;
 }
 
-/* A function whose backward differentiates a graph of its own, `levels` deep. */
+/* A function whose backward differentiates its own graph, `levels` deep. */
 struct level {
   int levels;
   int *deepest;
@@ -93,7 +93,7 @@ static void backward_within_backward(void) {
   rlt_tensor_free(y);
 }
 
-/* An error far down comes up with its kind and text. */
+/* A nested error propagates with its kind and message. */
 static int32_t fail_at_the_end(void *ctx, const rlt_tensor *const *grads, int64_t n_outputs, rlt_tensor **results, int64_t n_inputs) {
   struct level *level = ctx;
   int32_t status;
@@ -165,7 +165,7 @@ static void several_threads(void) {
   rlt_tensor_free(shared);
 }
 
-/* Gradients that do not arrive: hooks see NULL, custom functions zeros or NULL. PyTorch 2.7.1's order. */
+/* Undefined gradients: hooks receive NULL, custom functions zeros or NULL. PyTorch 2.7.1's order. */
 static char log_text[512];
 
 static int32_t gives_none(void *ctx, const rlt_tensor *const *grads, int64_t n_outputs, rlt_tensor **results, int64_t n_inputs) {
@@ -243,7 +243,7 @@ static void gradients_that_do_not_arrive(void) {
   nothing_arrives_at("tensor(none) pre(none) post(none) leaf(none) ", 0, 0, 0);
 }
 
-/* Which gradients are wanted is what the caller of backward asked for. */
+/* The needed gradients are those that the caller of backward requested. */
 static int32_t wanted[2];
 
 static int32_t product_backward(void *ctx, const rlt_tensor *const *grads, int64_t n_outputs, rlt_tensor **results, int64_t n_inputs) {
@@ -273,7 +273,7 @@ static void wanted_gradients(void) {
   CHECK(wanted[0] == 0 && wanted[1] == 1);
   OK(rlt_tensor_backward(z, NULL, 0, 0));
   CHECK(wanted[0] == 1 && wanted[1] == 1);
-  FAILS(rlt_custom_function_needs_input_grad(0, &answer), RLT_ERROR_RUNTIME, "in the backward of a custom function only");
+  FAILS(rlt_custom_function_needs_input_grad(0, &answer), RLT_ERROR_RUNTIME, "only available in the backward of a custom function");
   rlt_tensor_free(grad);
   rlt_tensor_free(x);
   rlt_tensor_free(y);
@@ -315,7 +315,7 @@ static void deterministic_mode(void) {
   rlt_tensor *made = NULL, *grown = vector((const float[]){1, 2}, 2);
   int32_t level = -1;
   void *data = NULL;
-  FAILS(rlt_set_determinism(3), RLT_ERROR_VALUE, "3 is no level of determinism");
+  FAILS(rlt_set_determinism(3), RLT_ERROR_VALUE, "3 is not a level of determinism");
   OK(rlt_alert_not_deterministic("mine"));
   OK(rlt_set_determinism(RLT_DETERMINISM_ERROR));
   OK(rlt_get_determinism(&level));
@@ -339,7 +339,7 @@ static void deterministic_mode(void) {
 }
 
 /* A write that the library has not seen. */
-static void writes_that_are_told(void) {
+static void writes_that_bump_the_version(void) {
   rlt_tensor *x = leaf(1), *y = NULL, *z = NULL;
   int64_t before = 0, after = 0;
   OK(rlt_tensor_exp(x, &y));
@@ -362,7 +362,7 @@ int main(void) {
   wanted_gradients();
   anomalies_in_derivatives_of_derivatives();
   deterministic_mode();
-  writes_that_are_told();
+  writes_that_bump_the_version();
   CHECK(live() == 0);
   OK(rlt_runtime_shutdown());
   return 0;

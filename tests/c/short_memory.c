@@ -1,5 +1,5 @@
-/* malloc that gives nothing, from the first request of a call on, from the second on, and so on: the host never ends, every call
-   succeeds or is out of memory, no handle is lost, and with memory back everything works again. */
+/* malloc fails from the first request of a call on, from the second on, and so on: the host never ends, every call succeeds or
+   returns an out-of-memory error, no handle leaks, and once memory is available everything works again. */
 #include "check.h"
 #include <errno.h>
 
@@ -8,25 +8,25 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-/* Requests that still succeed; below zero: all. */
+/* Number of requests that still succeed; negative: all. */
 static volatile long left = -1;
 
-static int refused(void) {
+static int fails_now(void) {
   if (left > 0) --left;
   return left == 0;
 }
 
-void *malloc(size_t size) { return refused() ? NULL : __libc_malloc(size); }
-void *calloc(size_t count, size_t size) { return refused() ? NULL : __libc_calloc(count, size); }
-void *realloc(void *block, size_t size) { return refused() ? NULL : __libc_realloc(block, size); }
-void *aligned_alloc(size_t alignment, size_t size) { return refused() ? NULL : __libc_memalign(alignment, size); }
+void *malloc(size_t size) { return fails_now() ? NULL : __libc_malloc(size); }
+void *calloc(size_t count, size_t size) { return fails_now() ? NULL : __libc_calloc(count, size); }
+void *realloc(void *block, size_t size) { return fails_now() ? NULL : __libc_realloc(block, size); }
+void *aligned_alloc(size_t alignment, size_t size) { return fails_now() ? NULL : __libc_memalign(alignment, size); }
 int posix_memalign(void **block, size_t alignment, size_t size) {
-  if (refused()) return ENOMEM;
+  if (fails_now()) return ENOMEM;
   *block = __libc_memalign(alignment, size);
   return 0;
 }
 
-/* A product, its sum and their gradients; what was made is freed, whatever came of it. */
+/* A product, its sum and their gradients; everything is freed in any case. */
 static int32_t step(float *gradient) {
   const float values[] = {1, 2, 3, 4};
   const int64_t sizes[] = {2, 2};
@@ -47,7 +47,7 @@ static int32_t step(float *gradient) {
   return status;
 }
 
-/* Another operator by name with a list, and an error with its text. */
+/* Another operator by name with a list, and an error with its message. */
 static int32_t others(void) {
   rlt_value size = {RLT_VALUE_INT_LIST, 0, 2, {0}}, result = {RLT_VALUE_NONE, 0, 0, {0}};
   const int64_t sizes[] = {2, 3};
@@ -80,7 +80,7 @@ int main(void) {
       failed += first != RLT_OK;
       CHECK(live() == 0);
     }
-    /* Again with everything in its place that the first calls of a process set up. */
+    /* Again, after the first calls of the process have initialized everything. */
     OK(step(&expected));
     CHECK(expected == 7);
     OK(others());

@@ -1,5 +1,5 @@
-/* Many threads train at once, round after round, each a model of its own: each must reach the loss that one thread alone reaches,
- * to the bit, and no round may leave anything behind.
+/* Many threads train concurrently, round after round, each with its own model: each must reach the loss of a single-threaded run
+ * bit by bit, and no round may leak anything.
  *   c_soak [minutes] [threads]   (0 minutes: three rounds) */
 #include "check.h"
 #include <pthread.h>
@@ -7,10 +7,10 @@
 
 enum { STEPS = 30, BATCH = 8, INPUTS = 16, HIDDEN = 32, CLASSES = 4, PARAMETERS = 4, MOST_THREADS = 1024, FEWEST_ROUNDS = 3 };
 
-/* What the process may grow by between the second round and the last one, in KiB: allocators round. */
+/* Allowed growth of the process between the second round and the last one, in KiB: allocators round. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED /* keeps freed memory for long, to know it again */
+#define SANITIZED /* quarantines freed memory */
 #endif
 #endif
 #ifdef SANITIZED
@@ -23,7 +23,7 @@ struct model {
   rlt_tensor *parameters[PARAMETERS], *momenta[PARAMETERS], *images, *labels;
 };
 
-/* Numbers that depend on nothing but this function. */
+/* Reproducible numbers. */
 static void make(struct model *model) {
   static const int64_t sizes[PARAMETERS][2] = {{HIDDEN, INPUTS}, {HIDDEN}, {CLASSES, HIDDEN}, {CLASSES}};
   static const int64_t dims[PARAMETERS] = {2, 1, 2, 1}, image_sizes[2] = {BATCH, INPUTS}, batch = BATCH;
@@ -72,7 +72,7 @@ static float step(const struct model *model, int is_first) {
   OK(rlt_tensor_cross_entropy_loss(scores, model->labels, NULL, 1, -100, 0.0, &loss));
   OK(rlt_tensor_backward(loss, NULL, 0, 0));
   descend(model, is_first);
-  /* A program that runs for long meets errors, too. */
+  /* A long-running program also encounters errors. */
   FAILS(rlt_tensor_linear(model->images, p[2], NULL, &wrong), RLT_ERROR_RUNTIME, "mat1 and mat2 shapes cannot be multiplied");
   const float value = *floats(loss);
   rlt_tensor_free(hidden);
@@ -82,7 +82,7 @@ static float step(const struct model *model, int is_first) {
   return value;
 }
 
-/* Trains a model from its beginning; the last loss goes to `*loss`. */
+/* Trains a new model; the last loss is stored in `*loss`. */
 static void *train(void *loss) {
   struct model model;
   float first = 0, last = 0;
@@ -106,7 +106,7 @@ static void run_round(int threads, float expected) {
   CHECK(live() == 0);
 }
 
-/* Memory of the process in KiB; 0 where the system does not tell. */
+/* Memory of the process in KiB; 0 if unknown. */
 static long resident(void) {
   char line[128];
   long found = 0;

@@ -24,7 +24,7 @@ extra=$("$NM" -g --defined-only "$work/plain/librushlight.a" | awk 'NF == 3 && $
 [ "$("$NM" -g --defined-only "$work/plain/librushlight.a" | grep -c ' T rlt_')" -gt 100 ]
 [ "$(ar t "$work/plain/librushlight.a" | wc -l)" -eq 1 ]
 
-# The tests of the shared library hold for the static one.
+# The static library passes the tests of the shared one.
 for test in errors autograd memory; do
   $CC $flags "$here/$test.c" "$work/plain/librushlight.a" $libs -o "$work/$test"
   "$work/$test"
@@ -33,7 +33,7 @@ done
 $CC $flags "$here/static_twice.c" "$work/plain/librushlight.a" "$work/other/librushlight.a" $libs -o "$work/static_twice"
 "$work/static_twice"
 
-# A program that is written with the prefix: the header renames.
+# A program that uses the prefix: the header renames the functions.
 $CC $flags -include "$work/other/rushlight/prefix.h" "$here/errors.c" "$work/other/librushlight.a" $libs -o "$work/prefixed"
 "$work/prefixed"
 

@@ -1,6 +1,6 @@
-//! Another Rust library in the same program, with a standard library of its own and a panic of its own.
+//! Another Rust library in the same program, with its own standard library and its own panic.
 
-/// Catches a panic, and says how long its text is.
+/// Catches a panic, and returns the length of its message.
 #[unsafe(no_mangle)]
 pub extern "C" fn other_catches_a_panic() -> usize {
     std::panic::set_hook(Box::new(|_| {}));

@@ -1,5 +1,5 @@
-/* Two copies of Rushlight in one program: the usual names, and the names with the prefix `other_`. Each has state of
- * its own. Built by tests/c/static.sh. */
+/* Two copies of Rushlight in one program: the usual names, and the names with the prefix `other_`. Each has its
+ * own state. Built by tests/c/static.sh. */
 #include "check.h"
 
 /* The functions of the second copy that are used here. */

@@ -1,5 +1,11 @@
-# Runs PROGRAM (with EMULATOR, where it is of another processor) and compares what it prints with the file EXPECTED, byte for byte. What it printed stays in PRINTED.
-execute_process(COMMAND ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=1 ${EMULATOR} ${PROGRAM} OUTPUT_FILE ${PRINTED} ERROR_VARIABLE errors RESULT_VARIABLE status)
+# Runs PROGRAM (with EMULATOR, if it is for another processor) and compares its output with the file EXPECTED, byte for byte. The output is kept in PRINTED.
+# The program runs in an empty folder, which is removed with the files that it wrote there.
+set(folder ${PRINTED}.folder)
+file(REMOVE_RECURSE ${folder})
+file(MAKE_DIRECTORY ${folder})
+execute_process(COMMAND ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=1 ${EMULATOR} ${PROGRAM} WORKING_DIRECTORY ${folder}
+  OUTPUT_FILE ${PRINTED} ERROR_VARIABLE errors RESULT_VARIABLE status)
+file(REMOVE_RECURSE ${folder})
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} ended with ${status}: ${errors}")
 endif()

@@ -23,8 +23,8 @@ if [ $# -gt 4 ]; then
 fi
 header torch/torch.h -fno-exceptions -fno-rtti
 header torch/torch.h -DRLT_NO_INLINE_NAMESPACE
-# ATen/generated/methods.h is the inside of a class, meta_functions.h a list for a macro.
-headers=$(cd "$frontend" && find . -name '*.h' ! -name methods.h ! -name meta_functions.h | sed 's|^\./||' | sort)
+# ATen/generated/methods.h is the inside of a class, *_functions.h are lists for a macro.
+headers=$(cd "$frontend" && find . -name '*.h' ! -name methods.h ! -path '*/generated/*_functions.h' | sed 's|^\./||' | sort)
 if [ "$how" = alone ]; then
   echo "$headers" | xargs -P "$(nproc)" -n 1 "$0" alone "$compiler" "$include" "$frontend"
 else

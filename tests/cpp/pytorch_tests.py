@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 
-# Where Debian's googletest has the headers of gmock, which one of the files needs and libgtest-dev does not bring.
+# The folder of the gmock headers in Debian's googletest package. One of the files needs them; libgtest-dev does not contain them.
 GMOCK = "/usr/src/googletest/googlemock/include"
 NEEDS_GPU = re.compile(r"_(Multi)?CUDA$")
 START = re.compile(r"^TEST(?:_F)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
@@ -26,7 +26,7 @@ LISTED = re.compile(r"^\| `(\w+\.\w+)` \|", re.M)
 
 
 class Test:
-    """One TEST of a source file: its name and the lines from `TEST` to the brace in the first column that ends it."""
+    """One TEST of a source file: its name, and its lines from `TEST` to the closing brace in the first column."""
 
     def __init__(self, text, match):
         self.name = f"{match[1]}.{match[2]}"
@@ -36,7 +36,7 @@ class Test:
 
 
 def command(words, seconds, **options):
-    """The exit status and everything a program printed; -9 when its time was up."""
+    """Returns the exit status and the output of a program; the status is -9 after a timeout."""
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds,
                               env={**os.environ, "LC_ALL": "C"}, errors="replace", text=True, **options)
@@ -50,7 +50,7 @@ class File:
         self.path, self.settings = path, settings
         self.text = path.read_text()
         self.tests = [Test(self.text, match) for match in START.finditer(self.text)]
-        self.results = {}  # name of a test -> "" if it passed, else why it did not
+        self.results = {}  # name of a test -> "" if it passed, else the failure
         self.compiles = False
 
     def compile(self, source, target):
@@ -58,7 +58,7 @@ class File:
         return command([self.settings.cxx, *flags, "-c", str(source), "-o", str(target)], 1800)
 
     def compile_rest(self, log, target):
-        """Takes out the tests that the compiler complains of until the others compile, or none is named."""
+        """Removes the tests in which the compiler reports errors until the others compile or no test is named."""
         text, source, left = self.text, self.path, list(self.tests)
         while True:
             complaints = re.findall(rf"^(?:In file included from |\s+from )?{re.escape(str(source))}:(\d+).*?\n(?:.*?error: (.*))?", log, re.M)
@@ -80,7 +80,7 @@ class File:
                 return True
 
     def run(self, program):
-        """Runs the tests of a program. A crash or a hang is the result of the test it happened in; the others run again."""
+        """Runs the tests of a program. A crash or a timeout is the result of the test in which it happened; the others run again."""
         folder = self.settings.build / "empty"
         folder.mkdir(exist_ok=True)
         waiting = [test.name for test in self.tests if test.name not in self.results and not NEEDS_GPU.search(test.name)]

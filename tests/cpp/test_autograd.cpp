@@ -186,7 +186,7 @@ struct Refusing : Function<Refusing> {
   }
 };
 
-// From 60 passes within passes on, a pass runs on a thread of its own: what it throws comes through.
+// From 60 nested passes on, a pass runs on its own thread: its exceptions propagate.
 TEST(Backward, ExceptionsComeFromAnyDepth) {
   for (int64_t levels : {0, 1, 59, 61, 130}) {
     Tensor y = Refusing::apply(leaf(), levels).sum();
@@ -200,11 +200,11 @@ TEST(Backward, ExceptionsComeFromAnyDepth) {
   Tensor x = leaf();
   x.register_hook([](const Tensor&) -> Tensor { throw std::out_of_range("from a hook"); });
   EXPECT_THROW((x * 2).sum().backward(), std::out_of_range);
-  // An error that is nobody's exception afterwards is one of the library.
+  // An error without an exception becomes one of the library's exceptions.
   EXPECT_THROW(x.sum(5), c10::IndexError);
 }
 
-// t_ and its kin look at the same memory in another way; what a view is of stays as it is.
+// t_ and similar operators view the same memory differently; the base of a view is unchanged.
 TEST(Backward, ViewsInPlace) {
   Tensor x = torch::arange(6, torch::kDouble).view({2, 3}).clone().requires_grad_();
   Tensor y = x * 1;
@@ -257,7 +257,7 @@ TEST(Backward, NeedsARealOutput) {
   y.backward(torch::ones({}, torch::kComplexFloat));
 }
 
-// In place, the same numbers are drawn, and gradients pass as they do otherwise.
+// The in-place form samples the same numbers, and gradients are the same.
 TEST(Backward, RandomFormsInPlace) {
   using Form = std::pair<Tensor (*)(const Tensor&), void (*)(Tensor&)>;
   const Form forms[] = {

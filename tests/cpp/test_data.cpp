@@ -1,5 +1,5 @@
-// torch::data: samplers, loaders with and without workers, chunks, MNIST. Orders and error texts are those of libtorch 2.7.1,
-// printed by a program compiled with it from the calls that stand here.
+// torch::data: samplers, loaders with and without workers, chunks, MNIST. Orders and error messages are those of
+// libtorch 2.7.1, printed by a program compiled with it from the calls in this file.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -190,7 +190,7 @@ struct Folder {
     for (const char* name : {images, labels}) std::remove((path + "/" + name).c_str());
     rmdir(path.c_str());
   }
-  // Numbers in the head, then bytes up to the size, of which the last one is given.
+  // Header fields, then bytes up to the given size; the last byte has the given value.
   void write(const char* name, std::vector<uint32_t> head, size_t bytes, char last) const {
     std::ofstream file(path + "/" + name, std::ios::binary);
     for (uint32_t number : head) {

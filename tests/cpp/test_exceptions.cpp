@@ -1,4 +1,4 @@
-// Exceptions have libtorch's classes, and TORCH_CHECK its texts.
+// Exceptions have libtorch's classes, and TORCH_CHECK its messages.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 

@@ -1,5 +1,5 @@
-// A training step in which the Nth request for memory fails, for every N and every optimizer: the step throws, and has changed no
-// parameter; the next ones go as if it had never been tried.
+// A training step in which the Nth request for memory fails, for every N and every optimizer: the step throws and
+// changes no parameter, and the following steps have the same results as without the failed one.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -12,7 +12,7 @@ namespace {
 using torch::optim::Optimizer;
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor>)>;
 
-// Gives memory, but refuses the request of this number.
+// An allocator that fails the request with this number.
 struct Failing {
   long requests = 0, fail_at = 0;
 
@@ -52,7 +52,7 @@ struct Training {
     torch::nn::functional::cross_entropy(net->forward(images), labels).backward();
     optimizer->step();
   }
-  // What training changes, but for what batch norm counts.
+  // The state that training changes, except the counters of batch norm.
   std::vector<torch::Tensor> values() const {
     std::vector<torch::Tensor> copies;
     for (const torch::Tensor& parameter : net->parameters()) copies.push_back(parameter.detach().clone());

@@ -1,5 +1,5 @@
-// The graph of gradients as libtorch programs use it: hooks of every kind, what custom functions may do, saved-tensor hooks,
-// anomaly and deterministic mode, gradcheck, warnings.
+// The autograd graph as libtorch programs use it: hooks of every kind, custom functions, saved-tensor hooks, anomaly
+// and deterministic mode, gradcheck, warnings.
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/torch.h>
@@ -156,7 +156,7 @@ TEST(Functions, MarkDirty) {
   out.sum().backward();
   EXPECT_EQ(x.grad()[1].item<double>(), 3);
   x.mutable_grad().reset();
-  // A view that is written takes its base along.
+  // Writing a view also changes the history of its base.
   Tensor base = x * 1;
   Dirty::apply(base.slice(0, 0, 1), 1);
   base.sum().backward();
@@ -212,7 +212,7 @@ TEST(Functions, WrongGradientsAreErrors) {
             "corresponding forward input was not a Variable");
 }
 
-// Each level differentiates a graph of its own; the last one throws if it is told to.
+// Each level differentiates its own graph; the last one throws if requested.
 struct Deep : Function<Deep> {
   static Tensor forward(AutogradContext* ctx, Tensor x, int64_t levels) {
     ctx->saved_data["levels"] = levels;
@@ -263,7 +263,7 @@ TEST(Saved, HooksPackAndUnpack) {
   loss.backward();
   EXPECT_EQ(unpacked, 1);
   EXPECT_EQ(x.grad()[1].item<double>(), static_cast<double>(static_cast<float>(std::exp(2.0))));
-  // What is kept may be of any type; an exception comes out as it is.
+  // A packed value may be of any type; exceptions propagate unchanged.
   SavedTensorsHooks sums([](const Tensor& tensor) { return tensor.sum().item<double>(); },
                          [](double) -> Tensor { throw std::out_of_range("unpack"); });
   EXPECT_THROW(x.exp().sum().backward(), std::out_of_range);
@@ -293,7 +293,7 @@ TEST(Anomaly, WarnsOfTheForwardCalls) {
   EXPECT_TRUE(std::isnan(grad({first}, {x}, {zero})[0].item<double>()));
 }
 
-TEST(Warnings, OfWhatIsProbablyNotMeant) {
+TEST(Warnings, OfProbableMistakes) {
   c10::WarningUtils::WarnAlways always;
   Warnings warnings;
   Tensor x = leaf({1}), y = x * 2;
@@ -307,7 +307,7 @@ TEST(Warnings, OfWhatIsProbablyNotMeant) {
   x.mutable_grad().reset();
 }
 
-TEST(Deterministic, FillsWhatNobodyHasWritten) {
+TEST(Deterministic, FillsUninitializedMemory) {
   at::globalContext().setDeterministicAlgorithms(true);
   EXPECT_TRUE(at::globalContext().deterministicAlgorithms());
   EXPECT_TRUE(std::isnan(torch::empty({2})[1].item<float>()));
@@ -326,7 +326,7 @@ TEST(Deterministic, FillsWhatNobodyHasWritten) {
   EXPECT_FALSE(at::globalContext().deterministicAlgorithms());
 }
 
-TEST(Gradcheck, NamesWhatIsWrong) {
+TEST(Gradcheck, NamesTheMismatch) {
   Tensor x = leaf({0.5, 1.5}), y = leaf({2, 3});
   auto right = [](const variable_list& inputs) { return variable_list{inputs[0].sin() * inputs[1], inputs[1].exp()}; };
   EXPECT_TRUE(gradcheck(right, {x, y}));

@@ -26,7 +26,7 @@ TEST(Indexing, Values) {
   EXPECT_EQ(x.index({Slice(1, 2), 0, Slice(1, 3)}).sum().item<int>(), 13 + 14);
 }
 
-// What PyTorch 2.7.1 answers for x[mask, [0, 1, 2]].
+// The result of PyTorch 2.7.1 for x[mask, [0, 1, 2]].
 TEST(Indexing, AMaskOfTwoDimensionsBesideATensor) {
   torch::Tensor x = grid();
   torch::Tensor mask = torch::tensor({true, false, true, false, true, false}).view({2, 3});
@@ -53,7 +53,7 @@ TEST(Indexing, Tensors) {
   torch::Tensor picked = x.index({Slice(), rows, columns});
   EXPECT_EQ(picked.sizes(), (std::vector<int64_t>{2, 2, 2}));
   EXPECT_EQ(picked[1][1][0].item<int>(), 12 + 2 * 4 + 3);
-  // No neighbours: the dimensions of the indices come first.
+  // Not adjacent: the dimensions of the indices come first.
   EXPECT_EQ(x.index({torch::tensor({0, 1, 1}), Slice(), torch::tensor({0, 1, 2})}).sizes(), (std::vector<int64_t>{3, 3}));
   EXPECT_EQ(x.index({x > 20}).sum().item<int>(), 21 + 22 + 23);
   EXPECT_EQ(x.index({true}).sizes(), (std::vector<int64_t>{1, 2, 3, 4}));

@@ -1,4 +1,4 @@
-// Every handle that C++ takes is given back: after a training step, after errors, with hooks and custom functions.
+// Every handle that C++ takes is released: after a training step, after errors, with hooks and custom functions.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -36,7 +36,7 @@ void use_everything() {
     sgd.step();
     adam.zero_grad();
   }
-  // A graph that is never run backward, one that fails, and saved tensors that nobody unpacks.
+  // A graph that is never run backward, one that fails, and saved tensors that are never unpacked.
   torch::Tensor unused = Twice::apply(x).sum();
   EXPECT_THROW(x + torch::ones({7}), c10::Error);
   EXPECT_THROW(Twice::apply(x).backward(), c10::Error);

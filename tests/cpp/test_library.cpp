@@ -1,5 +1,5 @@
-// Operators that a program defines with TORCH_LIBRARY, calls of operators by name with C++ types, and what old programs and
-// extensions use besides: intrusive_ptr, dispatch keys, views that cannot be written, flattened lists.
+// Operators that a program defines with TORCH_LIBRARY, calls of operators by name with C++ types, and APIs of older
+// programs and extensions: intrusive_ptr, dispatch keys, views that cannot be written, flattened lists.
 #include <ATen/MetaFunctions.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/env.h>
@@ -31,7 +31,7 @@ auto op(const char* name, const char* overload = "") {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).typed<Signature>();
 }
 
-// A kernel for an operator that a later block defines: static objects of several files come in any order.
+// A kernel for an operator that a later block defines: static objects of several files are initialized in any order.
 TORCH_LIBRARY_IMPL(tl, CPU, m) { m.impl("late", [](const Tensor& self) { return self + 100; }); }
 
 Tensor scaled_cpu(const Tensor& self, double scale, std::optional<int64_t> shift) { return self * scale + shift.value_or(0); }
@@ -41,7 +41,7 @@ struct Scaled : torch::autograd::Function<Scaled> {
     at::AutoDispatchBelowADInplaceOrView below;
     return op<Tensor(const Tensor&, double, std::optional<int64_t>)>("tl::scaled").call(self, scale, shift);
   }
-  // Twice the true gradient, so that a test sees whose derivative ran.
+  // Twice the true gradient, so that a test sees which derivative ran.
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, torch::autograd::variable_list grads) {
     return {grads[0] * context->saved_data["scale"].toDouble() * 2, Tensor(), Tensor()};
   }
@@ -52,7 +52,7 @@ TORCH_LIBRARY(tl, m) {
   m.def("scaled(Tensor self, float scale=2, int? shift=None) -> Tensor");
   m.impl("scaled", torch::dispatch(c10::DispatchKey::CPU, &scaled_cpu));
   m.def("late(Tensor self) -> Tensor");
-  // The schema is read off the function; made of other operators, it has their gradient.
+  // The schema is inferred from the function; a composite operator has the gradient of its parts.
   m.def("mixed", [](const Tensor& self, at::TensorList others, at::IntArrayRef sizes, const std::string& how, bool twice,
                     const at::Scalar& plus) -> std::tuple<Tensor, int64_t, std::vector<Tensor>> {
     Tensor sum = self * (twice ? 2 : 1) + plus;
@@ -106,7 +106,7 @@ TEST(Library, CallsItsKernelsWithEveryKindOfValue) {
   rlt::check(rlt_op_call("tl::typed", "", arguments, 5, nullptr, 0, results, 3, &count));
   EXPECT_TRUE(results[0].tag == RLT_VALUE_DTYPE && results[0].as.i == static_cast<int64_t>(at::kHalf));
   EXPECT_TRUE(results[1].as.f == 2.5 && results[2].as.i == 1);
-  // An operator of the library itself, and one that does not fit.
+  // An operator of the library itself, and one with a different signature.
   EXPECT_TRUE(op<Tensor(const Tensor&, const Tensor&, const at::Scalar&)>("aten::add", "Tensor").call(x, x, 2).equal(x * 3));
   Tensor y = x.clone();
   EXPECT_EQ(&op<Tensor&(Tensor&, const Tensor&, const at::Scalar&)>("aten::add_", "Tensor").call(y, x, 1), &y);
@@ -114,7 +114,7 @@ TEST(Library, CallsItsKernelsWithEveryKindOfValue) {
   EXPECT_TRUE(contains(message_of([&] { op<std::tuple<Tensor, Tensor>(const Tensor&)>("tl::late").call(x); }), "values"));
 }
 
-TEST(Library, FindsOnlyWhatIsThere) {
+TEST(Library, FindsOnlyExistingOperators) {
   EXPECT_EQ(message_of([] { op<Tensor(const Tensor&)>("tl::absent"); }), "Could not find schema for tl::absent.");
   {
     torch::Library library(torch::Library::DEF, "tl_short", std::nullopt, __FILE__, __LINE__);
@@ -140,7 +140,7 @@ TEST(Library, WithoutADerivativeBackwardNamesTheOperator) {
   auto late = op<Tensor(const Tensor&)>("tl::late");
   EXPECT_FALSE(late.call(y).requires_grad());
   EXPECT_TRUE(contains(message_of([&] { late.call(x).sum().backward(); }), "derivative for tl::late is not implemented"));
-  // In place: the rules of writes, and a history that says the same.
+  // In-place: the rules of writes, and a consistent history.
   auto plus = op<Tensor(const Tensor&, const Tensor&)>("tl::plus_");
   EXPECT_TRUE(contains(message_of([&] { plus.call(x, y); }), "a leaf Variable that requires grad is being used in an in-place operation"));
   int64_t version = y._version();
@@ -150,7 +150,7 @@ TEST(Library, WithoutADerivativeBackwardNamesTheOperator) {
   Tensor part = base.view({-1});
   plus.call(part, torch::ones({2}));
   EXPECT_TRUE(contains(part.grad_fn()->name(), "AsStridedBackward"));
-  // A view: it knows its base, and neither can be written and followed.
+  // A view refers to its base; neither can be written if backward has to follow it.
   Tensor from = x.clone(), seen = op<Tensor(const Tensor&)>("tl::peek").call(from);
   EXPECT_TRUE(seen._base().is_same(from));
   EXPECT_TRUE(contains(message_of([&] { seen.add_(x); }), "which does not have a derivative implemented is forbidden"));
@@ -212,7 +212,7 @@ TEST(InferenceMode, ItsTensorsAreReadOnlyOutside) {
   EXPECT_EQ(s.unsafeGetTensorImpl()->version_counter().current_version(), 1u);
 }
 
-TEST(Old, ProgramsFindWhatTheyUse) {
+TEST(Old, ProgramsFindTheirFunctions) {
   struct Counted : c10::intrusive_ptr_target {
     explicit Counted(int& alive) : alive(++alive) {}
     ~Counted() override { --alive; }
@@ -249,7 +249,7 @@ TEST(Old, ProgramsFindWhatTheyUse) {
   EXPECT_EQ(c10::utils::check_env("RLT_TEST_VARIABLE"), std::optional<bool>(true));
 }
 
-TEST(Meta, FunctionsTellShapesOnly) {
+TEST(Meta, FunctionsComputeShapesOnly) {
   Tensor x = torch::ones({3, 1}, at::kInt), y = torch::ones({4});
   Tensor sum = at::meta::add(x, y, 2);
   EXPECT_TRUE(sum.is_meta() && sum.scalar_type() == at::kFloat);
@@ -276,6 +276,73 @@ TEST(Old, ListsOfTensorsFlattenAndGradientsFit) {
   gradients = {torch::ones({3})};
   EXPECT_EQ(message_of([&] { torch::autograd::validate_outputs(expected, gradients, plain); }),
             "invalid gradient at index 0 - got [3] but expected shape compatible with [1, 2]");
+}
+
+// Values of every kind pass through a kernel as IValue.
+c10::IValue echoed(const c10::IValue& value) { return value; }
+TORCH_LIBRARY(tv, m) {
+  m.def("echo(Any value) -> Any");
+  m.def("joined(str[] words) -> str");
+}
+TORCH_LIBRARY_IMPL(tv, CompositeImplicitAutograd, m) {
+  m.impl("echo", [](const c10::IValue& value) { return echoed(value); });
+  m.impl("joined", [](const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += word;
+    return text;
+  });
+}
+
+TEST(Library, ValuesOfEveryKindPassAsIValue) {
+  auto echo = op<c10::IValue(const c10::IValue&)>("tv::echo");
+  Tensor tensor = torch::ones({2});
+  c10::List<c10::IValue> nested;
+  nested.push_back(std::vector<int64_t>{1, 2});
+  nested.push_back(std::string("text"));
+  c10::Dict<std::string, at::Tensor> dict;
+  dict.insert("a", tensor);
+  c10::IValue back = echo.call(c10::IValue(std::make_tuple(int64_t{7}, nested, dict, tensor)));
+  ASSERT_TRUE(back.isTuple());
+  const auto& elements = back.toTuple()->elements();
+  ASSERT_EQ(elements.size(), 4u);
+  EXPECT_EQ(elements[0].toInt(), 7);
+  EXPECT_EQ(elements[1].toList().get(1).toStringRef(), "text");
+  EXPECT_EQ(elements[1].toList().get(0).toList().get(1).toInt(), 2);
+  EXPECT_TRUE(elements[2].toGenericDict().at(c10::IValue("a")).toTensor().is_same(tensor));
+  EXPECT_TRUE(elements[3].toTensor().is_same(tensor));
+  EXPECT_TRUE(echo.call(c10::IValue()).isNone());
+  EXPECT_EQ(echo.call(c10::IValue(2.5)).toDouble(), 2.5);
+}
+
+TEST(Library, ObjectsOfTheCInterfaceStayWhatTheyAre) {
+  rlt_object* object = nullptr;
+  rlt::check(rlt_object_new("my.Class", nullptr, nullptr, &object));
+  rlt_value value = {};
+  value.tag = RLT_VALUE_OBJECT;
+  value.as.object = object;
+  c10::IValue held = c10::IValue::of_boxed(value);
+  rlt_object_free(object);
+  c10::IValue back = op<c10::IValue(const c10::IValue&)>("tv::echo").call(held);
+  EXPECT_TRUE(back.isObject() && !back.isFuture());
+  EXPECT_EQ(back.boxed().as.object, held.boxed().as.object);
+}
+
+TEST(Library, StringsAndMetadataHaveTheirCppTypes) {
+  EXPECT_EQ((op<std::string(const std::vector<std::string>&)>("tv::joined").call({"a", "bc"})), "abc");
+  Tensor x = torch::zeros({2, 3});
+  EXPECT_EQ((op<std::vector<int64_t>(const Tensor&)>("aten::size").call(x)), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ((op<int64_t(const Tensor&, int64_t)>("aten::size", "int").call(x, -1)), 3);
+  EXPECT_TRUE((op<bool(const Tensor&)>("aten::is_floating_point").call(x)));
+  EXPECT_EQ((op<at::Device(const Tensor&)>("prim::device").call(x)), at::Device("cpu"));
+  EXPECT_EQ((op<std::string(at::Device)>("prim::type").call(at::Device("meta"))), "meta");
+  EXPECT_EQ((op<std::tuple<int64_t, int64_t>(int64_t, int64_t)>("aten::divmod", "int").call(-7, 2)), (std::make_tuple(int64_t{-4}, int64_t{1})));
+  EXPECT_EQ((op<std::vector<std::string>(std::string)>("aten::list").call("ab")), (std::vector<std::string>{"a", "b"}));
+  rlt_value size = {}, given = {};
+  given.tag = RLT_VALUE_TENSOR;
+  given.as.tensor = x.handle();
+  int64_t count = 0;
+  rlt::check(rlt_op_call("aten::size", "", &given, 1, nullptr, 0, &size, 1, &count));
+  EXPECT_EQ(rlt::adopt_ints(size), (std::vector<int64_t>{2, 3}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// torch::memory: freed memory is kept up to the limit, and given back on demand.
+// torch::memory: freed memory is cached up to the limit, and released on demand.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -8,7 +8,7 @@ constexpr int64_t size = 4 << 20;
 
 void make_and_free() { torch::zeros({size}, torch::kByte); }
 
-// Leaves the process without a limit of this test's making.
+// Restores the default limit for other tests.
 class Memory : public testing::Test {
  protected:
   void TearDown() override { torch::memory::set_cache_limit(1 << 30); }

@@ -152,7 +152,7 @@ TEST(Optim, RefusesInLibtorchsWords) {
             "override it in your subclass of torch::optim::OptimizerCloneableParamState<YourOptimizerParamState>.");
 }
 
-// An optimizer as a program writes its own.
+// A custom optimizer.
 struct DriftOptions : optim::OptimizerCloneableOptions<DriftOptions> {
   DriftOptions(double lr = 1) : lr_(lr) {}
   TORCH_ARG(double, lr);

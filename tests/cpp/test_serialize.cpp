@@ -127,7 +127,7 @@ TEST_P(Formats, StateDicts) {
   EXPECT_TRUE(same(weight, net.a->weight) && weight.requires_grad() && weight.is_leaf());
 }
 
-TEST(StateDicts, WhatDoesNotFit) {
+TEST(StateDicts, RejectsMismatches) {
   Net net;
   torch::OrderedDict<std::string, Tensor> dict = net.state_dict();
   dict.erase("a.bias");
@@ -148,10 +148,10 @@ TEST(StateDicts, WhatDoesNotFit) {
               std::string::npos)
         << error.what();
   }
-  EXPECT_EQ(net.s.item<float>(), 1) << "written though refused";
+  EXPECT_EQ(net.s.item<float>(), 1) << "written though rejected";
   EXPECT_THROW(net.load_state_dict(dict, /*strict=*/false), c10::Error);
   dict.erase("a.weight");
-  // A number may come from a tensor of one element, as old files have it.
+  // A scalar may come from a tensor of one element, as in old files.
   dict["s"] = torch::full({1}, 5);
   auto left = net.load_state_dict(dict, /*strict=*/false);
   EXPECT_EQ(left.missing_keys, (std::vector<std::string>{"a.weight", "a.bias", "b.weight"}));

@@ -1,4 +1,4 @@
-// Tensors: making them, their metadata, element access, operators, guards and generators.
+// Tensors: creation, metadata, element access, operators, guards and generators.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -27,7 +27,7 @@ TEST(Tensor, DtypesOfNumbers) {
   EXPECT_EQ(torch::tensor({1, 2}, torch::kInt).dtype(), torch::kInt);
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
   EXPECT_EQ(torch::tensor(1.5f).dtype(), torch::kDouble);
-  // libtorch takes any dtype.
+  // libtorch accepts any dtype.
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kInt));
   EXPECT_EQ(torch::ones(2).dtype(), torch::kInt);
   EXPECT_EQ(torch::TensorOptions().dtype(), torch::kInt);
@@ -128,12 +128,43 @@ TEST(Tensor, ItemAndScalar) {
   EXPECT_THROW(torch::tensor({1, 2}).item<int>(), c10::Error);
   torch::Scalar number(300);
   EXPECT_EQ(number.to<double>(), 300);
-  EXPECT_THROW(number.toByte(), c10::Error);
-  EXPECT_THROW(torch::Scalar(1e300).toFloat(), c10::Error);
+  EXPECT_THROW(number.toByte(), std::runtime_error);
+  EXPECT_THROW(torch::Scalar(1e300).toFloat(), std::runtime_error);
   EXPECT_EQ(torch::Scalar(c10::complex<double>(1, 2)).toComplexFloat().imag(), 2);
-  EXPECT_THROW(torch::Scalar(c10::complex<double>(1, 2)).toDouble(), c10::Error);
+  EXPECT_THROW(torch::Scalar(c10::complex<double>(1, 2)).toDouble(), std::runtime_error);
   EXPECT_TRUE(torch::Scalar(2).equal(2));
   EXPECT_EQ((-torch::Scalar(2.5)).toDouble(), -2.5);
+}
+
+TEST(Tensor, ShiftsHaveOperators) {
+  torch::Tensor a = torch::tensor({1, 12});
+  EXPECT_TRUE((a << 2).equal(torch::tensor({4, 48})));
+  EXPECT_TRUE((a >> torch::tensor({0, 2})).equal(torch::tensor({1, 3})));
+  a <<= 1;
+  a >>= torch::tensor({1, 0});
+  EXPECT_TRUE(a.equal(torch::tensor({1, 24})));
+  a &= 8;
+  a |= 2;
+  a ^= 3;
+  EXPECT_TRUE(a.equal(torch::tensor({1, 9})));
+}
+
+TEST(Tensor, SettingsThatThisBuildLacksAreRefused) {
+  at::Context& context = at::globalContext();
+  EXPECT_FALSE(context.hasCUDA() || at::hasCUDA() || context.hasCuDNN() || context.setFlushDenormal(true));
+  EXPECT_EQ(at::getNumGPUs(), 0u);
+  context.setAllowTF32OneDNN(true);
+  EXPECT_TRUE(context.allowTF32OneDNN());
+  context.setAllowTF32OneDNN(false);
+  EXPECT_THROW(context.lazyInitDevice(at::kCUDA), c10::Error);
+  EXPECT_THROW(context.defaultGenerator(at::kCUDA), c10::Error);
+  EXPECT_THROW(context.versionCuDNN(), c10::Error);
+  EXPECT_THROW(context.setLinalgPreferredBackend(at::LinalgBackend::Magma), c10::Error);
+  EXPECT_THROW(context.setQEngine(at::kFBGEMM), c10::Error);
+  EXPECT_EQ(context.qEngine(), at::kNoQEngine);
+  context.setSDPPriorityOrder({0, 1, 2, 3, 4});
+  EXPECT_EQ(context.sDPPriorityOrder()[0], at::SDPBackend::math);
+  EXPECT_THROW(context.setSDPPriorityOrder({0}), c10::Error);
 }
 
 TEST(Tensor, Options) {

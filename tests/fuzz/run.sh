@@ -13,7 +13,7 @@ rustup run nightly rustc --version >/dev/null 2>&1 || {
   echo "The fuzzer needs a nightly compiler. Install with: rustup toolchain install nightly --profile minimal" >&2
   exit 1
 }
-# The versions that ship.
+# The shipped versions.
 cp "$root/Cargo.lock" Cargo.lock
 target=x86_64-unknown-linux-gnu
 export CARGO_TARGET_DIR="$root/target/fuzz"
@@ -28,7 +28,7 @@ names=$("$programs/seeds" "$folder/seeds")
 failed=
 for reader; do
   mkdir -p "$folder/corpus/$reader"
-  # Freed tensors go back to malloc at once, so that a late access is seen; more memory than this is a finding.
+  # Freed tensors are returned to malloc at once, so that a late access is detected; a larger memory use is a finding.
   if READER=$reader RUSHLIGHT_CACHE_LIMIT=0 "$programs/readers" -max_total_time="$seconds" -rss_limit_mb=1024 -malloc_limit_mb=64 \
     -timeout=10 -max_len=16384 -print_final_stats=1 -artifact_prefix="$folder/$reader-" \
     "$folder/corpus/$reader" "$folder/seeds/$reader" >"$folder/$reader.log" 2>&1; then

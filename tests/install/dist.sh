@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks what `make dist` wrote: checksums; no path of this machine; libraries as library.sh wants them; debug information that is found
-# where its archive puts it; the commands of the README; and the SDK of this machine's platform as a stranger uses it.
+# Checks what `make dist` wrote: checksums; no path of this machine; libraries that pass library.sh; debug information that is found
+# where its archive puts it; the commands of the README; and the SDK of this machine's platform as an external project uses it.
 # Usage: dist.sh FOLDER BUILD_DIR
 set -eu
 folder=$(cd "$1" && pwd)
@@ -40,7 +40,7 @@ check_sdk() { # platform, prefix of its archives
   "$here/library.sh" "$library"
   if "$(tool "$1" readelf)" -SW "$library" | grep -qE '\.debug_|\.symtab'; then fail "$library is not stripped"; fi
 
-  # A function of the interface has no line before the other archive is there, and its line of the source then.
+  # A function of the interface has no line until the debug archive is unpacked, and its source line afterwards.
   address=0x$("$(tool "$1" readelf)" -W --dyn-syms "$library" | awk '$8 == "rlt_tensor_free" { print $2 }')
   line() { "$(tool "$1" addr2line)" -e "$library" "$address"; }
   case $(line "$1") in '??:'*) ;; *) fail "$library has debug information in it: $(line "$1")" ;; esac
@@ -49,7 +49,7 @@ check_sdk() { # platform, prefix of its archives
     /rushlight-*/capi/src/*.rs:[1-9]*) echo "$1: debug information is found: $(line "$1")" ;;
     *) fail "$1: rlt_tensor_free is at $(line "$1")" ;;
   esac
-  # Compressed, it would hide what it says.
+  # If it were compressed, its contents could not be searched.
   for debug_file in "$sdk"/lib/.debug/*; do
     "$(tool "$1" objcopy)" --decompress-debug-sections "$debug_file"
   done
@@ -70,10 +70,10 @@ for jar in "$folder"/*.jar; do
   case $jar in *-sources.jar | *-javadoc.jar) ;; *) "$here/library.sh" --in-jar "$jar" ;; esac
 done
 
-# The commands of the README, as they stand there.
+# The commands of the README, unchanged.
 own=linux-$(uname -m)
 sdk=$(echo "$build/$own"/rushlight-*-sdk)
-sed -n '/^## With pkg-config/,/^## What/s/^    //p' "$sdk/README.md" >"$build/commands"
+sed -n '/^## With pkg-config/,/^## Contents/s/^    //p' "$sdk/README.md" >"$build/commands"
 [ "$(wc -l <"$build/commands")" -ge 4 ] || fail "README.md has no commands"
 expect "the README's commands" "$derivative$derivative$fitted" "$(cd "$sdk" && sh -eu "$build/commands")"
 "$here/sdk.sh" "$sdk" "$build/use"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a shared library that leaves the house has: segments for pages of 16 KiB, a soname, a build id, no needs but those of the
-# C library; and not: other names than the interface's, a search path, code that is changed while it loads, a stack that can be executed.
+# Checks a shipped shared library: it has segments for pages of 16 KiB, a soname, a build id, no dependencies besides the
+# C library; and it has no exported name outside of the interface, no search path, no text relocations and no executable stack.
 # Usage: library.sh LIBRARY, or library.sh --in-jar JAR for each library in a jar
 set -eu
 : "${READELF:=readelf}"

@@ -31,7 +31,7 @@ PKG_CONFIG_PATH=$prefix/$libraries/pkgconfig pkg-config --static --cflags --libs
 ${CC:-gcc} -std=c99 "$root/examples/hello/hello.c" -o "$build/hello" $(cat "$build/flags")
 expect "pkg-config --static with a symbol prefix" "$derivative" "$("$build/hello")"
 
-# A plugin, as docs/building.md has it: all that it calls is its own.
+# A plugin, as docs/building.md describes: it calls only its own copy of the library.
 # shellcheck disable=SC2046
 ${CC:-gcc} -std=c99 -shared -fPIC "$root/examples/hello/hello.c" -o "$build/plugin.so" \
   $(PKG_CONFIG_PATH=$prefix/$libraries/pkgconfig pkg-config --cflags --libs rushlight-static)

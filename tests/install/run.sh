@@ -1,5 +1,5 @@
 #!/bin/sh
-# Uses what `make install` laid out as strangers do: the C and C++ package, the jar, the tool; then the sources, by FetchContent
+# Uses what `make install` laid out as external projects do: the C and C++ package, the jar, the tool; then the sources, by FetchContent
 # and with a prefix before the names of the static library.
 # Usage: run.sh PREFIX BUILD_DIR
 set -eu
@@ -23,7 +23,7 @@ expect "the jar" "$fitted_java" "$(java -cp "$jar:$build/classes" Hello)"
 expect "the command-line tool" "PyTorch, 4 tensors, 11 elements, 44 B" \
   "$("$prefix/bin/rushlight" inspect "$root/tests/data/io/model.pt" | head -n 1 | sed 's/^[^:]*: //')"
 
-# The tool is built along, because cargo then has every crate as `make` has built it.
+# The tool is built as well, because cargo has then compiled every crate with the features that `make` uses.
 use_package "$here/fetch" fetch "-DRUSHLIGHT_CHECKOUT=$root" -DRUSHLIGHT_BUILD_TOOL=ON
 expect "FetchContent, C" "$derivative" "$("$build/fetch/hello_c")"
 expect "FetchContent, C++" "$fitted" "$("$build/fetch/hello_cpp")"

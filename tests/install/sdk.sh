@@ -1,5 +1,5 @@
 #!/bin/sh
-# Uses the C and C++ part of an installed Rushlight as strangers do: find_package(Torch), find_package(Rushlight), pkg-config,
+# Uses the C and C++ part of an installed Rushlight as external projects do: find_package(Torch), find_package(Rushlight), pkg-config,
 # the static library.
 # Usage: sdk.sh PREFIX BUILD_DIR
 set -eu
@@ -18,7 +18,7 @@ for program in eleven fourteen none; do
   expect "find_package(Torch), program $program" "$fitted" "$("$build/package/$program")"
 done
 only=hello_cpp
-# What the headers name is there, in the same places.
+# The files that the headers refer to exist at the same paths.
 documents=$prefix/share/doc/Rushlight
 named=$(grep -rhoE '(docs|examples)/[A-Za-z0-9_./-]*[A-Za-z0-9]' "$prefix/include/rushlight" | sort -u)
 [ "$(echo "$named" | wc -l)" -ge 4 ] || fail "the headers name no documents: $named"
@@ -44,7 +44,7 @@ link hello_shared rushlight ""
 expect "pkg-config rushlight" "$derivative" "$(LD_LIBRARY_PATH=$prefix/lib "$build/hello_shared")"
 link hello_static rushlight-static ""
 expect "pkg-config rushlight-static" "$derivative" "$(LD_LIBRARY_PATH= "$build/hello_static")"
-# What the program does not call is left out of it: the whole library is more than three times as large.
+# Unused functions are not linked: the whole library is more than three times as large.
 is_small() { # program
   strip -o "$1.stripped" "$1"
   size=$(stat -c %s "$1.stripped")
@@ -56,8 +56,8 @@ expect "pkg-config --static rushlight" "$derivative" "$("$build/hello_all_static
 is_small "$build/hello_all_static"
 is_small "$build/components_static/hello"
 
-# Libs.private is what the archive needs, no more and no less. Newer releases of glibc have threads and loading in libc, so that for
-# two of the libraries only the names of functions show that they are needed.
+# Libs.private lists exactly the libraries that the archive needs. Newer releases of glibc include threads and dynamic
+# loading in libc, so for two of the libraries only function names show that they are needed.
 expect "Libs.private" "-lpthread -ldl -lm" "$(pkg-config --static --libs-only-l rushlight | sed 's/-lrushlight *//; s/ *$//')"
 undefined=$(${NM:-nm} -u "$prefix/lib/librushlight.a")
 for function in pthread_create dlsym expf; do

@@ -9,7 +9,7 @@ rm -rf "$work"
 mkdir -p "$work/bin"
 work=$(cd "$work" && pwd)
 
-# A compiler that is too old, and a rustup that writes down what it is asked for.
+# A compiler that is too old, and a rustup that records its arguments.
 printf '#!/bin/sh\necho "rustc 1.60.0 (of a test)"\n' >"$work/bin/rustc"
 printf '#!/bin/sh\necho "$*" >>"%s/asked"\n[ "$*" != "toolchain list" ] || cat "%s/toolchains"\n' "$work" "$work" >"$work/bin/rustup"
 chmod +x "$work/bin/rustc" "$work/bin/rustup"

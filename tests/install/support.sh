@@ -20,6 +20,6 @@ fail() {
   exit 1
 }
 
-# What the programs in examples/hello print.
+# The output of the programs in examples/hello.
 fitted=$(printf ' 2.0000 -3.0000\n[ CPUFloatType{1,2} ]\n 1.0000\n[ CPUFloatType{1} ]')
 derivative="2 4 6 "

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Uses the published jars as strangers do: one jar, or classes and library apart, on the class path, on the module path, and in an
+# Uses the published jars as external projects do: one jar, or classes and library apart, on the class path, on the module path, and in an
 # image of jlink. Usage: run.sh java/target/rushlight-VERSION BUILD
 set -eu
 jar=$1 build=$2
@@ -15,7 +15,7 @@ expect() { # expect WHAT ARGUMENTS...: what java prints with these arguments
   [ "$got" = "tensor([2., 4.])" ] || { printf '%s printed:\n%s\n' "$what" "$got" >&2; exit 1; }
 }
 
-# JDK 24 and later warn of native code that nobody has allowed; those before 22 know the flag for modules only.
+# JDK 24 and later warn about native code that is not enabled; releases before 22 support the flag for modules only.
 feature=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.specification.version = //p')
 [ "$feature" -ge 22 ] && allowed=--enable-native-access=ALL-UNNAMED || allowed=
 [ "$feature" -ge 22 ] && allowed_module=--enable-native-access=org.rushlight || allowed_module=
@@ -36,4 +36,4 @@ case $(java -cp "$jar-classes.jar:$build/app" app.Main 2>&1) in
 *"-linux-$(uname -m).jar has it"*) ;;
 *) echo "an absent library is not named" >&2; exit 1 ;;
 esac
-echo "jars: as strangers use them: passed"
+echo "jars: as external projects use them: passed"

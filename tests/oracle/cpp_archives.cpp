@@ -1,5 +1,5 @@
-// What libtorch's torch::save writes: tests/data/io/cpp_*.pt. `cpp_archives FOLDER` writes, `cpp_archives FOLDER check` reads
-// cpp_*.pt of that folder and fails if they hold something else.
+// Files of libtorch's torch::save: tests/data/io/cpp_*.pt. `cpp_archives FOLDER` writes, `cpp_archives FOLDER check`
+// reads cpp_*.pt of that folder and fails if the contents differ.
 #include <torch/torch.h>
 
 #include <cstdio>
@@ -69,7 +69,7 @@ void module() {
   EXPECT(loaded->parameters()[0].requires_grad());
 }
 
-/// Two steps from the same place are the same steps if the state is.
+/// Two steps from the same parameters are equal if the state is.
 template <class Optimizer, class Options>
 void optimizer(const char* name, const Options& options, const Options& others) {
   auto step = [](Optimizer& optimizer, Tensor& weight) {

@@ -1,4 +1,4 @@
-"""What PyTorch gets when it trains the demo (examples/digits): tests/data/digits_reference.
+"""PyTorch's results for the training of the demo (examples/digits): tests/data/digits_reference.
 
 `python tests/oracle/digits_reference.py` records it; with `check OUT/digits` it reads instead what `make demo` left there.
 
@@ -41,7 +41,7 @@ TRAIN, BATCH, EPOCHS = 1437, 64, 12
 
 
 class Dropout(nn.Dropout):
-    """Dropout whose mask is drawn in float32 whatever the input is (the float64 run needs the same masks)."""
+    """Dropout whose mask is sampled in float32 for every input dtype, because the float64 run needs the same masks."""
 
     def forward(self, input):
         if not self.training:
@@ -132,7 +132,7 @@ def record():
 
 
 def check(folder):
-    """Loads every model below `folder` as Python programs do, and compares its logits with those that its program wrote."""
+    """Loads every model below `folder` in Python and compares its logits with those of the program that wrote it."""
     from safetensors.torch import load_file
 
     images, labels = load_digits()

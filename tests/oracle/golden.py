@@ -1,9 +1,9 @@
-"""Another set of golden cases: what PyTorch returns for its own sample inputs, drawn with any seed.
+"""Another set of golden cases: PyTorch's results for its own sample inputs, generated with any seed.
 
     python golden.py DIR --seed 1 [--op NAME]... [--part I/N] [--samples 6] [--reference]
 
 writes DIR/NAME.safetensors, a file for each ATen operator, in the format of tests/data/golden.md; `--samples` says how many
-samples of an operator and dtype are drawn (twice as many of float32), and `--reference` draws from the larger inputs that
+samples of an operator and dtype are sampled (twice as many of float32), and `--reference` draws from the larger inputs that
 PyTorch keeps for its reference tests. Nobody needs this to build or test Rushlight: `make conformance GOLDEN=DIR` runs the set.
 
 Each function of `op_db` is called on its samples, and every operator that it calls is written down as it is called, before
@@ -37,6 +37,13 @@ NAMES = {
     torch.bfloat16: "BF16", torch.float16: "F16", torch.float32: "F32", torch.float64: "F64",
     torch.complex32: "F16", torch.complex64: "F32", torch.complex128: "F64",
 }  # fmt: skip
+# The dtypes of the same call in double, and how far a number may be from it.
+PRECISE = {
+    torch.bfloat16: torch.float64, torch.float16: torch.float64, torch.float32: torch.float64, torch.complex64: torch.complex128,
+}  # fmt: skip
+TOLERANCES = {torch.bfloat16: (1.6e-2, 1e-5), torch.float16: (1e-3, 1e-5), torch.float32: (1.3e-6, 1e-5), torch.complex64: (1.3e-6, 1e-5)}
+# Operators with ill-conditioned samples, of which only those are recorded that PyTorch computes accurately.
+ILL_CONDITIONED = {"linalg_householder_product", "matrix_exp"}
 # No larger tensors, and no more cases of an overload and dtype.
 MOST_ELEMENTS, MOST_CASES = 20_000, 40
 
@@ -89,7 +96,7 @@ class File:
 
 
 def tensors_of(arguments, keywords):
-    """The tensors among the arguments, by the keys of golden files."""
+    """Returns the tensor arguments by their keys in golden files."""
     for key, value in itertools.chain(((str(at), value) for at, value in enumerate(arguments)), keywords.items()):
         if isinstance(value, torch.Tensor):
             yield key, value
@@ -100,7 +107,7 @@ def tensors_of(arguments, keywords):
 
 
 def exactly(tensor):
-    """A copy with the same strides."""
+    """Returns a copy with the same strides."""
     tensor = tensor.detach().resolve_conj().resolve_neg()
     twin = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
     # Elements in the same memory are written once each to the same value.
@@ -117,7 +124,10 @@ def ordinary(tensor):
 
 
 class Recorder(SchemaCheckMode):
-    """Writes down every call that reaches the dispatcher from outside."""
+    """Records every call that enters the dispatcher from outside."""
+
+    # The keys of arguments that an operator is not differentiated by.
+    constants = {}
 
     def __init__(self, files):
         TorchDispatchMode.__init__(self, _dispatch_key=torch._C.DispatchKey.PreDispatch)
@@ -143,9 +153,11 @@ class Recorder(SchemaCheckMode):
         state = torch.get_rng_state()
         try:
             if self.add(file, function, "aten::" + name + ("." + overload if overload else ""), args, kwargs):
+                if name in ILL_CONDITIONED and not is_accurate(file, function, args, kwargs):
+                    raise ValueError("inaccurate")
                 file.count[counted] = file.count.get(counted, 0) + 1
         except Exception:
-            # A call that PyTorch refuses, or a value without a form in these files.
+            # A call that PyTorch rejects or computes inaccurately, or a value that these files cannot represent.
             del file.cases[before[0] :]
             for key in list(file.tensors)[before[1] :]:
                 del file.tensors[key]
@@ -158,7 +170,8 @@ class Recorder(SchemaCheckMode):
         case = {"op": op, "args": file.value(args), "kwargs": {key: file.value(value) for key, value in kwargs.items()}}
         written = written_keys(function, args, kwargs)
         is_random = torch.Tag.nondeterministic_seeded in function.tags
-        leaves = {key: tensor for key, tensor in given if tensor.dtype in WITH_GRADIENTS}
+        constants = self.constants.get(op.partition("::")[2], ())
+        leaves = {key: tensor for key, tensor in given if tensor.dtype in WITH_GRADIENTS and key not in constants}
         call_args, call_kwargs = leaves_args, leaves_kwargs
         if leaves and not is_random and all(t.dtype in WITH_GRADIENTS or not (t.is_floating_point() or t.is_complex()) for _, t in given):
             for tensor in leaves.values():
@@ -193,7 +206,7 @@ class Recorder(SchemaCheckMode):
 
 
 def written_keys(function, args, kwargs):
-    """The keys of the tensors that a call writes to."""
+    """Returns the keys of the tensors that a call writes to."""
     keys = []
     for at, argument in enumerate(function._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
@@ -205,17 +218,57 @@ def written_keys(function, args, kwargs):
     return keys
 
 
-def drawn(info, dtype, count, reference):
-    """Samples of a function for a dtype, picked at random among the first hundred."""
-    draw = info.reference_inputs if reference and not info.is_factory_function else info.sample_inputs
-    samples = list(itertools.islice(draw("cpu", dtype), 100))
+def is_accurate(file, function, args, kwargs):
+    """Whether the last case has the numbers of the same call in double with contiguous tensors: others would test rounding."""
+    case = file.cases[-1]
+    if written_keys(function, args, kwargs):
+        return True
+
+    def precise(item):
+        if isinstance(item, torch.Tensor):
+            return item.detach().to(PRECISE.get(item.dtype, item.dtype)).contiguous()
+        return PRECISE.get(item, item) if isinstance(item, torch.dtype) else item
+
+    given, named = tree_map(precise, (list(args), dict(kwargs)))
+    leaves = dict(tensors_of(given, named))
+    for key in case.get("grads", {}):
+        leaves[key].requires_grad_()
+    try:
+        with torch.enable_grad():
+            result = function(*given, **named)
+        outs = list(result) if isinstance(result, (tuple, list)) else [result]
+        pairs = list(zip(case["outs"], outs))
+        if case.get("grads"):
+            cotangents = [precise(file.tensors[item["t"]]) if item else None for item in case["grad_outs"]]
+            roots = [(out, grad) for out, grad in zip(outs, cotangents) if grad is not None]
+            inputs = [leaves[key] for key in case["grads"]]
+            grads = torch.autograd.grad([root for root, _ in roots], inputs, [grad for _, grad in roots], allow_unused=True)
+            pairs += zip(case["grads"].values(), grads)
+    except RuntimeError:
+        return True
+    tensors = [(file.tensors[item["t"]], out) for item, out in pairs if isinstance(item, dict) and "t" in item and out is not None]
+    return all(map(near, *zip(*tensors))) if tensors else True
+
+
+def near(actual, exact):
+    if actual.shape != exact.shape:
+        return False
+    relative, absolute = TOLERANCES.get(actual.dtype, (1e-7, 1e-7))
+    exact = exact.detach().to(actual.dtype) if not (actual.is_floating_point() or actual.is_complex()) else exact.detach()
+    return torch.allclose(actual.to(exact.dtype), exact, relative, absolute, equal_nan=True)
+
+
+def sampled(info, dtype, count, reference):
+    """Returns samples of a function for a dtype, selected at random from the first hundred."""
+    generate = info.reference_inputs if reference and not info.is_factory_function else info.sample_inputs
+    samples = list(itertools.islice(generate("cpu", dtype), 100))
     return [samples[at] for at in sorted(random.sample(range(len(samples)), min(count, len(samples))))]
 
 
 def run(info, dtype, recorder, options):
     count = options.samples * (2 if dtype == torch.float32 else 1)
     try:
-        samples = drawn(info, dtype, count, options.reference)
+        samples = sampled(info, dtype, count, options.reference)
     except Exception as error:
         print(f"{info.formatted_name} {dtype}: no samples: {str(error).splitlines()[:1]}")
         return
@@ -224,7 +277,7 @@ def run(info, dtype, recorder, options):
             with enable_python_dispatcher(), recorder:
                 info.op(sample.input, *sample.args, **sample.kwargs)
         except Exception:
-            # Samples that the operator refuses are not its subject.
+            # Samples that the operator rejects are skipped.
             continue
 
 

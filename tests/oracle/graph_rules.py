@@ -1,5 +1,5 @@
-"""What PyTorch does at the rules of its graph that tests/c/hooks.c checks: writes tests/data/graph_rules.txt, a line per
-question. Run with the Python of tests/oracle/run.sh; compare by eye when the C test changes."""
+"""PyTorch's behaviour for the graph rules that tests/c/hooks.c checks: writes tests/data/graph_rules.txt, a line per
+rule. Run with the Python of tests/oracle/run.sh; compare manually when the C test changes."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Writes tests/data/io/: model files of real PyTorch 2.7.1, which core/io/tests/fixtures.rs reads.
+"""Writes tests/data/io/: model files written by PyTorch 2.7.1, which core/io/tests/fixtures.rs reads.
 
 `python tests/oracle/io_fixtures.py check FILE...` instead loads files that Rushlight wrote, the way users do
 (weights_only=True), and prints what they hold.
@@ -41,6 +41,18 @@ def views():
     }
 
 
+def sparse():
+    indices = torch.tensor([[0, 1, 1, 0], [2, 0, 2, 2]])
+    coo = torch.sparse_coo_tensor(indices, torch.tensor([3.0, 4.0, 5.0, 1.0]), (2, 3))
+    return {
+        "coo": coo,
+        "coalesced": coo.coalesce(),
+        "csr": coo.to_dense().to_sparse_csr(),
+        "csc": coo.to_dense().to_sparse_csc(),
+        "dense": torch.arange(3.0),
+    }
+
+
 def checkpoint():
     net = model()
     adam = torch.optim.Adam(net.parameters(), lr=0.25)
@@ -79,13 +91,18 @@ def write_fixtures():
     )
     torch.save(model().state_dict(), FOLDER / "protocol5.pt", pickle_protocol=5)
     torch.save(model(), FOLDER / "whole_module.pt")
+    torch.save(sparse(), FOLDER / "sparse.pt")
 
 
 def check(path):
     content = torch.load(path, weights_only=True)
     print(path, type(content).__name__)
     for name, tensor in content.items():
-        shared = [other for other in content if content[other].data_ptr() == tensor.data_ptr() and other != name]
+        if tensor.layout != torch.strided:
+            print(" ", name, tensor.dtype, tensor.layout, tuple(tensor.shape), tensor.to_dense().tolist())
+            continue
+        others = [other for other in content if content[other].layout == torch.strided]
+        shared = [other for other in others if content[other].data_ptr() == tensor.data_ptr() and other != name]
         print(" ", name, tensor.dtype, tuple(tensor.stride()), tensor.requires_grad, tensor.tolist(), shared)
 
 

@@ -1,4 +1,4 @@
-"""Every layer and loss of PyTorch's nn that Java has: how it prints, its parameters after a seed, and one forward pass.
+"""Every layer and loss of PyTorch's nn in the Java binding: its printed form, its parameters after a seed, and one forward pass.
 Writes tests/data/java_layers.safetensors; java/src/test/java/org/rushlight/LayersTest.java makes the same layers in Java.
 
 A case is an expression, its key. The seed is 5 for the layer, 6 for the inputs and 7 for the forward pass. Tensors are

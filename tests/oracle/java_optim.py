@@ -1,4 +1,4 @@
-"""What PyTorch's optimizers and schedules do: tests/data/java_optim.safetensors, for java/src/test/java/org/rushlight/OptimTest.java.
+"""Results of PyTorch's optimizers and schedules: tests/data/java_optim.safetensors, for java/src/test/java/org/rushlight/OptimTest.java.
 
 Each optimizer takes 6 steps from the same two parameters down the same function (`loss` below); `KEY|1` and `KEY|2` hold the parameters
 after each step. `KEY|state|NAME` is the state that `torch.save(optimizer.state_dict())` writes into java_optim.pt. Each schedule

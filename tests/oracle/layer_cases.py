@@ -1,4 +1,4 @@
-"""Golden cases of layers that the suite lacks: recurrent layers and cells, packed sequences, `ctc_loss`, attention with
+"""Golden cases of layers that the suite does not contain: recurrent layers and cells, packed sequences, `ctc_loss`, attention with
 gradients, and the losses and distances whose gradients or options no case shows.
 
     python layer_cases.py DIR    writes DIR/NAME.safetensors, in the format of tests/data/golden.md
@@ -186,7 +186,7 @@ def attention(folder):
             groups = [rand(2, 4, 3, 8, dtype=dtype), rand(2, 2, 6, 8, dtype=dtype), rand(2, 2, 6, 8, dtype=dtype)]
             cases.add("", *groups, enable_gqa=True, grad=grad)
             cases.add("", rand(3, 8, dtype=dtype), rand(6, 8, dtype=dtype), rand(6, 8, dtype=dtype), grad=grad)
-    # Longer than what is held at once.
+    # Longer than the part that is processed at once.
     cases.add("", rand(1, 2, 600, 8), rand(1, 2, 500, 8), rand(1, 2, 500, 8), None, 0.0, True, grad=False)
     cases.write(folder)
 

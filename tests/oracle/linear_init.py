@@ -1,4 +1,4 @@
-"""Linear's default initialisation as PyTorch draws it: tests/data/linear_init.safetensors.
+"""PyTorch's default initialization of Linear: tests/data/linear_init.safetensors.
 
 Each case is `manual_seed(seed); layer = Linear(in, out, bias, dtype)`. The metadata entry `cases` is a JSON list of
 {"name", "seed", "in", "out", "bias", "dtype"}; the tensors are `NAME.weight`, `NAME.bias` (if any) and `NAME.next`, the

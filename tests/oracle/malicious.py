@@ -1,6 +1,6 @@
-"""Writes tests/data/malicious/: model files that mean harm, which core/io/tests/malicious.rs loads.
+"""Writes tests/data/malicious/: malicious model files, which core/io/tests/malicious.rs loads.
 
-Each has a sentence on what it tries and a part of the text that refuses it; both go to index.txt beside the files. The first
+Each has a sentence on what it tries and a part of the message that rejects it; both go to index.txt beside the files. The first
 ones do run their command where Python unpickles them: `python tests/oracle/malicious.py check` unpickles what can run
 something, with the command `true`, and prints what Python did. Needs nothing but Python.
 """
@@ -65,7 +65,7 @@ def archive(data_pkl, records=(("data/0", bytes(64)),), method=zipfile.ZIP_STORE
 
 
 class Calls:
-    """Pickled, it becomes the call of a function."""
+    """An object whose pickle calls a function."""
 
     def __init__(self, function, *arguments):
         self.call = function, arguments
@@ -96,7 +96,7 @@ case("getattr_chain", "Takes os.system by getattr and import_module, so that it 
 case("dotted_name", "Climbs from an allowed class to its globals by a name with dots (protocol 4).",
      "names 'collections.OrderedDict.__init__.__globals__'",
      archive(b"\x80\x04\x8c\x0bcollections\x8c" + bytes([32]) + b"OrderedDict.__init__.__globals__\x93."))
-case("unicode_name", "Names a module by letters that look like those of an allowed one.", "which a file of tensors has no use for",
+case("unicode_name", "Names a module by letters that look like those of an allowed one.", "which is not supported in a file of tensors",
      archive("\x80\x04".encode("latin1") + b"\x8c\x0c" + "c\u043ellections".encode() + b"\x8c\x0bOrderedDict\x93)R."))
 case("terminal_escape", "Puts an escape sequence for terminals into the name that the error repeats.", r"\u{1b}[2J",
      archive(b"\x80\x02c\x1b[2J\x1b]0;owned\x07\nsystem\n."))
@@ -109,7 +109,7 @@ case("nested_pickle", "Has torch unpickle bytes without any limits.", "names 'to
      archive(b"\x80\x02ctorch.storage\n_load_from_bytes\n" + text("cos\nsystem\n.") + b"\x85R."))
 case("setstate", "Sets the state of an object of a class of torch by BUILD, which calls its __setstate__.",
      "names 'torch.nn.modules.module.Module'", archive(b"\x80\x02ctorch.nn.modules.module\nModule\n)\x81}" + text("training") + b"\x88sb."))
-case("state_of_a_tensor", "Sets the state of a tensor by BUILD.", "state of something that is no dict", archive(state(tensor() + b"}b")))
+case("state_of_a_tensor", "Sets the state of a tensor by BUILD.", "state of something that is not a dict", archive(state(tensor() + b"}b")))
 case("called_text", "Calls a text.", "the pickle calls Text", archive(b"\x80\x02" + text("os.system") + text(COMMAND) + b"\x85R."))
 case("storage_class", "Names a function where a persistent id has the class of its storage.", "names 'os.system'",
      archive(state(tensor(storage(storage_class=("os", "system"))))))
@@ -136,9 +136,9 @@ case("repeated_text", "A text of 4 KiB under two thousand names.", "names far lo
 
 # ---- Tensors ----
 
-case("numel_too_large", "A storage that is said to be larger than its record.", "the file holds 64 bytes",
+case("numel_too_large", "A storage that is said to be larger than its record.", "the file has 64 bytes",
      archive(state(tensor(storage(numel=1 << 40), sizes=(1 << 40,)))))
-case("numel_negative", "A storage of -1 elements.", "the file holds 64 bytes", archive(state(tensor(storage(numel=-1)))))
+case("numel_negative", "A storage of -1 elements.", "the file has 64 bytes", archive(state(tensor(storage(numel=-1)))))
 case("offset_beyond", "A tensor that begins behind its storage.", "reach beyond the 16 elements", archive(state(tensor(offset=1000))))
 case("offset_negative", "A tensor that begins before its storage.", "the offset -4", archive(state(tensor(offset=-4))))
 case("sizes_negative", "Sizes of -4 and -4, whose product is positive.", "negative dimension -4",
@@ -154,7 +154,7 @@ case("dtype_confusion", "Sixteen doubles over the bytes of sixteen floats.", "re
      archive(state(named("torch._utils", "_rebuild_tensor_v3") + b"("
                    + storage(numel=64, storage_class=("torch.storage", "UntypedStorage"))
                    + integer(0) + integers((16,)) + integers((1,)) + b"\x89}" + named("torch", "float64") + b"tR")))
-case("tensor_over_tensor", "A tensor where a storage belongs.", "over something that is no storage", archive(state(tensor(tensor()))))
+case("tensor_over_tensor", "A tensor where a storage belongs.", "over something that is not a storage", archive(state(tensor(tensor()))))
 case("persistent_number", "A persistent id that is a number.", "a tuple is expected, not Int(1)", archive(b"\x80\x02K\x01Q."))
 case("persistent_list", "A persistent id whose key is a list.", "does not describe a storage",
      archive(b"\x80\x02(" + text("storage") + named("torch", "FloatStorage") + b"]" + text("cpu") + b"K\x10tQ."))
@@ -169,7 +169,7 @@ case("deflated", "A megabyte of zeros in a record of a kilobyte.", "compressed, 
 
 
 def overlapping():
-    """Every storage is the same 4 KiB of the file."""
+    """Writes a file in which every storage is the same 4 KiB."""
     count = 64
     tensors = [tensor(storage(key=str(key), numel=1024), sizes=(1024,)) for key in range(count)]
     whole = archive(state(*tensors), [("data/00", bytes(4096))])
@@ -186,7 +186,7 @@ case("overlapping_records", "Sixty-four storages that are all the same bytes of 
 
 
 def duplicate():
-    """A zip file with two records of one name; Python's module only warns."""
+    """Writes a zip file with two records of the same name; Python's module only warns."""
     other = state(tensor(sizes=(8,)))
     renamed = archive(sound, [("data.pkm", other), ("data/0", bytes(64))])
     return renamed.replace(b"data.pkm", b"data.pkl")
@@ -203,7 +203,7 @@ case("no_pickle", "An archive without a pickle.", "no record data.pkl", archive(
 case("cut_archive", "The first half of an archive.", "not a .pt file", archive(sound)[: len(archive(sound)) // 2])
 case("cut_pickle", "A pickle without its end.", "bytes are announced, but 0 are left", archive(sound[:-1]))
 
-# ---- Streams of before PyTorch 1.6 ----
+# ---- Streams of versions before PyTorch 1.6 ----
 
 magic = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 machine = b"\x80\x02}(" + text("little_endian") + b"\x88u."
@@ -216,7 +216,7 @@ def stream(data, keys=(b"0",), storages=struct.pack("<q", 16) + bytes(64)):
 
 case("stream_os_system", "os.system in a stream.", "names 'posix.system'", stream(pickle.dumps(Calls(os.system, COMMAND), 2)))
 case("stream_count", "A storage of 2^62 elements.", "elements are announced, but", stream(sound, storages=struct.pack("<q", 1 << 62) + bytes(64)))
-case("stream_two_dtypes", "One storage as floats and as doubles.", "said to hold two dtypes",
+case("stream_two_dtypes", "One storage as floats and as doubles.", "declared with two dtypes",
      stream(state(tensor(), tensor(storage(numel=8, storage_class=("torch", "DoubleStorage")), sizes=(8,)))))
 case("stream_part", "A part of a storage that begins before it.", "the offset -8",
      stream(state(tensor(storage()[:-2] + b"(" + text("part") + integer(-8) + integer(8) + b"ttQ", sizes=(8,)))))
@@ -226,7 +226,7 @@ def write():
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.iterdir():
         old.unlink()
-    lines = ["# Written by tests/oracle/malicious.py: file, what it tries, a part of the text that refuses it.\n"]
+    lines = ["# Written by tests/oracle/malicious.py: file, what it tries, a part of the message that rejects it.\n"]
     for name, tries, reason, content in CASES:
         (FOLDER / f"{name}.pt").write_bytes(content)
         lines.append(f"{name}.pt\t{tries}\t{reason}\n")
@@ -238,7 +238,7 @@ def check():
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as file:
                 result = repr(pickle.loads(file.read("archive/data.pkl")))[:80]
-        except Exception as error:  # noqa: BLE001: any outcome is what is asked for
+        except Exception as error:  # noqa: BLE001: any outcome is recorded
             result = f"{type(error).__name__}: {error}"[:80]
         print(f"{name}: {result}")
 

@@ -17,7 +17,7 @@ mp.dps = 60
 
 
 def remez(f, weight, low, high, count, even=False, grid=1500):
-    """`count` coefficients, lowest first, of powers of x (of x*x if `even`, on 0 < x)."""
+    """Returns `count` coefficients, lowest first, of powers of x (of x*x if `even`, on 0 < x)."""
     low, high = mpf(low), mpf(high)
     angles = [mp.pi * (2 * i + 1) / (2 * grid) for i in range(grid)]
     points = [(low + high) / 2 - (high - low) / 2 * mp.cos(a) for a in angles]
@@ -55,7 +55,7 @@ def remez(f, weight, low, high, count, even=False, grid=1500):
 
 
 def rounded(value, bits):
-    """To the nearest number with that many bits."""
+    """Rounds to the nearest number with `bits` bits."""
     if value == 0:
         return mpf(0)
     scale = mpf(2) ** (bits - 1 - mp.floor(mp.log(abs(value), 2)))
@@ -100,7 +100,7 @@ def exp_rest(x):
 
 
 def atanh_rest(s):
-    """What follows 2s + 2/3 s^3 in 2 atanh(s), divided by s^5."""
+    """Returns 2 atanh(s) - 2s - 2/3 s^3, divided by s^5."""
     return (2 * mp.atanh(s) - 2 * s - 2 * s**3 / 3) / s**5
 
 
@@ -130,7 +130,7 @@ def polynomials(kind):
     yield ("EXP2", "2^x = 1 + x p(x), |x| <= 1/2", lambda x: (mpf(2) ** x - 1) / x, lambda x: abs(x) / mpf(2) ** x, -0.5003, 0.5003, pick(6, 11), False)
     s = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1) * mpf("1.001")
     f = lambda x: (mp.log1p(x) - x + x * x / 2) / x**3
-    # `f64` would need 20 coefficients: it divides and takes ATANH.
+    # `f64` would need 20 coefficients: it divides and uses ATANH.
     yield ("LOG", "log(1 + x) = x - x^2/2 + x^3 p(x), 1/sqrt(2) <= 1 + x <= sqrt(2); empty where ATANH is better", f, lambda x: abs(x**3 / mp.log1p(x)), mp.sqrt(mpf(1) / 2) - 1, mp.sqrt(2) - 1, pick(9, 0), False)
     yield ("ATANH", "2 atanh(x) = 2x + 2/3 x^3 + x^5 p(x^2), |x| <= (sqrt(2) - 1)/(sqrt(2) + 1)", atanh_rest, lambda x: x**4, tiny**0.1, s, pick(4, 8), True)
     yield ("ERF", "erf(x) = x + x p(x^2), |x| <= 1", lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), tiny, 1, pick(7, 12), True)
@@ -187,7 +187,7 @@ def constants(kind):
 
 
 class Rows:
-    """A row of numbers of `f32`, or several rows."""
+    """Formats a row of `f32` values, or several rows."""
 
     def __init__(self, what, *rows):
         self.what, self.rows = what, rows
@@ -202,7 +202,7 @@ class Rows:
 
 
 def pieces(f, centers, edges, count, first=lambda x: mpf(0)):
-    """Coefficients, lowest first, of polynomials in x - center between the edges; the first center is 0, where f is."""
+    """Returns coefficients, lowest first, of polynomials in x - center between the edges. The first center is 0, a zero of f."""
     columns, errors = [], []
     for i, center in enumerate(centers):
         if i == 0:
@@ -217,15 +217,15 @@ def pieces(f, centers, edges, count, first=lambda x: mpf(0)):
 
 
 def evenly(f, width, count, first=lambda x: mpf(0)):
-    """Pieces of one width around its multiples; of the one at 0, `first` is left out."""
+    """Returns the polynomials of `pieces` for intervals of one width around its multiples."""
     centers = [i * width for i in range(32)]
     edges = [mpf(0)] + [center + width / 2 for center in centers]
     return pieces(f, centers, edges, count, first)
 
 
 def inverse_and_log(i):
-    """An `f32` c near the inverse of the i-th of 32 parts of 1..2 (of half of them in the upper part), and log(1/c), which is
-    unusually near to an `f32`."""
+    """Returns an `f32` c near the inverse of the i-th of 32 parts of 1..2 (of half of them in the upper part), and log(1/c),
+    which is unusually close to an `f32`."""
     scale = 1 if i < SECOND_HALF else 2
     if i in (0, 31):
         return mpf(1) / scale, mpf(0)
@@ -238,7 +238,7 @@ def inverse_and_log(i):
 
 
 def short_inverse_and_log(i):
-    """A c of six bits, so that m c - 1 is exact, and log(1/c) in two parts, the first a multiple of 2^-16."""
+    """Returns a c of six bits, for which m c - 1 is exact, and log(1/c) in two parts; the first is a multiple of 2^-16."""
     scale = 1 if i < SECOND_HALF else 2
     inverse = mpf(1) if i in (0, 31) else mp.nint(scale / (1 + (2 * i + 1) / mpf(64)) * 64 / scale) / 64 * scale
     log = -mp.log(inverse)
@@ -246,12 +246,12 @@ def short_inverse_and_log(i):
     return inverse / scale, high, log - high
 
 
-# From here on a logarithm takes m/2 for m.
+# From here on a logarithm uses m/2 for m.
 SECOND_HALF = 14
 
 
 def single(what, f, weight, low, high, count):
-    """A polynomial that goes with a table."""
+    """Returns the polynomial that is used with a table."""
     found, worst = remez(f, weight, mpf(low), mpf(high), count)
     return Rows(f"{what}, {low} <= x <= {high}; error 2^{float(mp.log(worst, 2)):.1f}", found)
 

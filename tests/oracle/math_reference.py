@@ -60,11 +60,11 @@ FUNCTIONS = {
     "atanh": (mp.atanh, [("u", -1, 1), ("u", 0.99, 1), ("e", -60, -1), ("e", -1070, -20)]),
     "pow": (lambda x, y: mp.exp(y * mp.log(x)), []),
 }
-# As far as `f64` reaches from a multiple of pi/2: the hardest number to reduce.
+# Numbers that are hard to reduce, such as the double closest to a multiple of pi/2.
 EXTRA = {name: [from_bits(0x6F5A2A4F8A9CE1EE), 6381956970095103 * 2.0**797, 1e22, 2.0**1023] for name in ["sin", "cos", "tan"]}
 
 
-def draw(kind, low, high):
+def sample(kind, low, high):
     if kind == "u":
         return random.uniform(low, high)
     if kind == "t":
@@ -80,9 +80,9 @@ def arguments(name, points):
         yield (x,)
     for i in range(points):
         if name != "pow":
-            yield (draw(*ranges[i % len(ranges)]),)
+            yield (sample(*ranges[i % len(ranges)]),)
             continue
-        x = draw("p", -1074, 1023) if i % 3 == 0 else draw("u", 0.01, 4) if i % 3 == 1 else draw("u", 0.999, 1.001)
+        x = sample("p", -1074, 1023) if i % 3 == 0 else sample("u", 0.01, 4) if i % 3 == 1 else sample("u", 0.999, 1.001)
         if i % 4 == 3:
             yield x, random.choice([0.5, 1.5, 2.0, 3.0, -1.0, 1 / 3, 10.0])
         else:
@@ -99,7 +99,7 @@ def main(path, points):
             exact = f(*map(mpf, xs))
             if mp.isnan(exact) or isinstance(exact, mp.mpc) or abs(exact) > mpf(sys.float_info.max) or abs(exact) < mpf(2) ** -1074:
                 continue
-            # Rounds once, subnormal numbers too.
+            # Rounds once, including subnormal numbers.
             exponent = max(int(mp.floor(mp.log(abs(exact), 2))), -1022) - 52
             scaled = exact / mpf(2) ** exponent
             nearest = mp.nint(scaled)

@@ -1,7 +1,7 @@
-// What libtorch prints: tests/data/printing.expected.txt.
+// libtorch's printed output: tests/data/printing.expected.txt.
 //
-// The same source, compiled against Rushlight, must print the same bytes. Tensors are made by torch::tensor, zeros,
-// full, arange, reshape, transpose, expand and to only. Warnings go to stderr and are not compared.
+// The same source, compiled against Rushlight, must print the same bytes. Tensors are created only by torch::tensor,
+// zeros, full, arange, reshape, transpose, expand and to. Warnings go to stderr and are not compared.
 
 #include "show.h"
 

@@ -1,4 +1,4 @@
-"""Golden cases of products that the suite lacks: `_int_mm`, `ger` and `chain_matmul`.
+"""Golden cases of products that the suite does not contain: `_int_mm`, `ger` and `chain_matmul`.
 
     python product_cases.py DIR    writes DIR/NAME.safetensors, in the format of tests/data/golden.md
 """

@@ -25,13 +25,13 @@ build_with_libtorch() { # program
     -L"$torch/lib" -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,-rpath,"$torch/lib"
 }
 
-for program in printing semantics_tensor semantics_autograd semantics_layers semantics_nn semantics_sequence same_numbers; do
+for program in printing semantics_tensor semantics_autograd semantics_layers semantics_nn semantics_sequence semantics_memory_format semantics_programs same_numbers; do
   echo "$program"
   build_with_libtorch "$program"
   OMP_NUM_THREADS=1 "$build/$program" >"$build/out"
   mv "$build/out" "$data/$program.expected.txt"
 done
 
-# Optimizers name parameters by their addresses, so these files differ in that from run to run.
+# Optimizers name parameters by their addresses, so these files differ between runs in the names.
 build_with_libtorch cpp_archives
 "$build/cpp_archives" "$data/io"

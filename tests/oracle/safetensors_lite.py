@@ -1,4 +1,4 @@
-"""A safetensors writer in a few lines, so that the fixtures depend on nothing but numpy.
+"""A small safetensors writer, so that the fixtures depend only on numpy.
 
 File: header length (u64, little endian), header (JSON, padded with spaces to a multiple of 8), then the raw bytes.
 Tensors come in the order in which they were given; the same input gives the same file, byte for byte.

@@ -1,11 +1,11 @@
-// Same seed, same numbers: what one seed makes of the parameters of every module that has some, and the first ten losses of four
-// small networks in training, with dropout. tests/data/same_numbers.expected.txt.
+// Same seed, same numbers: the initial parameters of every module that has some, and the first ten losses of four small
+// networks in training, with dropout. tests/data/same_numbers.expected.txt.
 //
-//   same_numbers            prints a line per module or network: its name and its numbers
-//   same_numbers EXPECTED   compares them with the lines of a file, and fails where they differ
+//   same_numbers            prints a line per module or network: its name and its numbers same_numbers EXPECTED
+// compares them with the lines of a file, and fails where they differ
 //
-// Both programs draw the same random numbers, so parameters agree to the last bits; losses come out of long arithmetic and may
-// differ by 1e-4.
+// Both programs sample the same random numbers, so parameters agree within rounding error; losses result from long
+// computations and may differ by 1e-4.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ std::vector<Numbers> found;
 
 // ---- Initialisation ---------------------------------------------------------------------------------------------------
 
-/// Numbers that tell a tensor from one with other values, or with the same in another order.
+/// Numbers that distinguish a tensor from one with other values, or with the same in another order.
 void digest(std::vector<double>& numbers, const Tensor& tensor) {
   Tensor flat = tensor.detach().to(torch::kDouble).reshape({-1});
   Tensor waves = (torch::arange(flat.numel(), torch::kDouble) * 0.7).cos();
@@ -45,7 +45,7 @@ void digest(std::vector<double>& numbers, const Tensor& tensor) {
   }
 }
 
-/// The parameters and buffers that `make` leads to after a seed, and the random number that comes next.
+/// The parameters and buffers that `make` initializes after a seed, and the next random number.
 void initial(const char* name, const std::function<std::shared_ptr<nn::Module>()>& make) {
   torch::manual_seed(17);
   auto module = make();
@@ -123,7 +123,7 @@ void train(const char* name, torch::optim::Optimizer& optimizer, const std::func
 
 void convolutional() {
   torch::manual_seed(1);
-  // Compilers differ in which argument they make first; parameters are drawn in the order in which gcc does it on x86-64.
+  // Compilers differ in the evaluation order of arguments; parameters are initialized in gcc's order on x86-64.
   nn::Linear out(12 * 3 * 3, 10);
   nn::Conv2d second(nn::Conv2dOptions(8, 12, 3).stride(2).groups(2)), first(nn::Conv2dOptions(3, 8, 3).padding(1));
   nn::Sequential net(first, nn::BatchNorm2d(8), nn::ReLU(), nn::MaxPool2d(2), second, nn::ReLU(), nn::Flatten(), nn::Dropout(0.3), out);
@@ -187,7 +187,7 @@ bool near(double value, double expected, double tolerance) {
   return std::abs(value - expected) <= tolerance * std::max(std::abs(expected), tolerance < kLosses ? 0.1 : 0.0);
 }
 
-/// How many entries differ from those of the file, which must have them all.
+/// Number of entries that differ from those of the file, which must have all of them.
 int differing(const char* path) {
   std::map<std::string, std::vector<double>> expected;
   std::ifstream file(path);

@@ -1,4 +1,4 @@
-// Gradients, as libtorch computes and refuses them: tests/data/semantics_autograd.expected.txt.
+// Gradients and errors of libtorch's autograd: tests/data/semantics_autograd.expected.txt.
 //
 // The same source, compiled against Rushlight, must print the same bytes.
 
@@ -52,7 +52,7 @@ void basics() {
   SHOW("a comparison needs no gradient", (x < 1).requires_grad());
 }
 
-// The gradient of sum(weights * result), so that every element counts differently.
+// The gradient of sum(weights * result), so that every element has a different weight.
 Tensor gradient(const Tensor& x, const Tensor& result) {
   auto weights = torch::arange(1, result.numel() + 1, torch::kFloat).reshape(result.sizes());
   return torch::autograd::grad({result}, {x}, {weights})[0];

@@ -1,7 +1,7 @@
 // Layers, losses and functional forms, as libtorch has them: tests/data/semantics_layers.expected.txt.
 //
-// The same source, compiled against Rushlight, must print the same bytes: how modules print, what one seed makes of their
-// parameters, what they compute, and what they refuse.
+// The same source, compiled against Rushlight, must print the same bytes: printed modules, initial parameters for a
+// seed, results, and errors.
 
 #include "show.h"
 
@@ -143,7 +143,7 @@ void printing() {
   std::cout << Upsample(UpsampleOptions().size(std::vector<int64_t>{4})) << "\n";
 }
 
-/// The sum of a tensor and of its products with 0, 1, 2, ...: enough to see another order of the same numbers.
+/// The sum of a tensor and of its products with 0, 1, 2, ...: enough to detect a different order of the same numbers.
 std::string sums(const Tensor& tensor) {
   Tensor flat = tensor.detach().to(torch::kDouble).flatten();
   Tensor places = torch::arange(flat.numel(), torch::kDouble);
@@ -231,7 +231,7 @@ void losses() {
   RUN(CTCLoss(), numbers({6, 2, 4}).log_softmax(2).detach(), torch::tensor({{1, 2}, {3, 3}}), torch::tensor({6, 6}), torch::tensor({2, 2}));
 }
 
-/// The binary cross entropy pairs elements in order, wherever sizes of one stand.
+/// The binary cross entropy pairs elements in order, ignoring dimensions of size one.
 void pairs() {
   for (auto [from, to] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{4, 1}, {4}}, {{4}, {4, 1}}, {{1, 4}, {4, 1}}, {{2, 3}, {3}}}) {
     Tensor input = numbers(from).sigmoid().requires_grad_(), target = numbers(to).cos().sigmoid();

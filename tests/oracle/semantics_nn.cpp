@@ -1,7 +1,7 @@
 // Modules, functional and optimizers, as libtorch has them: tests/data/semantics_nn.expected.txt.
 //
-// The same source, compiled against Rushlight, must print the same bytes. Numbers that come out of longer arithmetic
-// go through `rounded`.
+// The same source, compiled against Rushlight, must print the same bytes. Results of longer computations go through
+// `rounded`.
 
 #include "show.h"
 
@@ -241,7 +241,8 @@ void optimizers() {
 
 void training() {
   torch::manual_seed(7);
-  // One after the other: as arguments, compilers for other processors would draw their parameters in another order.
+  // One after the other: as arguments, compilers for other processors would initialize their parameters in another
+  // order.
   nn::Linear out(8, 2), in(2, 8);
   nn::Sequential net(in, nn::ReLU(), nn::Dropout(0.1), out);
   auto x = torch::tensor({{0.0f, 0.0f}, {0.0f, 1.0f}, {1.0f, 0.0f}, {1.0f, 1.0f}});

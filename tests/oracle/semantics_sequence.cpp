@@ -1,7 +1,9 @@
-// Recurrent layers, attention, transformers, containers and nn::utils, as libtorch has them: tests/data/semantics_sequence.expected.txt.
+// Recurrent layers, attention, transformers, containers and nn::utils, as libtorch has them:
+// tests/data/semantics_sequence.expected.txt.
 //
-// The same source, compiled against Rushlight, must print the same bytes: the order of parameters, of their random numbers and of
-// dropout's, results, error texts and printing. Tensors are shown by size and by two sums that tell elements apart.
+// The same source, compiled against Rushlight, must print the same bytes: the order of parameters, of their random
+// numbers and of dropout's, results, error messages and printing. Tensors are shown by size and by two sums that
+// distinguish elements.
 
 #include "show.h"
 

@@ -1,4 +1,4 @@
-// What the oracle programs share: a heading per check, and the error that a statement raises.
+// Common parts of the oracle programs: a heading per check, and the error that a statement raises.
 #pragma once
 
 #include <torch/torch.h>
@@ -69,7 +69,7 @@ void print_message(Body body) {
   }
 }
 
-// For numbers that come out of longer arithmetic: four decimals, so that the last bits do not matter.
+// For results of longer computations: four decimals, so that the last bits do not matter.
 inline std::string rounded(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.4f", value);

@@ -2,7 +2,7 @@
 """Writes core/cpu/src/special/coefficients.rs: Chebyshev series of special functions, computed with mpmath in 60 digits.
 
 Each function is divided by its known growth and its zeros, mapped to [-1, 1], and expanded at the Chebyshev points; the series
-ends where its terms no longer matter to a double, and `single` says where they no longer matter to a float."""
+ends where its terms no longer affect a double, and `single` is the index from which they no longer affect a float."""
 from pathlib import Path
 
 from mpmath import (airyai, airybi, bernoulli, besseli, besselj, besselk, bessely, cos, erfc, erfinv, exp, findroot, log,
@@ -13,7 +13,7 @@ DEGREE = 80
 
 
 def series(function):
-    """Coefficients of a function on [-1, 1], the first one halved already."""
+    """Returns the coefficients of a function on [-1, 1], the first one divided by 2."""
     angles = [pi * (mpf(2) * j + 1) / (2 * DEGREE) for j in range(DEGREE)]
     values = [function(cos(angle)) for angle in angles]
     found = []
@@ -37,7 +37,7 @@ def j_zeros(order, count):
 
 
 def modulus(order, which):
-    """P and x Q of Hankel's expansion, at t = 128/x^2 - 1."""
+    """Returns P and x Q of Hankel's expansion, at t = 128/x^2 - 1."""
     def value(t):
         x = sqrt(128 / (t + 1))
         chi = x - (2 * order + 1) * pi / 4
@@ -87,7 +87,7 @@ def at(low, high, function):
 
 
 def normal_tail(z):
-    """What s - ln(s)/s is too large by, times s, for s = 1/z = sqrt(-2 ln p): the quantile of p."""
+    """The error of s - ln(s)/s, times s, for s = 1/z = sqrt(-2 ln p): the quantile of p."""
     s = 1 / z
     p = exp(-s * s / 2)
     guess = s - log(s) / s - mpf('0.9') / s

@@ -1,4 +1,4 @@
-"""What PyTorch answers to wrong calls: writes tests/data/wrong_calls.json, which tests/conformance/tests/errors.rs
+"""PyTorch's errors for invalid calls: writes tests/data/wrong_calls.json, which tests/conformance/tests/errors.rs
 compares with the library's answers. Run with the Python of tests/oracle/run.sh.
 
 A tensor is written {"zeros": shape, "dtype": name}; everything else is JSON as it stands.
@@ -140,6 +140,43 @@ CALLS = [
     ("zeros", [[-1]]),
     ("arange.start_step", [0, 5, 0]),
     ("arange.start_step", [0, 5, -1]),
+    # inner operators
+    ("polygamma_", [t(2, dtype="int64"), 1]),
+    ("polygamma_", [t(2), -2]),
+    ("rrelu_with_noise", [t(4), t(2), 0.1, 0.3, True]),
+    ("rrelu_with_noise_", [t(4), t(2), 0.1, 0.3, True]),
+    ("logit_backward", [t(2, dtype="int32"), t(2, dtype="int32")]),
+    ("log_sigmoid_backward", [t(2, dtype="int32"), t(2, dtype="int32"), t(2, dtype="int32")]),
+    ("soft_margin_loss_backward", [t(1, 2), t(2), t(2), 0]),
+    ("soft_margin_loss_backward", [t(2), t(2, dtype="int32"), t(2, dtype="int64"), 0]),
+    ("multi_margin_loss_backward", [t(), t(2, 3), t(2, dtype="int64"), 3, 1]),
+    ("multi_margin_loss_backward", [t(), t(2, 3), t(3, dtype="int64"), 1, 1]),
+    ("trace_backward", [t(), [2, 3, 3]]),
+    ("trace_backward", [t(2), [2, 3]]),
+    ("diagonal_backward", [t(2), [2, 3], 0, 0, 2]),
+    ("diagonal_backward", [t(2), [2, 3], 0, 1, 1]),
+    ("native_group_norm", [t(2, 4, 3), None, None, 2, 4, 3, 3, 1e-5]),
+    ("native_group_norm", [t(2, 4, 3), t(3), None, 2, 4, 3, 2, 1e-5]),
+    ("native_group_norm", [t(2, 4, 3, dtype="int32"), None, None, 2, 4, 3, 2, 1e-5]),
+    ("conv_tbc", [t(5, 3), t(2, 3, 4), t(4), 1]),
+    ("conv_tbc", [t(5, 2, 3), t(3, 4), t(4), 1]),
+    ("conv_tbc", [t(5, 2, 3), t(2, 3, 4), t(1, 4), 1]),
+    ("conv_tbc", [t(5, 2, 3), t(2, 3, 4), t(3), 1]),
+    ("conv_tbc", [t(5, 2, 2), t(2, 3, 4), t(4), 1]),
+    ("thnn_conv2d", [t(2, 4, 4), t(3, 2, 2, 2), [2, 2]]),
+    ("slow_conv_dilated2d", [t(1, 2, 4, 4), t(3, 2, 2, 2), [2, 1]]),
+    ("slow_conv_dilated2d", [t(1, 2, 4, 4), t(3, 8), [2, 2]]),
+    ("norm_except_dim", [t(2, 3, 4), 2, 3]),
+    ("norm_except_dim", [t(), 2, 0]),
+    ("norm_except_dim", [t(3, 4, dtype="int32"), 2, 0]),
+    ("norm_except_dim", [t(0, 4), 2, 0]),
+    ("fill_diagonal_", [t(3), 5, True]),
+    ("fill_diagonal_", [t(3, 3, 2), 5]),
+    ("slice_inverse", [t(2), t(3, 4)]),
+    ("unsafe_split_with_sizes", [t(3, 4), [1, 1], 1]),
+    ("copy", [t(3, 2), t(2, 3)]),
+    ("normal_functional", [t(2), 1.0, -2.0]),
+    ("normal_functional", [t(2, dtype="int32"), 1.0, 2.0]),
 ]
 
 
@@ -157,7 +194,7 @@ def main():
         try:
             getattr(packet, overload or "default")(*build(args))
         except Exception as error:
-            # Within Python a tensor type has another name than in C++, which the library speaks.
+            # Python names a tensor type differently from C++; the library uses the C++ name.
             text = str(error).split("\n")[0].replace("torch.FloatTensor{", "CPUFloatType{")
             rows.append({"op": op, "args": args, "kind": type(error).__name__, "text": text})
         else:

@@ -2,11 +2,11 @@
 # Cargo for CMake: builds the library for the sanitizer that the variable SANITIZER names, and puts it where Cargo puts others.
 # Anything but `build` is left to Cargo.
 set -eu
-# Of make's, which hands no job server on.
+# These variables are make's, which does not pass its job server on.
 unset MAKEFLAGS MFLAGS
 if [ "$1" != build ]; then exec cargo "$@"; fi
 here=$(cd "$(dirname "$0")" && pwd)
-# Java brings a runtime of its own.
+# Java has its own runtime.
 families=$(sed -n 's/^default = \["jni", \(.*\)\]/\1/p' "$here/../../capi/Cargo.toml" | tr -d '" ')
 set -- "$@" --no-default-features --features "$families" --config "$here/cargo.toml" --config "$here/$SANITIZER.toml"
 if [ "$SANITIZER" = address ]; then

@@ -1,4 +1,4 @@
-// What a Java program that never closes a tensor does to memory: temporaries by the million, and threads that train for long. Each
+// Memory of a Java program that never closes a tensor: millions of temporaries, and threads that train for a long time. Each
 // phase fails if the process gets larger than the bar, or if a thread computes something else than the others.
 //   java -cp rushlight.jar tests/soak/Soak.java [temporaries] [minutes] [threads]
 import java.nio.file.Files;

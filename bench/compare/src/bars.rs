@@ -1,21 +1,22 @@
-//! What issue 3 asks for, case by case. A ratio is Rushlight's time over libtorch's; a share is of what the machine can do.
+//! The bars, case by case. A ratio is Rushlight's time over libtorch's; a share is a fraction of the
+//! machine's limit.
 
 use crate::record::Case;
 
-/// Something that a figure must keep.
+/// A limit for a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bar {
     /// At most this ratio, with this number of threads (or with any).
     Ratio { most: f64, threads: Option<usize> },
     /// At least this share of the peak, with this number of threads.
     Share { least: f64, threads: usize },
-    /// At most so many nanoseconds, with one thread.
+    /// Maximum number of nanoseconds, with one thread.
     Nanoseconds { most: f64 },
-    /// At least so many GB/s, with any number of threads.
+    /// Minimum GB/s, with any number of threads.
     Rate { least: f64 },
-    /// With two threads at most so many times the time with one.
+    /// Maximum time with two threads, relative to the time with one.
     Threads { most: f64 },
-    /// At most so many times the time of another case of the same size.
+    /// Maximum time relative to another case of the same size.
     Against { name: &'static str, most: f64 },
 }
 
@@ -33,7 +34,7 @@ impl Bar {
     }
 }
 
-/// The geometric means of ratios that a case counts in, and what each is to be at most, at every size and number of threads.
+/// The geometric means that a case contributes to, and their limits, at every size and number of threads.
 pub fn means(case: &Case) -> Vec<(String, Option<f64>)> {
     let group = case.group.clone();
     match case.group.as_str() {
@@ -43,6 +44,8 @@ pub fn means(case: &Case) -> Vec<(String, Option<f64>)> {
             vec![(format!("{group}, transcendental"), Some(0.4)), (group, Some(0.6))]
         }
         "elementwise" | "reduction" | "rows" => vec![(group, Some(0.6))],
+        "fft" | "linalg" => vec![(group, Some(1.0))],
+        "selection" => vec![(group, Some(0.8))],
         _ => vec![(group, None)],
     }
 }
@@ -93,7 +96,7 @@ pub fn bars(case: &Case) -> Vec<Bar> {
         // The figure is one of 4 million parameters: smaller ones stay in the caches.
         ("optimizer", "Adam") if case.size == "4 of 1000x1000" => vec![Bar::Rate { least: 45.0 }],
         ("optimizer", _) => vec![any(1.0)],
-        ("models", _) => vec![any(2.0)],
+        ("models" | "linalg", _) => vec![any(2.0)],
         _ => Vec::new(),
     };
     if case.group != "call" {
@@ -148,6 +151,14 @@ mod tests {
             [("elementwise, transcendental".into(), Some(0.4)), ("elementwise".into(), Some(0.6))]
         );
         assert_eq!(means("add"), [("elementwise".into(), Some(0.6))]);
+    }
+
+    #[test]
+    fn decompositions_are_judged_by_their_mean_and_one_by_one() {
+        let eigh = case("linalg", "eigh", "64x64");
+        assert_eq!(means(&eigh), [("linalg".into(), Some(1.0))]);
+        assert_eq!(bars(&eigh)[0], Bar::Ratio { most: 2.0, threads: None });
+        assert_eq!(means(&case("selection", "sort", "10^6")), [("selection".into(), Some(0.8))]);
     }
 
     #[test]

@@ -1,6 +1,10 @@
-//! What is written beside the figures: the machine, versions, date and commit. Linux only, as the programs' times are.
+//! Information recorded with the figures: the machine, versions, date and commit. Linux only, as the programs' times
+//! are.
 
 use std::process::Command;
+
+/// The value for information that a program did not report.
+pub const UNKNOWN: &str = "unknown";
 
 pub fn cpu() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -8,7 +12,7 @@ pub fn cpu() -> String {
         let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name));
         line.and_then(|line| line.split_once(':')).map_or(String::new(), |(_, value)| value.trim().to_string())
     };
-    // Virtual machines give a name without a model: the number of the model tells more.
+    // Virtual machines report a name without a model: the model number is more informative.
     format!("{} (family {}, model {})", field("model name"), field("cpu family"), field("model"))
 }
 
@@ -24,17 +28,18 @@ pub fn date() -> String {
     output("date", &["-u", "+%Y-%m-%d %H:%M UTC"])
 }
 
+/// The commit of the work tree, with `-dirty` where files differ from it; [`UNKNOWN`] outside of a repository.
 pub fn commit() -> String {
     output("git", &["describe", "--always", "--dirty", "--exclude=*"])
 }
 
-/// Processes that wanted to run during the last minute.
+/// Number of runnable processes during the last minute.
 pub fn load() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }
 
-/// Time that all processors have spent on something.
+/// Time that all processors were busy.
 #[derive(Clone, Copy)]
 pub struct Spent {
     ticks_of_all: u64,
@@ -50,15 +55,16 @@ impl Spent {
             let text = text.rsplit(") ").next().unwrap_or_default().lines().next().unwrap_or_default();
             text.split_whitespace().skip(skipped).map(|word| word.parse().unwrap_or(0)).collect()
         };
-        // user, nice, system, (idle, iowait,) irq, softirq, steal: the time a hypervisor gave to others is not ours either.
+        // user, nice, system, (idle, iowait,) irq, softirq, steal: time that a hypervisor used for others is not
+        // available to us either.
         let all = fields("/proc/stat", 1);
         let busy = all.iter().enumerate().filter(|&(at, _)| at < 8 && at != 3 && at != 4).map(|(_, ticks)| ticks).sum();
-        // utime, stime, and the same of children that have ended.
+        // utime, stime, and the same of terminated children.
         let ours = fields("/proc/self/stat", 11).iter().take(4).sum();
         Spent { ticks_of_all: busy, ticks_of_ours: ours, at: std::time::Instant::now() }
     }
 
-    /// How many processors other programs have kept busy since then, on average.
+    /// Average number of processors that other programs have kept busy since then.
     pub fn others(self) -> f64 {
         let now = Spent::now();
         let ours = now.ticks_of_ours.saturating_sub(self.ticks_of_ours);
@@ -71,6 +77,6 @@ impl Spent {
 fn output(program: &str, arguments: &[&str]) -> String {
     match Command::new(program).args(arguments).output() {
         Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_string(),
-        _ => "unknown".to_string(),
+        _ => UNKNOWN.to_string(),
     }
 }

@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Processors that other programs may keep busy during a process; more is said.
+/// Number of processors that other programs may keep busy during a process without a warning.
 const BUSY: f64 = 0.1;
 
 #[derive(Args)]
@@ -19,10 +19,10 @@ pub struct Plan {
     /// The program that is built with Rushlight.
     #[arg(long)]
     rushlight: PathBuf,
-    /// The program that is built with libtorch; without it there are no ratios.
+    /// The program built with libtorch; without it there are no ratios.
     #[arg(long)]
     libtorch: Option<PathBuf>,
-    /// `NAME=value` in the environment of the program that is built with libtorch; may be given several times.
+    /// `NAME=value` in the environment of the program built with libtorch; may be given several times.
     #[arg(long, value_parser = assignment)]
     libtorch_env: Vec<(String, String)>,
     /// The program that measures the machine.
@@ -39,7 +39,7 @@ pub struct Plan {
     threads: Vec<usize>,
 }
 
-/// What is started, and the variables in its environment.
+/// The program, and the variables in its environment.
 #[derive(Clone, Copy)]
 struct Program<'a> {
     path: &'a Path,
@@ -66,7 +66,7 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Measures. `keep` gets what there is after every round.
+/// Measures. `keep` receives the data after every round.
 pub fn run(plan: &Plan, keep: impl Fn(&Record) -> Result<()>) -> Result<Record> {
     ensure!(plan.rounds > 0 && !plan.threads.contains(&0), "no rounds, or no threads");
     let mut programs = vec![(Contender::Rushlight, Program::bare(&plan.rushlight))];
@@ -105,7 +105,7 @@ pub fn run(plan: &Plan, keep: impl Fn(&Record) -> Result<()>) -> Result<Record> 
                         enter(&mut record, contender, threads, line);
                     })?;
                     if before.others() > BUSY {
-                        // The bar is locked while it is suspended: ask it first.
+                        // The bar is locked while it is suspended: query it first.
                         let (others, message) = (before.others(), bar.message());
                         bar.suspend(|| eprintln!("{message}: other programs kept {others:.2} processors busy"));
                     }
@@ -184,7 +184,7 @@ fn middle(rounds: &[Limits]) -> Option<Limits> {
     })
 }
 
-/// Runs a program to its end and hands each line of its output on.
+/// Runs a program to its end and passes each line of its output on.
 fn start<T: DeserializeOwned>(
     program: Program,
     arguments: &[&str],
@@ -207,7 +207,7 @@ fn start<T: DeserializeOwned>(
         }
     }
     let status = child.wait().with_context(name)?;
-    // 1 says that a case failed, which its line has said.
+    // 1 means that a case failed, which its line has reported.
     match status.code() {
         Some(0 | 1) => Ok(()),
         _ => bail!("{}: {status}", name()),

@@ -1,4 +1,4 @@
-//! What is kept of a run: the machine, what it can do, and the time of each case in each round. The form of the JSON file.
+//! The data of a run: the machine, its limits, and the time of each case in each round. Defines the JSON format.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -13,19 +13,19 @@ pub struct Line {
     pub checksum: Option<f64>,
     /// Why the library cannot run the case: it has no such function, or not for this dtype.
     pub missing: Option<String>,
-    /// The error that a function gave that should have worked.
+    /// The error of a function that should have worked.
     pub failed: Option<String>,
 }
 
-/// What is timed.
+/// The timed code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     pub group: String,
     pub name: String,
     pub size: String,
-    /// Bytes that must be read and written; 0 where that says nothing.
+    /// Bytes that must be read and written; 0 if not meaningful.
     pub bytes: f64,
-    /// Operations on numbers; 0 where that says nothing.
+    /// Arithmetic operations; 0 if not meaningful.
     pub operations: f64,
 }
 
@@ -45,7 +45,7 @@ pub struct Limits {
     pub copies: Vec<Copy>,
 }
 
-/// How fast arrays are copied.
+/// Speed of copying arrays.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Copy {
     /// Read and written.
@@ -103,7 +103,7 @@ impl Measured {
     pub fn figure(&self, contender: Contender, threads: usize) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.contender == contender && figure.threads == threads)
     }
-    /// The same, made where it is not there.
+    /// The same, created if it does not exist.
     pub fn figure_mut(&mut self, contender: Contender, threads: usize) -> &mut Figure {
         let at = self.figures.iter().position(|figure| figure.contender == contender && figure.threads == threads);
         let at = at.unwrap_or_else(|| {
@@ -117,7 +117,7 @@ impl Measured {
     }
 }
 
-/// Where and of what the figures are.
+/// Machine, date and commit of the figures.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setting {
     pub date: String,
@@ -132,7 +132,7 @@ pub struct Setting {
     #[serde(default)]
     pub libtorch_env: Vec<String>,
     pub rounds: usize,
-    /// Processes that wanted to run just before the start, an average over a minute.
+    /// Number of runnable processes just before the start, averaged over a minute.
     pub load: f64,
     /// Processors that other programs kept busy during the run, on average.
     pub others: f64,

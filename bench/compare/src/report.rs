@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 
 /// The numbers of threads that have columns.
 const THREADS: [usize; 2] = [1, 2];
-/// Checksums of the libraries may differ by so much: they are sums of squares of results with a few digits.
+/// Allowed difference of the libraries' checksums, which are sums of squares of results with few digits.
 const SAME: f64 = 1e-2;
 
-/// A bar and how it was kept: the number of threads, or none where that does not matter.
+/// A bar and its result: the number of threads, or none if that does not matter.
 struct Verdict {
     bar: Bar,
     threads: Option<usize>,
@@ -30,7 +30,7 @@ struct Mean {
     size: Option<String>,
     /// Per number of threads: the mean and how many ratios it is of.
     means: [Option<(f64, usize)>; 2],
-    /// What it is to be at most; the mean of all sizes is only shown.
+    /// Its limit; the mean of all sizes is only shown.
     most: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Report<'a> {
         format!("{}\n{}", self.tables("\n"), self.summary())
     }
 
-    /// Geometric means, bars, and what could not be compared.
+    /// Geometric means, bars, and cases that could not be compared.
     pub fn summary(&self) -> String {
         format!("{}\n{}\n{}\n{}{}", self.setting(), self.mean_table(), self.bar_table(), self.missed(), self.left_out())
     }
@@ -98,7 +98,7 @@ impl<'a> Report<'a> {
             .flat_map(|(mean, most)| mean.means.iter().flatten().map(move |(value, _)| *value <= most))
     }
 
-    /// The machine, and for each run when and of what it was and what the machine could do then.
+    /// The machine, and for each run its date, commit and the machine's limits at that time.
     fn setting(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn Fn(&Setting) -> String| {
@@ -190,7 +190,7 @@ impl<'a> Report<'a> {
         format!("{table}\n")
     }
 
-    /// How many figures keep each bar.
+    /// Number of figures that meet each bar.
     fn bar_table(&self) -> String {
         let mut counts: Vec<(String, usize, usize)> = Vec::new();
         for (row, verdict) in self.verdicts() {
@@ -234,7 +234,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// What a library lacks, what failed, and where results differ.
+    /// Functions that a library lacks, failures, and differing results.
     fn left_out(&self) -> String {
         let mut notes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for row in &self.rows {
@@ -276,7 +276,7 @@ impl Row<'_> {
         )
     }
 
-    /// Of the multiply-adds that the cores can do, or of the speed of copying arrays of about this size.
+    /// Relative to the multiply-adds that the cores can do, or to the speed of copying arrays of about this size.
     fn share(&self, contender: Contender, threads: usize) -> Option<f64> {
         let case = &self.measured.case;
         let seconds = self.measured.nanoseconds(contender, threads)? * 1e-9;
@@ -290,7 +290,7 @@ impl Row<'_> {
         (case.bytes > 0.0).then(|| case.bytes / seconds / copy.rate)
     }
 
-    /// What a bar is about.
+    /// The description of a bar.
     fn value(&self, bar: &Bar, threads: Option<usize>, rows: &[Row]) -> Option<f64> {
         let ours = |threads| self.measured.nanoseconds(Contender::Rushlight, threads);
         match *bar {
@@ -326,21 +326,22 @@ impl Row<'_> {
         }
         cells
             .push(self.value(&Bar::Threads { most: 0.0 }, None, &[]).map_or("-".into(), |ratio| format!("{ratio:.2}")));
-        let mut texts: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut strings: Vec<(String, Vec<&str>)> = Vec::new();
         for kept in &self.verdicts {
             let text = kept.bar.text();
-            match texts.last_mut() {
+            match strings.last_mut() {
                 Some((last, verdicts)) if *last == text => verdicts.push(verdict(kept.met)),
-                _ => texts.push((text, vec![verdict(kept.met)])),
+                _ => strings.push((text, vec![verdict(kept.met)])),
             }
         }
-        cells
-            .push(texts.iter().map(|(text, met)| format!("{text}: {}", met.join(", "))).collect::<Vec<_>>().join("; "));
+        cells.push(
+            strings.iter().map(|(text, met)| format!("{text}: {}", met.join(", "))).collect::<Vec<_>>().join("; "),
+        );
         cells
     }
 }
 
-/// The bars of a row for which there are figures.
+/// The bars of a row that have figures.
 fn judge(row: &Row, rows: &[Row]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for bar in bars(&row.measured.case) {
@@ -394,7 +395,7 @@ fn means(rows: &[Row]) -> Vec<Mean> {
         .collect()
 }
 
-/// Each value once, where it first was.
+/// Each distinct value once, in order of first occurrence.
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     values.for_each(|value| {
@@ -423,7 +424,7 @@ fn align(table: &mut Table, from: usize, to: usize) {
     }
 }
 
-/// Nanoseconds in a unit that suits them.
+/// Nanoseconds in a suitable unit.
 fn duration(nanoseconds: f64) -> String {
     match nanoseconds {
         n if n < 1e3 => format!("{n:.0} ns"),
@@ -492,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_which_bars_it_keeps() {
+    fn a_row_reports_which_bars_hold() {
         let cases = vec![
             measured("add", "10^3", [100.0, 120.0], [200.0, 100.0]),
             measured("add transposed", "10^3", [250.0, 480.0], [1.0, 1.0]),
@@ -507,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_library_lacks_is_said() {
+    fn missing_functions_of_a_library_are_reported() {
         let mut lacking = measured("tanh", "10^2", [0.0; 2], [100.0; 2]);
         for figure in lacking.figures.iter_mut().filter(|figure| figure.contender == Contender::Rushlight) {
             figure.rounds.clear();
@@ -520,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn different_results_are_said() {
+    fn different_results_are_reported() {
         let mut wrong = measured("exp", "10^2", [1.0; 2], [1.0; 2]);
         for (figure, sum) in wrong.figures.iter_mut().zip([10.0, 10.01, 10.0, 20.0]) {
             figure.checksum = Some(sum);

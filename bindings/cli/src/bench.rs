@@ -1,4 +1,4 @@
-//! `rushlight bench`: what a few operators cost on this machine.
+//! `rushlight bench`: measures a few operators on this machine.
 
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
@@ -8,18 +8,18 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// How long each case is repeated.
+/// How many seconds each case is repeated.
 const BUDGET: Duration = Duration::from_millis(300);
 
-/// Measures a small call, memory-bound and compute-bound operators. Other programs on the machine make the figures worse.
+/// Measures a small call, memory-bound and compute-bound operators. Other running programs distort the results.
 #[derive(clap::Args)]
 pub struct Bench {
-    /// Threads; one and all processors if none is given.
+    /// Number of threads; default: one, and all processors.
     #[arg(long)]
     threads: Option<i64>,
 }
 
-/// A case, and how much of its unit one call is.
+/// A case, and the amount of its unit per call.
 struct Case {
     name: &'static str,
     unit: &'static str,
@@ -46,7 +46,7 @@ impl Bench {
             for &count in &counts {
                 runtime::set_num_threads(count)?;
                 let seconds = median(&case.call)?;
-                // Nanoseconds of a call, or billions of bytes or operations a second.
+                // Nanoseconds per call, or billions of bytes or operations per second.
                 row.push(if case.amount == 0.0 {
                     format!("{:.0}", seconds * 1e9)
                 } else {

@@ -1,4 +1,4 @@
-//! `rushlight convert`: the tensors of a file in another format.
+//! `rushlight convert`: writes the tensors of a file in another format.
 
 use crate::model::{Format, Model};
 use crate::plain::plain;
@@ -7,21 +7,21 @@ use rushlight_base::DType;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Converts a file. What is no tensor (epochs, learning rates) stays behind, and is named.
+/// Converts a file. Values that are not tensors (epochs, learning rates) are left out, and listed.
 #[derive(clap::Args)]
 pub struct Convert {
-    /// The file to read; its content says what it is.
+    /// The file to read; its format is detected from the contents.
     from: PathBuf,
-    /// The file to write; its name says what it shall be: .pt, .pth, .bin, .safetensors or .npz.
+    /// The file to write; its format follows the extension: .pt, .pth, .bin, .safetensors or .npz.
     to: PathBuf,
-    /// The dtype that floating-point tensors get: float16, bfloat16, float32 or float64.
+    /// The new dtype of floating-point tensors: float16, bfloat16, float32 or float64.
     #[arg(long, value_parser = float_dtype)]
     dtype: Option<DType>,
 }
 
 fn float_dtype(name: &str) -> Result<DType> {
     let dtype = DType::from_name(name).map_err(|error| anyhow!("{error}"))?;
-    ensure!(dtype.is_floating(), "{name} is no floating-point dtype");
+    ensure!(dtype.is_floating(), "{name} is not a floating-point dtype");
     Ok(dtype)
 }
 
@@ -31,7 +31,7 @@ impl Convert {
         let format = Format::of_name(&self.to)?;
         ensure!(
             !is_same_file(&self.from, &self.to),
-            "{} and {} are the same file, and what is no tensor would be lost: write to another name, look at the result, and \
+            "{} and {} are the same file, and values that are not tensors would be lost: write to another name, look at the result, and \
              move it over the first",
             self.from.display(),
             self.to.display()
@@ -47,17 +47,17 @@ impl Convert {
         writeln!(out, "{}: {}, {} tensors", plain(self.to.display()), format.name(), model.entries.len())?;
         if !model.values.is_empty() {
             let names: Vec<&str> = model.values.iter().map(|(name, _)| name.as_str()).collect();
-            writeln!(out, "left behind, because they are no tensors: {}", plain(names.join(", ")))?;
+            writeln!(out, "left out, because they are not tensors: {}", plain(names.join(", ")))?;
         }
         if !model.metadata.is_empty() && format != Format::Safetensors {
             let names: Vec<&str> = model.metadata.keys().map(String::as_str).collect();
-            writeln!(out, "left behind, because only safetensors have such: {}", plain(names.join(", ")))?;
+            writeln!(out, "left out, because only safetensors store metadata: {}", plain(names.join(", ")))?;
         }
         Ok(())
     }
 }
 
-/// Do both paths lead to one file, through links of either kind?
+/// Whether both paths lead to the same file, through links of either kind.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     let (Ok(one), Ok(other)) = (std::fs::canonicalize(one), std::fs::canonicalize(other)) else { return false };
     one == other || have_same_inode(&one, &other)

@@ -1,4 +1,4 @@
-//! `rushlight inspect`: what a file holds.
+//! `rushlight inspect`: lists the contents of a file.
 
 use crate::model::Model;
 use crate::plain::plain;
@@ -18,7 +18,7 @@ pub struct Inspect {
     /// Files: .pt, .safetensors or .npz.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Least, mean, greatest value and deviation of each tensor, and how many values are not finite.
+    /// Minimum, mean, maximum and standard deviation of each tensor, and the number of non-finite values.
     #[arg(long)]
     stats: bool,
     /// One JSON object per file.
@@ -41,7 +41,7 @@ impl Inspect {
     }
 }
 
-/// The figures of the tensors, in the order of the model.
+/// The statistics of the tensors, in the order of the model.
 fn figures(file: &Path, model: &Model) -> Result<Vec<Summary>> {
     let mut stats = vec![Summary::default(); model.entries.len()];
     Model::visit(file, |at, entry| {
@@ -155,7 +155,7 @@ fn grouped(number: i64) -> String {
     text
 }
 
-/// Bytes in the unit that suits them.
+/// Bytes in a suitable unit.
 fn human(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {

@@ -1,7 +1,7 @@
 //! The command-line tool `rushlight`.
 //!
-//! Its commands are `inspect`, `convert`, `verify` and `bench`. `model` is a file of tensors, whatever its format (`npz` is NumPy's),
-//! `summary` the figures of a tensor's values; what files say goes to the terminal through `plain`.
+//! Its commands are `inspect`, `convert`, `verify` and `bench`. `model` is a file of tensors in any format (`npz` is
+//! NumPy's), `summary` the statistics of a tensor's values; strings from files are printed through `plain`.
 
 mod bench;
 mod convert;
@@ -16,7 +16,8 @@ use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Looks into files of models and converts them (PyTorch's .pt, safetensors, NumPy's .npz), verifies an installation, measures it.
+/// Inspects model files and converts them (PyTorch's .pt, safetensors, NumPy's .npz), verifies an installation,
+/// measures it.
 ///
 /// Nothing in a file is executed.
 #[derive(Parser)]
@@ -28,13 +29,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Lists what files hold: names, dtypes, shapes, sizes.
+    /// Lists the contents of files: names, dtypes, shapes, sizes.
     Inspect(inspect::Inspect),
     /// Writes the tensors of a file in another format.
     Convert(convert::Convert),
     /// Runs recorded cases of PyTorch against the installed library.
     Verify(verify::Verify),
-    /// Measures what a few operators cost on this machine.
+    /// Measures a few operators on this machine.
     Bench(bench::Bench),
 }
 
@@ -48,10 +49,10 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has seen enough (`| head`).
+        // The reader of the output has closed it (`| head`).
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // A closed stream leaves nobody to tell.
+            // Standard error is closed, so nothing can be reported.
             let _ = writeln!(std::io::stderr(), "rushlight: {}", plain::plain(format_args!("{error:#}")));
             ExitCode::FAILURE
         }

@@ -1,4 +1,4 @@
-//! A file of tensors, whatever its format.
+//! A file of tensors, in any format.
 
 use crate::npz;
 use anyhow::{Context, Result, bail};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufReader, Seek};
 use std::path::Path;
 
-/// What a file is.
+/// File format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// PyTorch's.
@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What a file is to be, by its name.
+    /// The format of a file to write, by its extension.
     pub fn of_name(path: &Path) -> Result<Format> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("pt" | "pth" | "bin") => Ok(Format::Pt),
@@ -33,7 +33,7 @@ impl Format {
         }
     }
 
-    /// What a file is, by its content.
+    /// The format of a file, detected from its contents.
     fn of_content(path: &Path) -> Result<Format> {
         let mut source = File::open(path)?;
         if npz::is_npz(&source) {
@@ -43,11 +43,11 @@ impl Format {
         match recognise(&mut source)? {
             Content::Pt => Ok(Format::Pt),
             Content::Safetensors => Ok(Format::Safetensors),
-            Content::Neither(reason) => bail!("neither PyTorch's, nor safetensors, nor NumPy's: {reason}"),
+            Content::Neither(reason) => bail!("not a PyTorch, safetensors or NumPy file: {reason}"),
         }
     }
 
-    /// Its name among people.
+    /// Its display name.
     pub fn name(self) -> &'static str {
         match self {
             Format::Pt => "PyTorch",
@@ -57,17 +57,17 @@ impl Format {
     }
 }
 
-/// What a file holds.
+/// The contents of a file.
 pub struct Model {
-    /// What the file is.
+    /// The format.
     pub format: Format,
     /// The tensors, in its order.
     pub entries: Vec<Entry>,
-    /// What is no tensor.
+    /// Values that are not tensors.
     pub values: Vec<(String, Leaf)>,
-    /// Free-form text of a header.
+    /// Free-form metadata of a header.
     pub metadata: BTreeMap<String, String>,
-    /// Bytes of the tensors; what they share counts once.
+    /// Bytes of the tensors; shared bytes count once.
     pub bytes: u64,
 }
 
@@ -84,7 +84,7 @@ impl Model {
         read().with_context(|| path.display().to_string())
     }
 
-    /// Reads what describes the tensors of a file; their data stays there.
+    /// Reads the metadata of the tensors of a file, without their data.
     pub fn list(path: &Path) -> Result<Model> {
         let read = || -> Result<_> {
             match Format::of_content(path)? {
@@ -96,7 +96,8 @@ impl Model {
         read().with_context(|| path.display().to_string())
     }
 
-    /// Shows the tensors of a file, in any order, each with its place; what one of them shares with others is in memory at a time.
+    /// Passes on the tensors of a file, in any order, each with its index; the storage of one tensor at a time is in
+    /// memory.
     pub fn visit(path: &Path, look: impl FnMut(usize, Entry) -> rushlight_base::Result<()>) -> Result<()> {
         let read = || -> Result<_> {
             match Format::of_content(path)? {
@@ -123,13 +124,13 @@ impl Model {
         Model { metadata, ..Model::of_arrays(Format::Safetensors, file.entries) }
     }
 
-    /// Tensors that each have their own bytes, and nothing else.
+    /// Tensors that each have their own bytes, and no other values.
     fn of_arrays(format: Format, entries: Vec<Entry>) -> Model {
         let bytes = entries.iter().map(|entry| entry.storage.bytes() as u64).sum();
         Model { format, entries, values: Vec::new(), metadata: BTreeMap::new(), bytes }
     }
 
-    /// Writes the tensors to a file of the format that its name says; safetensors get the metadata, too.
+    /// Writes the tensors to a file in the format of its extension; safetensors also get the metadata.
     pub fn save(&self, path: &Path) -> Result<()> {
         match Format::of_name(path)? {
             Format::Pt => pt::save(path, &self.entries)?,
@@ -142,7 +143,7 @@ impl Model {
         Ok(())
     }
 
-    /// Carries out what tensors put off: formats other than PyTorch's cannot say that one is to be conjugated.
+    /// Materializes the conj and neg bits: formats other than PyTorch's cannot store them.
     pub fn resolve(&mut self) -> Result<()> {
         for entry in self.entries.iter_mut().filter(|entry| entry.conjugate || entry.negative) {
             let tensor = ops::resolve_neg(&ops::resolve_conj(&entry.clone().into_tensor()?)?)?;

@@ -11,7 +11,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// How NumPy writes the dtypes that both have. (It has no bfloat16 and no complex halves.)
+/// NumPy's names of the common dtypes. (NumPy has no bfloat16 and no complex half precision.)
 const DTYPES: [(DType, &str); 14] = [
     (DType::Bool, "|b1"),
     (DType::U8, "|u1"),
@@ -29,44 +29,42 @@ const DTYPES: [(DType, &str); 14] = [
     (DType::C128, "<c16"),
 ];
 
-/// The longest header of an array: NumPy's own bound.
+/// The maximum length of an array header: NumPy's own limit.
 const MAX_HEADER: u32 = 10_000;
 
-/// Is this a zip file of arrays only?
+/// Whether this is a zip file of arrays only.
 pub fn is_npz(file: &File) -> bool {
     ZipArchive::new(file).is_ok_and(|archive| archive.file_names_raw().all(|name| name.ends_with(b".npy")))
 }
 
 /// The arrays of an archive.
 pub fn read(source: impl Read + Seek) -> Result<Vec<Entry>> {
+    collected(source, read_storage)
+}
+
+/// Reads the headers only: the storages of the entries have a size, but no data.
+pub fn list(source: impl Read + Seek) -> Result<Vec<Entry>> {
+    collected(source, |_, _, bytes| Storage::meta(bytes))
+}
+
+fn collected(
+    source: impl Read + Seek,
+    fetch: impl Fn(&mut dyn Read, DType, usize) -> rushlight_base::Result<Storage>,
+) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    for_each_array(source, read_storage, |_, entry| {
+    for_each_array(source, fetch, |_, entry| {
         entries.push(entry);
         Ok(())
     })?;
     Ok(entries)
 }
 
-/// Reads the headers only: the storages of the entries have a size, but no data.
-pub fn list(source: impl Read + Seek) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    for_each_array(
-        source,
-        |_, _, bytes| Storage::meta(bytes),
-        |_, entry| {
-            entries.push(entry);
-            Ok(())
-        },
-    )?;
-    Ok(entries)
-}
-
-/// Reads one array after the other and shows each, with its place in the archive: only one is in memory at a time.
+/// Reads one array after the other and passes each on, with its index in the archive: only one is in memory at a time.
 pub fn visit(source: impl Read + Seek, look: impl FnMut(usize, Entry) -> rushlight_base::Result<()>) -> Result<()> {
     for_each_array(source, read_storage, look)
 }
 
-/// Shows the arrays of an archive in its order; `fetch` makes a storage of what follows a header.
+/// Passes on the arrays of an archive in its order; `fetch` reads a storage after a header.
 fn for_each_array(
     mut source: impl Read + Seek,
     fetch: impl Fn(&mut dyn Read, DType, usize) -> rushlight_base::Result<Storage>,
@@ -79,7 +77,7 @@ fn for_each_array(
         let record = archive.by_index(at)?;
         let record_name = record.name()?.into_owned();
         let name = npyz::npz::array_name_from_file_name(&record_name)
-            .with_context(|| format!("record '{record_name}' is no array"))?
+            .with_context(|| format!("record '{record_name}' is not an array"))?
             .to_owned();
         ensure!(
             record.compression() == CompressionMethod::Stored,
@@ -92,7 +90,7 @@ fn for_each_array(
     Ok(())
 }
 
-/// The header of an array, with its length checked before anybody takes memory for it.
+/// The header of an array, with its length checked before memory is allocated for it.
 fn header(record: &mut impl Read) -> Result<NpyHeader> {
     // Magic, version, and the length: 2 bytes in version 1, 4 in later ones.
     let mut start = [0u8; 12];
@@ -142,7 +140,7 @@ fn array(
     Ok(entry)
 }
 
-/// Writes an archive as `numpy.savez` does. The file is replaced whole or not at all.
+/// Writes an archive as `numpy.savez` does. The file is replaced atomically.
 pub fn save(path: &Path, entries: &[Entry]) -> Result<()> {
     Ok(replace(path, |new| write(File::create(new)?, entries).map_err(|error| err!(Io, "{error:#}")))?)
 }

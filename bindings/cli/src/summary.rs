@@ -1,29 +1,29 @@
-//! The figures of a tensor's values.
+//! The statistics of a tensor's values.
 
 use crate::model::to_dtype;
 use rushlight_base::{DType, Result, Scalar};
 use rushlight_io::Entry;
 use rushlight_tensor::{Tensor, ops};
 
-/// Elements that are looked at together: what a tensor takes besides its own bytes does not grow with it.
+/// Elements processed together, which bounds the memory besides the tensor's own bytes.
 const PIECE: i64 = 1 << 20;
 
-/// What is worth knowing of the values of a tensor; of a complex one, of their sizes. NaN where there is nothing.
+/// Statistics of the values of a tensor; of the absolute values of a complex one. NaN if there are none.
 #[derive(Clone)]
 pub struct Summary {
-    /// The least.
+    /// The minimum.
     pub min: f64,
     /// The mean.
     pub mean: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
     /// The standard deviation (of n, not n - 1).
     pub std: f64,
-    /// How many are not a number.
+    /// Number of NaN values.
     pub nan: i64,
-    /// How many are infinite.
+    /// Number of infinite values.
     pub infinite: i64,
-    /// How many are finite.
+    /// Number of finite values.
     finite: i64,
 }
 
@@ -34,7 +34,7 @@ impl Default for Summary {
 }
 
 impl Summary {
-    /// Of an entry's values, without those that are not finite in the first four.
+    /// Computes the statistics of an entry's values; non-finite ones are excluded from the first four.
     pub fn of(mut entry: Entry) -> Result<Summary> {
         let times = fold_repetitions(&mut entry);
         let mut whole = Summary::default();
@@ -66,7 +66,7 @@ impl Summary {
         })
     }
 
-    /// Of the values of both.
+    /// Merges two statistics.
     fn joined(&self, other: &Summary) -> Summary {
         let (nan, infinite) = (self.nan + other.nan, self.infinite + other.infinite);
         if self.finite == 0 {
@@ -93,7 +93,8 @@ impl Summary {
     }
 }
 
-/// Leaves one of the elements that a stride of 0 repeats, and says how often each stood: a few bytes may claim to be any number.
+/// Keeps one of the elements that a stride of 0 repeats, and returns how often each occurs: a few bytes may describe
+/// any number of elements.
 fn fold_repetitions(entry: &mut Entry) -> i64 {
     let mut times = 1;
     for (size, stride) in entry.sizes.iter_mut().zip(&entry.strides) {
@@ -105,7 +106,7 @@ fn fold_repetitions(entry: &mut Entry) -> i64 {
     times
 }
 
-/// Shows a tensor in parts of at most `PIECE` elements.
+/// Passes on a tensor in parts of at most `PIECE` elements.
 fn for_each_piece(tensor: &Tensor, look: &mut dyn FnMut(&Tensor) -> Result<()>) -> Result<()> {
     let sizes = tensor.sizes();
     let longest = sizes.iter().enumerate().max_by_key(|(_, size)| **size);

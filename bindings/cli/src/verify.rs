@@ -1,4 +1,4 @@
-//! `rushlight verify`: does the library compute here what PyTorch computed?
+//! `rushlight verify`: compares the results of the library here with PyTorch's.
 
 use crate::plain::plain;
 use anyhow::{Context, Result, anyhow, bail};
@@ -10,18 +10,16 @@ use rushlight_conformance::suite::{contents, tally};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The cases of the project's own tests.
-const OWN: [&[u8]; 2] = [
-    include_bytes!("../../../tests/data/golden-operators.tar.zst"),
-    include_bytes!("../../../tests/data/golden-overloads.tar.zst"),
-];
+// The cases of the project's own tests, an archive for each family of operators: `OWN`. `build.rs` lists them.
+include!(concat!(env!("OUT_DIR"), "/golden.rs"));
 
-/// Calls every operator as PyTorch 2.7.1 was called, by name through the library's C functions, and compares results and gradients.
+/// Calls every operator by name through the library's C functions with the recorded arguments of PyTorch 2.7.1, and
+/// compares results and gradients.
 #[derive(clap::Args)]
 pub struct Verify {
-    /// Folders or files of golden cases; those of the project's own tests if none are given.
+    /// Folders or files of golden cases; default: those of the project's own tests.
     golden: Vec<PathBuf>,
-    /// The library; that of the installation if none is given.
+    /// The library; default: that of the installation.
     #[arg(long)]
     library: Option<PathBuf>,
     /// Only operators whose name contains this.
@@ -86,12 +84,12 @@ impl Verify {
     }
 }
 
-/// The library that was installed with this program: `lib` beside its `bin`.
+/// The library that was installed with this program: in `lib` next to its `bin`.
 fn installed() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let folders = program.ancestors().skip(1).take(2).flat_map(|folder| [folder.join("lib"), folder.to_owned()]);
     let mut candidates = folders.map(|folder| folder.join("librushlight.so"));
-    candidates.find(|path| path.exists()).with_context(|| {
-        format!("there is no librushlight.so in lib beside {}: name one with --library", program.display())
-    })
+    candidates
+        .find(|path| path.exists())
+        .with_context(|| format!("no librushlight.so in lib next to {}: pass --library", program.display()))
 }

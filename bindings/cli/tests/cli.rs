@@ -1,4 +1,4 @@
-//! The program on files that real PyTorch wrote (tests/data/io), and on what it wrote itself.
+//! Tests of the program on files that PyTorch wrote (tests/data/io), and on its own output.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn figures_are_those_of_the_values() {
     assert!((weight["std"].as_f64().unwrap() - 1.707_825_127_659_933).abs() < 1e-12);
 }
 
-/// Every format holds the same tensors; the old stream, too.
+/// Every format holds the same tensors, including the old stream.
 #[test]
 fn tensors_survive_every_format() {
     let wanted = inspected(&data("io/model.pt"))["tensors"].clone();
@@ -102,23 +102,23 @@ fn arrays_of_numpys_are_read() {
 }
 
 #[test]
-fn what_cannot_be_is_said_and_leaves_nothing() {
-    let refused = |arguments: &[&str], files: &[&Path], reason: &str| {
+fn errors_state_the_reason_and_leave_no_file() {
+    let rejected = |arguments: &[&str], files: &[&Path], reason: &str| {
         let output = rushlight(arguments, files);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains(reason), "{said}");
     };
     let nowhere = place("nowhere.npz");
-    refused(&["inspect"], &[&data("io/whole_module.pt")], "refused");
-    refused(&["inspect"], &[&data("io/arrays_compressed.npz")], "numpy.savez_compressed");
-    refused(&["inspect"], &[&data("io/arrays_big_endian.npz")], "the dtype '>f4' is not supported");
-    refused(&["convert"], &[&data("io/model.pt"), &place("model.txt")], "must end in");
-    refused(&["convert"], &[&data("io/dtypes.pt"), &nowhere], "NumPy has no dtype for");
-    refused(&["convert", "--dtype", "int64"], &[&data("io/model.pt"), &nowhere], "no floating-point dtype");
+    rejected(&["inspect"], &[&data("io/whole_module.pt")], "is not supported in a file of tensors");
+    rejected(&["inspect"], &[&data("io/arrays_compressed.npz")], "numpy.savez_compressed");
+    rejected(&["inspect"], &[&data("io/arrays_big_endian.npz")], "the dtype '>f4' is not supported");
+    rejected(&["convert"], &[&data("io/model.pt"), &place("model.txt")], "must end in");
+    rejected(&["convert"], &[&data("io/dtypes.pt"), &nowhere], "NumPy has no dtype for");
+    rejected(&["convert", "--dtype", "int64"], &[&data("io/model.pt"), &nowhere], "not a floating-point dtype");
     assert!(!nowhere.exists() && !place("nowhere.npz.part").exists());
 }
 
-/// The file is what it was, whichever way it is reached.
+/// The file is unchanged, whichever path leads to it.
 #[test]
 fn a_file_is_not_converted_into_itself() {
     let model = place("itself.pt");
@@ -138,8 +138,8 @@ fn a_file_is_not_converted_into_itself() {
 }
 
 #[test]
-fn what_is_no_model_is_called_so() {
-    let refused = |path: &Path, reason: &str| {
+fn files_that_are_not_models_are_reported() {
+    let rejected = |path: &Path, reason: &str| {
         let output = rushlight(&["inspect"], &[path]);
         let wanted = format!("rushlight: {}: {reason}\n", path.display());
         assert_eq!((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()), (false, wanted));
@@ -149,19 +149,19 @@ fn what_is_no_model_is_called_so() {
         std::fs::write(&path, content).unwrap();
         path
     };
-    let neither = "neither PyTorch's, nor safetensors, nor NumPy's:";
-    refused(Path::new("/dev/null"), &format!("{neither} the file is empty"));
-    refused(&file("empty.pt", b""), &format!("{neither} the file is empty"));
-    refused(&file("short.pt", b"hello"), &format!("{neither} 5 bytes are too few for a header"));
+    let neither = "not a PyTorch, safetensors or NumPy file:";
+    rejected(Path::new("/dev/null"), &format!("{neither} the file is empty"));
+    rejected(&file("empty.pt", b""), &format!("{neither} the file is empty"));
+    rejected(&file("short.pt", b"hello"), &format!("{neither} 5 bytes are too few for a header"));
     let length = u64::from_le_bytes(*b"Some tex");
     let text = format!("{neither} a header of {length} bytes does not fit into 23 bytes");
-    refused(&file("text.pt", b"Some text, and no model"), &text);
+    rejected(&file("text.pt", b"Some text, and no model"), &text);
     let zeros = format!("{neither} no header begins behind its length, the first 8 bytes");
-    refused(&file("zeros.safetensors", &[0; 64]), &zeros);
-    refused(&place("."), "Is a directory (os error 21)");
+    rejected(&file("zeros.safetensors", &[0; 64]), &zeros);
+    rejected(&place("."), "Is a directory (os error 21)");
 }
 
-/// A safetensors file of zeros: tensors `a`, `b`, ... of `bytes` bytes each, which take no room on the disk.
+/// A safetensors file of zeros: tensors `a`, `b`, ... of `bytes` bytes each, which occupy no disk space.
 fn zeros(name: &str, tensors: u8, bytes: u64) -> PathBuf {
     let rows: Vec<String> = (0..tensors)
         .map(|at| {
@@ -177,11 +177,11 @@ fn zeros(name: &str, tensors: u8, bytes: u64) -> PathBuf {
     path
 }
 
-/// The program where it may have so many KiB of memory.
+/// Runs the program with a limit of this many KiB of memory.
 fn rushlight_within(kib: u64, arguments: &[&str], file: &Path) -> Output {
     let limited = format!("ulimit -v {kib} && exec \"$@\"");
     let program = ["-c", &limited, "sh", env!("CARGO_BIN_EXE_rushlight")];
-    // Each thread would have a stack of its own.
+    // Each thread would have its own stack.
     Command::new("sh").args(program).args(arguments).arg(file).env("OMP_NUM_THREADS", "1").output().unwrap()
 }
 
@@ -192,7 +192,7 @@ fn a_list_takes_no_memory_for_data_and_figures_for_one_tensor() {
     assert!(
         listed.starts_with(&format!("{}: safetensors, 1 tensors, 2,147,483,648 elements, 8.0 GiB", large.display()))
     );
-    // 12 of 32 MiB: more than there is memory for; and in double precision one alone is 64.
+    // 12 of 32 MiB: more than the memory limit; and in double precision one alone is 64.
     let many = zeros("many.safetensors", 12, 32 << 20);
     let shown = text(&rushlight_within(300 << 10, &["inspect", "--stats"], &many));
     assert_eq!(
@@ -205,7 +205,7 @@ fn a_list_takes_no_memory_for_data_and_figures_for_one_tensor() {
     }
 }
 
-/// Against sums that were made in another way: pieces that are joined are the whole.
+/// Compared with sums computed in another way: merged parts equal the whole.
 #[test]
 fn figures_of_a_long_tensor_are_those_of_its_parts() {
     let path = zeros("long.safetensors", 1, 12 << 20);
@@ -233,9 +233,9 @@ fn figures_of_a_long_tensor_are_those_of_its_parts() {
     );
 }
 
-/// 2^40 elements of one byte are no work.
+/// 2^40 elements of one byte take no time.
 #[test]
-fn repeated_elements_are_looked_at_once() {
+fn repeated_elements_are_read_once() {
     let path = place("repeated.pt");
     let storage = rushlight_io::filled_storage(8, |bytes| {
         bytes.copy_from_slice(&[0, 0, 192, 127, 0, 0, 0, 64]);
@@ -259,7 +259,7 @@ fn names_cannot_command_the_terminal() {
     rushlight_io::pt::save(&path, std::slice::from_ref(&entry)).unwrap();
     let shown = text(&rushlight(&["inspect"], &[&path]));
     assert!(shown.lines().nth(2).unwrap().starts_with(r" a\tb\n\u{1b}[31mred "), "{shown}");
-    // In an error, too: NumPy has no bfloat16.
+    // Also in an error: NumPy has no bfloat16.
     let halves = rushlight_io::Entry { dtype: rushlight_base::DType::BF16, sizes: [0].as_slice().into(), ..entry };
     rushlight_io::pt::save(&path, &[halves]).unwrap();
     let output = rushlight(&["convert"], &[&path, &place("names.npz")]);
@@ -286,7 +286,7 @@ fn the_library_is_verified_by_cases_of_pytorch() {
 }
 
 #[test]
-fn the_benchmark_gives_a_figure_for_each_case() {
+fn the_benchmark_reports_a_figure_for_each_case() {
     let shown = text(&rushlight(&["bench", "--threads", "1"], &[]));
     let rows: Vec<&str> = shown.lines().skip(2).collect();
     assert_eq!(rows.len(), 6, "{shown}");

@@ -1,4 +1,4 @@
-//! What Rust and C++ see of each other.
+//! The interface between Rust and C++.
 
 use crate::call::Call;
 use crate::registry::Registry;
@@ -16,7 +16,7 @@ pub(crate) mod ffi {
         /// Sizes of the tensor at a position.
         fn sizes(self: &Call, position: usize) -> Result<&[i64]>;
 
-        /// Have two tensors the same sizes?
+        /// Whether two tensors have the same sizes.
         fn same_sizes(self: &Call, position: usize, other: usize) -> Result<bool>;
 
         /// The elements of a contiguous float32 tensor in host memory.
@@ -25,7 +25,7 @@ pub(crate) mod ffi {
         /// The number at a position.
         fn number(self: &Call, position: usize) -> Result<f64>;
 
-        /// Makes a float32 tensor that becomes the next result, and returns its elements to be written.
+        /// Creates a float32 tensor that becomes the next result, and returns its elements for writing.
         fn allocate(self: &mut Call, sizes: &[i64]) -> Result<*mut f32>;
     }
 

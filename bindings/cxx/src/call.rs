@@ -3,7 +3,7 @@
 use rushlight_base::{DType, Device, DeviceType, Result, ensure, err};
 use rushlight_tensor::{Dense, Spec, Tensor, Value};
 
-/// The arguments of a call, and the results made so far.
+/// The arguments of a call, and the results so far.
 pub(crate) struct Call {
     arguments: Vec<Argument>,
     results: Vec<Tensor>,

@@ -20,7 +20,8 @@ struct Shared(UniquePtr<ffi::Operator>);
 // SAFETY: `operator.h` demands that an operator can be called from any thread, several at a time; it is only ever
 // used through shared references.
 unsafe impl Send for Shared {}
-// SAFETY: as above.
+// SAFETY: `operator.h` demands that an operator can be called from any thread, several at a time, and it is only used
+// through shared references.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -40,7 +41,7 @@ impl Registry {
         registry
     }
 
-    /// Called by C++: add an operator under its own schema.
+    /// Called by C++: adds an operator under its own schema.
     pub(crate) fn add(&mut self, op: UniquePtr<ffi::Operator>) -> Result<()> {
         let schema = op.as_ref().map(ffi::schema_of).ok_or_else(|| err!(NullPointer, "the operator is null"))?;
         let defined = runtime_ops::define(&schema.to_string_lossy())?;
@@ -54,7 +55,7 @@ impl Registry {
 impl Drop for Registry {
     fn drop(&mut self) {
         for op in &self.operators {
-            // Somebody else may have shut the library down before, and the operators with it.
+            // Other code may have shut the library down before, and the operators with it.
             let _ = runtime_ops::undefine(op);
         }
     }

@@ -6,7 +6,7 @@ use rushlight_tensor::dispatch::by_name;
 use rushlight_tensor::{Tensor, Value};
 use std::sync::Mutex;
 
-/// The lookup is the process's, so the tests take turns.
+/// The lookup is process-wide, so the tests run one at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn floats(values: &[f32], sizes: &[i64]) -> Value {

@@ -7,7 +7,7 @@ use jni::sys::{JNI_ABORT, JNIEnv, jarray, jsize};
 use rushlight_base::{
     DType, Device, DimVec, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes, numel,
 };
-use rushlight_tensor::{Dense, Geometry, Spec, Tensor, ops};
+use rushlight_tensor::{Dense, Geometry, Lazy, Spec, Tensor, ops};
 use std::ffi::c_void;
 
 /// The function table of the JVM, for the few calls that work on arrays and buffers of any element type.
@@ -18,7 +18,8 @@ macro_rules! call {
     }};
 }
 
-/// The bytes of a primitive array while the collector stands still: no call into the JVM may happen in `body`.
+/// Gives access to the bytes of a primitive array while the garbage collector is paused: `body` must not call into the
+/// JVM.
 fn with_bytes<T>(
     frame: &mut Frame<'_>,
     array: &JObject<'_>,
@@ -27,8 +28,8 @@ fn with_bytes<T>(
 ) -> Result<T> {
     let (env, array) = (frame.raw(), array.as_raw() as jarray);
     let mode = if written { 0 } else { JNI_ABORT };
-    // SAFETY: `NativeCore` passes a primitive array that is not null; between the two calls only `body` runs,
-    // which copies memory.
+    // SAFETY: `NativeCore` passes a non-null primitive array; between acquiring and releasing it only `body` runs,
+    // which copies memory and calls no JNI function.
     unsafe {
         let bytes = call!(env, v1_2, GetPrimitiveArrayCritical, array, std::ptr::null_mut());
         ensure!(!bytes.is_null(), OutOfMemory, "the JVM cannot give access to an array");
@@ -40,16 +41,16 @@ fn with_bytes<T>(
 
 fn length(frame: &mut Frame<'_>, array: &JObject<'_>) -> Result<i64> {
     ensure!(!array.is_null(), NullPointer, "argument 'array' is null");
-    // SAFETY: `NativeCore` passes a primitive array, and it is not null.
+    // SAFETY: `NativeCore` passes a non-null primitive array.
     let length: jsize = unsafe { call!(frame.raw(), v1_1, GetArrayLength, array.as_raw() as jarray) };
     Ok(i64::from(length))
 }
 
-/// The sizes in a `long[]`, without what the environment costs: a small tensor is made in the time of a few calls.
+/// The sizes in a `long[]`, without the cost of the environment: creating a small tensor takes as long as a few calls.
 fn sizes_of(frame: &mut Frame<'_>, array: &JLongs<'_>) -> Result<DimVec> {
     ensure!(!array.is_null(), NullPointer, "argument 'shape' is null");
     let array = array.as_raw() as jlongArray;
-    // SAFETY: the argument is a `long[]` that is not null, and the region is the whole of it.
+    // SAFETY: the argument is a non-null `long[]`, and the region is exactly its length.
     unsafe {
         let length: jsize = call!(frame.raw(), v1_1, GetArrayLength, array as jarray);
         let mut sizes = DimVec::from_elem(0, length as usize);
@@ -75,7 +76,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromArray<'l>(
         let bytes = elements as usize * dtype.size();
         if bytes > 0 {
             with_bytes(frame, &array, false, |from| {
-                // SAFETY: the array has `elements` elements of the dtype's size, and so has the fresh tensor.
+                // SAFETY: the array has `elements` elements of the dtype's size (checked), as has the new, unshared
+                // tensor.
                 unsafe { dense.ptr().copy_from_nonoverlapping(from, bytes) }
             })?;
         }
@@ -83,7 +85,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromArray<'l>(
     })
 }
 
-/// Number of elements, with negative sizes refused in PyTorch's words.
+/// Number of elements; negative sizes are rejected with PyTorch's message.
 fn count(sizes: &[i64]) -> Result<i64> {
     if let Some(negative) = sizes.iter().find(|size| **size < 0) {
         return Err(err!(
@@ -113,7 +115,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toArray<'l>(
         ensure!(given == dense.numel() * unit, Value, "{} elements do not fit into an array of {given}", dense.numel());
         if bytes > 0 {
             with_bytes(frame, &array, true, |to| {
-                // SAFETY: the array has room for the elements (`Tensor` chose its type by the dtype, and its
+                // SAFETY: the array is large enough for the elements (`Tensor` chose its type by the dtype, and its
                 // length was checked), and the tensor is contiguous.
                 unsafe { to.copy_from_nonoverlapping(dense.ptr(), bytes) }
             })?;
@@ -122,14 +124,14 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toArray<'l>(
     })
 }
 
-/// The body of a tensor whose bytes are in host memory, and are its elements.
+/// The body of a contiguous tensor in host memory.
 pub(crate) fn on_host(tensor: &Tensor) -> Result<Dense> {
-    ensure!(
-        !tensor.is_conj() && !tensor.is_neg(),
-        Runtime,
-        "the elements are not what is stored: resolve_conj() and resolve_neg() carry out what was put off"
-    );
     let dense = tensor.dense()?;
+    ensure!(
+        dense.lazy == Lazy::NONE,
+        Runtime,
+        "the tensor has its conj or neg bit set: call resolve_conj() and resolve_neg() first"
+    );
     ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
     Ok(dense.clone())
 }
@@ -155,7 +157,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromBuffer<'l>(
             "shape '{}' of {dtype} needs {bytes} bytes, but the buffer has {byte_length} left",
             format_sizes(&sizes)
         );
-        // SAFETY: the argument is a java.nio.Buffer; for one that is not direct the JVM answers null.
+        // SAFETY: the argument is a non-null java.nio.Buffer; for one that is not direct the JVM returns null.
         let start = unsafe { call!(frame.env().get_raw(), v1_4, GetDirectBufferAddress, buffer.as_raw()) };
         ensure!(!start.is_null(), Value, "the buffer is not direct");
         let start = start.cast::<u8>().wrapping_offset(byte_offset as isize);
@@ -165,8 +167,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromBuffer<'l>(
             "the position of the buffer is not aligned for {dtype}"
         );
         let keep = frame.env().new_global_ref(&buffer).map_err(border)?;
-        // SAFETY: the buffer has `bytes` bytes from there on (checked), and stays reachable until the deleter
-        // drops the reference to it.
+        // SAFETY: the buffer has `bytes` bytes from there on (checked), and stays reachable until the deleter drops the
+        // reference to it.
         let storage = unsafe {
             Storage::foreign(start.cast(), bytes as usize, Some(Box::new(move |_: *mut c_void| drop(keep))))
         }?;
@@ -191,8 +193,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toBuffer<'l>(
         ensure!(bytes <= i32::MAX as usize, Value, "{bytes} bytes do not fit into a Java buffer");
         // An empty tensor may have no memory at all, but a buffer needs an address.
         let start = if bytes == 0 { std::ptr::dangling_mut() } else { dense.ptr() };
-        // SAFETY: the caller passes an alias that is the buffer's own, so that nobody gives it another storage, and
-        // keeps it as long as the buffer is reachable.
+        // SAFETY: the caller passes an alias owned by the buffer, so that its storage is never replaced, and keeps it
+        // as long as the buffer is reachable.
         let buffer = unsafe { frame.env().new_direct_byte_buffer(start, bytes) }.map_err(border)?;
         Ok(buffer.as_raw())
     })

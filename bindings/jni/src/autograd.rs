@@ -126,7 +126,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_bumpVersion<'l>(
     })
 }
 
-/// The gradients to start from: none given means none for each output.
+/// The initial gradients: an empty array means none for each output.
 fn seeds<'a>(outputs: &[&Tensor], gradients: &'a BorrowedOptionalList) -> Vec<Option<&'a Tensor>> {
     let given = gradients.optional_refs();
     if given.is_empty() { vec![None; outputs.len()] } else { given }

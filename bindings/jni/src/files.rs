@@ -6,7 +6,7 @@ use crate::support::{
 };
 use jni::objects::JObjectArray;
 use jni::sys::jobjectArray;
-use rushlight_base::{DType, Result, bail, ensure};
+use rushlight_base::{DType, Result, bail, ensure, list};
 use rushlight_io::{Entry, filled_storage, pt, safetensors};
 use rushlight_tensor::Tensor;
 use std::io::Cursor;
@@ -16,7 +16,7 @@ const AUTO: jint = 0;
 const PT: jint = 1;
 const SAFETENSORS: jint = 2;
 
-/// A state dict holds values: whether they require a gradient is the business of the module.
+/// A state dict holds values: the module decides whether they require a gradient.
 fn entry(name: String, tensor: &Tensor) -> Result<Entry> {
     Ok(Entry { requires_grad: false, ..Entry::from_tensor(name, tensor)? })
 }
@@ -27,9 +27,9 @@ fn tensor(entry: Entry) -> Result<Tensor> {
 
 fn names(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
     let length = array.len(frame.env()).map_err(border)?;
-    let mut names = Vec::with_capacity(length);
+    let mut names = list::with_capacity(length)?;
     for index in 0..length {
-        // One local reference at a time: a large model has more names than a frame has room for.
+        // One local reference at a time: a large model has more names than a frame has capacity for.
         let name = array.get_element(frame.env(), index).map_err(border)?;
         names.push(frame.string(&name, "name")?);
         frame.env().delete_local_ref(name);
@@ -37,7 +37,7 @@ fn names(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result
     Ok(names)
 }
 
-/// What is saved: names and tensors, which are paired.
+/// The entries to save: names and their tensors.
 fn entries(
     frame: &mut Frame<'_>,
     name_array: &JObjectArray<'_, JString<'_>>,
@@ -45,13 +45,13 @@ fn entries(
 ) -> Result<Vec<Entry>> {
     let names = names(frame, name_array)?;
     let tensors = frame.tensors(tensors, "tensors")?;
-    names.into_iter().zip(tensors.refs()).map(|(name, tensor)| entry(name, tensor)).collect()
+    list::try_collect(names.into_iter().zip(tensors.refs()).map(|(name, tensor)| entry(name, tensor)))
 }
 
 /// A `String[]` and a `long[]` of handles.
 fn give_entries(frame: &mut Frame<'_>, entries: Vec<Entry>) -> Result<jobjectArray> {
     let names = JObjectArray::<JString<'_>>::new(frame.env(), entries.len(), JString::null()).map_err(border)?;
-    let mut tensors = Vec::with_capacity(entries.len());
+    let mut tensors = list::with_capacity(entries.len())?;
     for (index, entry) in entries.into_iter().enumerate() {
         let name = frame.env().new_string(&entry.name).map_err(border)?;
         names.set_element(frame.env(), index, &name).map_err(border)?;
@@ -91,7 +91,7 @@ fn named<'a>(names: &'a [String], tensors: Vec<&'a Tensor>) -> Vec<(&'a str, &'a
     names.iter().map(String::as_str).zip(tensors).collect()
 }
 
-/// `NativeCore.copyState`: the places of targets that no source has the name of, and of sources that no target has.
+/// `NativeCore.copyState`: the indices of targets without a source of their name, and of sources without a target.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_copyState<'l>(
     env: EnvUnowned<'l>,
@@ -115,7 +115,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_copyState<'l>(
         )?;
         let pair = JObjectArray::<JObject<'_>>::new(frame.env(), 2, JObject::null()).map_err(border)?;
         for (index, places) in [left_alone.missing, left_alone.unexpected].into_iter().enumerate() {
-            let places: Vec<jlong> = places.into_iter().map(|place| place as jlong).collect();
+            let places = list::collect(places.into_iter().map(|place| place as jlong))?;
             let array = JLongs::new(frame.env(), places.len()).map_err(border)?;
             array.set_region(frame.env(), 0, &places).map_err(border)?;
             pair.set_element(frame.env(), index, &array).map_err(border)?;
@@ -137,7 +137,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_loadStateDict<'l>(
     })
 }
 
-/// `NativeCore.loadStateDictBytes`: of a uint8 tensor that nobody else has.
+/// `NativeCore.loadStateDictBytes`: from a uint8 tensor without another owner.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_loadStateDictBytes<'l>(
     env: EnvUnowned<'l>,
@@ -146,12 +146,16 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_loadStateDictBytes
 ) -> jobjectArray {
     guard(env, |frame| {
         let dense = on_host(&*bytes.get("bytes")?)?;
-        ensure!(dense.dtype == DType::U8 && dense.is_contiguous(), Type, "argument 'bytes' is no row of bytes");
+        ensure!(
+            dense.dtype == DType::U8 && dense.is_contiguous(),
+            Type,
+            "argument 'bytes' is not a contiguous uint8 tensor"
+        );
         let length = dense.numel() as usize;
         let bytes: &[u8] = match length {
             0 => &[],
-            // SAFETY: a contiguous tensor on the host has as many bytes there as it has elements, and `dense` keeps
-            // them; `StateDict` has made the tensor for this call, so that nobody writes to them.
+            // SAFETY: a contiguous host tensor has one byte per element at this address, and `dense` keeps them alive;
+            // `StateDict` created the tensor for this call, so nothing writes to it.
             _ => unsafe { std::slice::from_raw_parts(dense.ptr(), length) },
         };
         give_entries(frame, rushlight_io::read(Cursor::new(bytes))?)

@@ -1,5 +1,5 @@
-//! Nodes of the recorded graph and hooks on them, on leaves and on what is saved; functions with a derivative of the
-//! program's; gradcheck; the modes of backward.
+//! Nodes of the recorded graph and hooks on them, on leaves and on saved tensors; custom functions; gradcheck; the
+//! modes of backward.
 
 use crate::support::{
     Callback, EnvUnowned, Frame, HookHandle, JBooleans, JClass, JDoubles, JLongs, JObject, JString, NodeHandle,
@@ -64,7 +64,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeSequence<'l>(
     guard(env, |_| Ok(node.get()?.sequence() as jlong))
 }
 
-/// `NativeCore.nodeNext`: for each edge a node, or 0, and which of its gradients it is.
+/// `NativeCore.nodeNext`: for each edge a node, or 0, and the index of the gradient in it.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeNext<'l>(
     env: EnvUnowned<'l>,
@@ -119,7 +119,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_registerPostAccumu
     })
 }
 
-// What is saved for backward.
+// Saved tensors.
 
 struct JavaHooks(Arc<Callback>);
 
@@ -136,13 +136,13 @@ impl SavedTensorHooks for JavaHooks {
 
 impl PackedTensor for JavaPacked {
     fn unpack(&self) -> Result<Tensor> {
-        self.hooks.unpack(&self.packed)?.ok_or_else(|| err!(Callback, "an unpack hook gave no tensor"))
+        self.hooks.unpack(&self.packed)?.ok_or_else(|| err!(Callback, "an unpack hook returned no tensor"))
     }
 }
 
 impl Drop for JavaPacked {
     fn drop(&mut self) {
-        // Nobody waits for an answer: what Java keeps after a failure, its collector finds.
+        // No caller waits for a result: objects that Java keeps after a failure are garbage collected.
         let _ = self.hooks.release(&self.packed);
     }
 }
@@ -166,7 +166,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_popSavedTensorHook
     guard(env, |_| pop_saved_tensor_hooks())
 }
 
-// Functions with a derivative of the program's.
+// Custom functions.
 
 struct JavaFunction {
     backward: Callback,
@@ -223,14 +223,14 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_recordCustom<'l>(
                 tensor.map(|tensor| CustomSaved::new(tensor, is_output)).transpose()
             };
             let kept = kept.optional_refs().into_iter().zip(are_outputs).map(save).collect::<Result<_>>()?;
-            // The cell is new: nobody else sets it.
+            // The cell is new, so setting it cannot fail.
             let _ = function.saved.set(kept);
         }
         Ok(done)
     })
 }
 
-/// `NativeCore.gradcheck`: what is wrong with the derivatives, or null.
+/// `NativeCore.gradcheck`: describes the mismatch, or returns null.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_gradcheck<'l>(
     env: EnvUnowned<'l>,
@@ -258,8 +258,9 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_gradcheck<'l>(
             let given: Vec<Option<Tensor>> = inputs.iter().cloned().map(Some).collect();
             let results = function.tensors(&given, &[], &[])?;
             let results = results.ok_or_else(|| err!(Callback, "gradcheck's function returned null"))?;
-            let there =
-                |result: Option<Tensor>| result.ok_or_else(|| err!(Callback, "gradcheck's function left a result out"));
+            let there = |result: Option<Tensor>| {
+                result.ok_or_else(|| err!(Callback, "the function for gradcheck did not set a result"))
+            };
             results.into_iter().map(there).collect()
         };
         let problem = if second {

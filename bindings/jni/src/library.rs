@@ -8,7 +8,17 @@ use jni::objects::JObjectArray;
 use rushlight_base::{Result, ensure, err, handles};
 use rushlight_tensor::dispatch::by_name;
 use rushlight_tensor::dispatch::runtime_ops::{self, KernelKey, RuntimeOp};
+use rushlight_tensor::ops::generated::TABLE;
 use std::sync::Arc;
+
+/// `NativeLibrary.table`: the hash of the operator table, which Java compares with its own.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeLibrary_table<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) -> jlong {
+    guard(env, |_| Ok(TABLE as jlong))
+}
 
 /// `NativeCore.setData`
 #[unsafe(no_mangle)]
@@ -21,18 +31,18 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_setData<'l>(
     guard(env, |_| tensor.get("self")?.set_data(&*other.get("other")?))
 }
 
-fn texts(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
+fn to_strings(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
     let length = array.len(frame.env()).map_err(border)?;
-    let mut texts = Vec::with_capacity(length);
+    let mut strings = Vec::with_capacity(length);
     for index in 0..length {
         let text = array.get_element(frame.env(), index).map_err(border)?;
-        texts.push(frame.string(&text, "text")?);
+        strings.push(frame.string(&text, "text")?);
         frame.env().delete_local_ref(text);
     }
-    Ok(texts)
+    Ok(strings)
 }
 
-/// `NativeCore.opCall`: the last values are those of the names in `keywords`.
+/// `NativeCore.opCall`: the last values belong to the names in `keywords`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_opCall<'l>(
     env: EnvUnowned<'l>,
@@ -45,8 +55,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_opCall<'l>(
 ) -> jobject {
     guard(env, |frame| {
         let (name, overload) = (frame.string(&name, "name")?, frame.string(&overload, "overload")?);
-        let encoded = Encoded { numbers: frame.longs(&numbers, "arguments")?, texts: texts(frame, &strings)? };
-        let keywords = texts(frame, &keywords)?;
+        let encoded = Encoded { numbers: frame.longs(&numbers, "arguments")?, strings: to_strings(frame, &strings)? };
+        let keywords = to_strings(frame, &keywords)?;
         let mut positional = encoded.values(Ownership::Borrowed)?;
         ensure!(keywords.len() <= positional.len(), Internal, "more names than arguments");
         let named = positional.split_off(positional.len() - keywords.len());
@@ -65,7 +75,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_opSchema<'l>(
 ) -> jobject {
     guard(env, |frame| {
         let (name, overload) = (frame.string(&name, "name")?, frame.string(&overload, "overload")?);
-        let schema = by_name::find(&name, &overload)?.signature()?.to_string();
+        let schema = by_name::find(&name, &overload)?.signature().to_string();
         frame.give_string(&schema)
     })
 }
@@ -77,7 +87,8 @@ pub struct OpHandle(jlong);
 
 impl OpHandle {
     fn get(self) -> Result<Arc<RuntimeOp>> {
-        // SAFETY: only a `Library` has handles, those that `opDefine` gave it, and it frees each once, under its lock.
+        // SAFETY: only a `Library` has handles, which `opDefine` returned; it frees each once, under its lock, so this
+        // one is live.
         let op = unsafe { (self.0 as *const Arc<RuntimeOp>).as_ref() };
         op.cloned().ok_or_else(|| err!(NullPointer, "argument 'op' is null"))
     }
@@ -97,7 +108,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_opDefine<'l>(
     })
 }
 
-/// `NativeCore.opImplement`: null takes the kernel away.
+/// `NativeCore.opImplement`: null removes the kernel.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_opImplement<'l>(
     env: EnvUnowned<'l>,
@@ -141,7 +152,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_opUndefine<'l>(
     guard(env, |_| {
         runtime_ops::undefine(&op.get()?)?;
         handles::freed();
-        // SAFETY: the `Library` frees its handle once, here, and does not use it afterwards.
+        // SAFETY: the handle came from a box in `opDefine`; the `Library` frees it once, here, and does not use it
+        // afterwards.
         drop(unsafe { Box::from_raw(op.0 as *mut Arc<RuntimeOp>) });
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! Settings of the process and generators of random numbers.
+//! Process-wide settings and random generators.
 
 use crate::support::{
     EnvUnowned, GeneratorHandle, JClass, JLongs, TensorHandle, border, dtype, guard, jboolean, jint, jlong, jlongArray,
@@ -288,7 +288,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_setDeterminism<'l>
     guard(env, |_| {
         let levels = [Determinism::Off, Determinism::Warn, Determinism::Error];
         let level = levels.into_iter().find(|level| *level as jint == determinism);
-        runtime::set_determinism(level.ok_or_else(|| err!(Value, "{determinism} is no level of determinism"))?);
+        runtime::set_determinism(level.ok_or_else(|| err!(Value, "{determinism} is not a level of determinism"))?);
         Ok(())
     })
 }

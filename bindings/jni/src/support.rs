@@ -1,14 +1,16 @@
-//! What every entry point uses: the guard, and values as they cross the border.
+//! Common parts of every entry point: the guard, and conversion of values.
 //!
-//! `guard` is to Java what its namesake in `capi` is to C. The handle types are made by the Java wrappers alone
-//! (their field is private, and no function here makes one), so a value of such a type carries the promise that
-//! the handle is live during the call; that is why getting at the tensor is safe.
+//! `guard` is to Java what its namesake in `capi` is to C. Only the Java wrappers create the handle types (their field
+//! is private, and no function here creates one), so a value of such a type guarantees that the handle is live during
+//! the call; accessing the tensor is therefore safe.
 
 mod callback;
 mod convert;
 mod frame;
 mod guard;
 mod handle;
+mod row;
+mod shim;
 mod values;
 
 pub(crate) use callback::{Callback, is_in_upcall};
@@ -19,11 +21,15 @@ pub use convert::{
 pub use frame::Frame;
 pub(crate) use frame::{reclaim, set_pressure_limit, weight};
 pub(crate) use guard::border;
-pub use guard::guard;
+pub use guard::{guard, guard_op};
 pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, HookHandle, NodeHandle, TensorHandle};
 pub use jni::EnvUnowned;
 pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JIntArray, JLongArray, JObject, JString};
 pub use jni::sys::{jboolean, jdouble, jint, jlong, jlongArray, jobject};
+pub use row::{Argument, mismatch, row};
+pub use rushlight_tensor::dispatch::Call;
+#[allow(unused_imports, reason = "the shims use them")]
+pub(crate) use shim::{passed, shim, shims, width};
 pub(crate) use values::{Encoded, Ownership};
 
 /// A `long[]` argument.

@@ -1,4 +1,4 @@
-//! What a tensor is: the accessors of `NativeCore`.
+//! Metadata of tensors: the accessors of `NativeCore`.
 
 use crate::support::{
     EnvUnowned, Frame, JClass, JDoubles, JInts, JLongs, TensorHandle, border, device_code, dtype, guard, jboolean,
@@ -117,6 +117,76 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_isContiguous<'l>(
     guard(env, |_| Ok(tensor.get("self")?.is_contiguous(memory_format(format)?)))
 }
 
+/// `NativeCore.suggestMemoryFormat`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_suggestMemoryFormat<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jint {
+    guard(env, |_| Ok(tensor.get("self")?.suggested_format() as jint))
+}
+
+/// `NativeCore.isNonOverlappingAndDense`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isNonOverlappingAndDense<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jboolean {
+    guard(env, |_| Ok(tensor.get("self")?.is_non_overlapping_and_dense()))
+}
+
+/// `NativeCore.layout`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_layout<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jint {
+    guard(env, |_| Ok(tensor.get("self")?.layout() as jint))
+}
+
+/// `NativeCore.nnz`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_nnz<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |_| tensor.get("self")?.nnz())
+}
+
+/// `NativeCore.sparseDim`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_sparseDim<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |_| Ok(tensor.get("self")?.sparse_dim()))
+}
+
+/// `NativeCore.denseDim`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_denseDim<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |_| Ok(tensor.get("self")?.dense_dim()))
+}
+
+/// `NativeCore.isCoalesced`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isCoalesced<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jboolean {
+    guard(env, |_| tensor.get("self")?.is_coalesced())
+}
+
 /// `NativeCore.isConj`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_isConj<'l>(
@@ -137,7 +207,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_isNeg<'l>(
     guard(env, |_| Ok(tensor.get("self")?.is_neg()))
 }
 
-/// `NativeCore.viewBase`: 0 for what is no view.
+/// `NativeCore.viewBase`: 0 if the tensor is not a view.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_viewBase<'l>(
     env: EnvUnowned<'l>,

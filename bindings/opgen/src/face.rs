@@ -1,35 +1,36 @@
-//! What the foreign faces share: each form of each operator, taken apart once.
+//! The model that the emitters of C, C++, JNI and Java share: each form of each operator, split into arguments and
+//! results.
 //!
-//! The emitters of C, C++, JNI and Java walk over [`Face`]s and hold one table each, from [`Kind`] to what that
-//! language writes; none of them looks at an operator's name. The documentation texts that several of them write are
-//! here too.
+//! These emitters iterate over [`Face`]s. Each has one table from [`Kind`] to the code of its language; none of them
+//! depends on an operator's name. The documentation strings that several of them write are also here.
 
 use crate::model::{Family, Form, FormKind, Op, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 
-/// One form of an operator (functional, in-place or out) as a foreign language sees it.
+/// One form of an operator (functional, in-place or out) in a foreign language.
 pub struct Face<'a> {
     /// The declaration that it comes from.
     pub op: &'a Op,
     /// The form.
     pub form: &'a Form,
-    /// The arguments in order, without the tensors an out form writes.
+    /// The arguments in order, without the tensors that an out form writes.
     pub params: Vec<Parameter>,
-    /// The tensors an out form writes.
+    /// The tensors that an out form writes.
     pub outs: Vec<String>,
-    /// What comes back.
+    /// The return value.
     pub returns: Returns,
 }
 
 impl<'a> Face<'a> {
-    /// Every form of the operators of a family, in the order of the declarations.
+    /// Every form of the operators of a family that has a function, in the order of the declarations.
     pub fn of(family: &'a Family) -> Vec<Face<'a>> {
         let forms = family.ops.iter().flat_map(|op| op.forms.iter().map(move |form| (op, form)));
-        forms.map(|(op, form)| Face::new(op, form)).collect()
+        forms.filter(|(_, form)| !form.is_by_name_only()).map(|(op, form)| Face::new(op, form)).collect()
     }
 
-    fn new(op: &'a Op, form: &'a Form) -> Face<'a> {
+    /// A form of an operator.
+    pub fn new(op: &'a Op, form: &'a Form) -> Face<'a> {
         let outs = match form.kind {
             FormKind::Out => form.written().into_iter().map(|parameter| parameter.name).collect(),
             FormKind::Functional | FormKind::InPlace => Vec::new(),
@@ -37,12 +38,18 @@ impl<'a> Face<'a> {
         Face { op, form, params: form.inputs(), outs, returns: form.returns() }
     }
 
+    /// The aliases of a family with the forms that they name.
+    pub fn aliases(family: &'a Family) -> Vec<(Face<'a>, Face<'a>)> {
+        let aliases = family.ops.iter().flat_map(|op| op.aliases.iter().map(move |alias| (op, alias)));
+        aliases.map(|(op, alias)| (Face::new(op, &alias.form), Face::new(op, &op.forms[alias.target]))).collect()
+    }
+
     /// The C function.
     pub fn c_function(&self) -> String {
         names::c_function(&self.form.signature)
     }
 
-    /// What C puts behind `rlt_tensor_`, which is what Java's `Native` calls it.
+    /// The suffix of the C name after `rlt_tensor_`, which is also the name in Java's `Native`.
     pub fn symbol(&self) -> String {
         self.c_function().trim_start_matches("rlt_tensor_").to_string()
     }
@@ -52,12 +59,12 @@ impl<'a> Face<'a> {
         format!("ops::{}", names::rust_function(&self.form.signature))
     }
 
-    /// Is there one tensor `self`, which a method is called on?
+    /// Whether there is one tensor `self`, the receiver of a method.
     pub fn has_self(&self) -> bool {
         self.params.iter().any(|param| param.name == "self" && param.kind == Kind::Tensor)
     }
 
-    /// May a single number stand for this list (`int[1]`)?
+    /// Whether a single number may stand for this list (`int[1]`).
     pub fn takes_single(&self, param: &Parameter) -> bool {
         let list = self.form.signature.arguments.get(param.index).and_then(|argument| argument.ty.list);
         list.is_some_and(|list| list.size == Some(1))
@@ -68,9 +75,17 @@ impl<'a> Face<'a> {
         self.op.output_names()
     }
 
-    /// The documentation, line by line, with code in backquotes.
+    /// The documentation, line by line, with code in backquotes. The declared form has all of it; the other forms only
+    /// document their differences.
     pub fn documentation(&self) -> Vec<String> {
         let doc = &self.op.doc;
+        let primary = self.op.primary();
+        if !std::ptr::eq(self.form, primary) {
+            let note = self
+                .note()
+                .unwrap_or_else(|| format!("The functional form of `{}`.", names::c_function(&primary.signature)));
+            return wrapped(&format!("`{}`. {note}", self.form.signature));
+        }
         let mut lines = vec![doc.summary.clone(), String::new(), format!("`{}`", doc.formula), String::new()];
         lines.push(format!("Shapes: `{}`.", doc.shapes.replace('`', "")));
         lines.push(format!("Errors: {}", doc.errors));
@@ -80,7 +95,7 @@ impl<'a> Face<'a> {
         lines.iter().flat_map(|line| wrapped(line)).collect()
     }
 
-    /// What the in-place and out forms add to the operator's own text.
+    /// The documentation that in-place and out forms add to that of the operator.
     pub fn note(&self) -> Option<String> {
         match self.form.kind {
             FormKind::Functional => None,
@@ -111,13 +126,13 @@ pub fn camel(name: &str) -> String {
     text
 }
 
-/// A text in lines of about 100 characters, broken at blanks, but not before a sign that would begin a list.
+/// A text in lines of about 115 characters, broken at blanks, but not before a sign that would begin a list.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.len() - 1;
         let sign = matches!(word, "-" | "+" | "*" | ">" | "#");
-        if !lines[line].is_empty() && !sign && lines[line].len() + 1 + word.len() > 100 {
+        if !lines[line].is_empty() && !sign && lines[line].len() + 1 + word.len() > 115 {
             lines.push(word.to_string());
         } else {
             if !lines[line].is_empty() {

@@ -1,12 +1,12 @@
-//! Reads the formulas of derivatives: which names they use, and how. The generated code saves for backward exactly
-//! what this module finds; what it cannot place is an error of the declaration.
+//! Parses the formulas of derivatives: the names that they use, and how they use them. The generated code saves exactly
+//! these values for backward; an unknown name is an error of the declaration.
 
 use std::collections::BTreeMap;
 
-/// What a formula needs of a value.
+/// The part of a value that a formula uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// Only `x.sizes()`, `x.dtype()` and their kin: no memory is kept alive.
+    /// Only metadata, such as `x.sizes()` and `x.dtype()`: no memory is kept alive.
     Metadata,
     /// The value itself.
     Whole,
@@ -15,19 +15,21 @@ pub enum Use {
 /// The names of one formula.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// Outputs whose gradient is read: `grad` is that of the first, `grad_<output>` of another.
+    /// The outputs whose gradient is read: `grad` is that of the first, `grad_<output>` that of another.
     pub gradients: Vec<usize>,
     /// Arguments and outputs.
     pub values: BTreeMap<String, Use>,
-    /// The formula reads `needs`, the array of which inputs want a gradient.
+    /// Outputs of which it reads whether they have a gradient: `given` for the first, `given_<output>` for another.
+    pub given: Vec<usize>,
+    /// Whether the formula reads `needs`, the array of the inputs that require a gradient.
     pub needs: bool,
 }
 
-/// Methods that read only what a tensor is like, not its elements.
+/// Methods that read only the metadata of a tensor, not its elements.
 const METADATA: [&str; 8] = ["sizes", "dtype", "ndim", "numel", "options", "device", "zeros", "geometry"];
-/// Words that are no names of values.
+/// Words that are not names of values.
 const WORDS: [&str; 12] = ["true", "false", "if", "else", "let", "mut", "match", "as", "move", "None", "Some", "Ok"];
-/// What a path may begin with (`formulas::sum`, `i64::MAX`).
+/// The allowed first segments of a path (`formulas::sum`, `i64::MAX`).
 const PATHS: [&str; 7] = ["formulas", "i64", "f64", "usize", "Expr", "Scalar", "DType"];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +40,7 @@ enum Token<'a> {
     Literal,
 }
 
-/// Finds what `text` uses. `arguments` are the schema's names, `outputs` as `Op::output_names` says.
+/// Finds the names that `text` uses. `arguments` are the schema's names, `outputs` those of `Op::output_names`.
 pub fn uses(text: &str, arguments: &[&str], outputs: &[String]) -> Result<Uses, String> {
     let tokens = tokens(text)?;
     let mut closure_parameters = Vec::new();
@@ -66,9 +68,13 @@ pub fn uses(text: &str, arguments: &[&str], outputs: &[String]) -> Result<Uses, 
         }
         if *word == "needs" {
             uses.needs = true;
-        } else if let Some(output) = gradient_of(word, outputs) {
+        } else if let Some(output) = output_of("grad", word, outputs) {
             if !uses.gradients.contains(&output) {
                 uses.gradients.push(output);
+            }
+        } else if let Some(output) = output_of("given", word, outputs) {
+            if !uses.given.contains(&output) {
+                uses.given.push(output);
             }
         } else if arguments.contains(word) || outputs.iter().any(|output| output == word) {
             let metadata = match tokens.get(index + 1..index + 4) {
@@ -80,7 +86,7 @@ pub fn uses(text: &str, arguments: &[&str], outputs: &[String]) -> Result<Uses, 
             *entry = (*entry).max(found);
         } else {
             return Err(format!(
-                "`{word}` is unknown here (arguments: {}; outputs: {}; gradients: grad, grad_<output>)",
+                "`{word}` is unknown here (arguments: {}; outputs: {}; gradients: grad, grad_<output>; given, given_<output>)",
                 arguments.join(", "),
                 outputs.join(", ")
             ));
@@ -89,7 +95,7 @@ pub fn uses(text: &str, arguments: &[&str], outputs: &[String]) -> Result<Uses, 
     Ok(uses)
 }
 
-/// `text` with the schema's names as Rust spells them (`self` is `self_`).
+/// `text` with the schema's names in Rust spelling (`self` is `self_`, `A` is `a`).
 pub fn to_rust(text: &str) -> String {
     let mut rust = String::with_capacity(text.len() + 8);
     let mut rest = text;
@@ -98,20 +104,26 @@ pub fn to_rust(text: &str) -> String {
             rest[start..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len() - start);
         let (before, word) = (&rest[..start], &rest[start..start + word_length]);
         rust.push_str(before);
-        // Only `self` is both an argument's usual name and a keyword; other keywords in formulas are keywords.
-        rust.push_str(if word == "self" { "self_" } else { word });
+        let inner = rust.ends_with([':', '.']);
         rest = &rest[start + word_length..];
+        // Only `self` is both the name of an argument and a keyword; other keywords in formulas are keywords.
+        if word == "self" {
+            rust.push_str("self_");
+        } else if inner || rest.starts_with("::") || WORDS.contains(&word) {
+            rust.push_str(word);
+        } else {
+            rust.push_str(&word.to_lowercase());
+        }
     }
     rust + rest
 }
 
-/// The output whose gradient this name is.
-fn gradient_of(word: &str, outputs: &[String]) -> Option<usize> {
-    if word == "grad" {
-        return Some(0);
+/// The output that this name speaks of: `grad` of the first, `grad_<output>` of another.
+fn output_of(prefix: &str, word: &str, outputs: &[String]) -> Option<usize> {
+    match word.strip_prefix(prefix)? {
+        "" => Some(0),
+        rest => outputs.iter().position(|name| Some(name.as_str()) == rest.strip_prefix('_')),
     }
-    let output = word.strip_prefix("grad_")?;
-    outputs.iter().position(|name| name == output)
 }
 
 fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
@@ -178,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_refused() {
+    fn unknown_names_are_rejected() {
         assert!(found("grad * othr").unwrap_err().starts_with("`othr` is unknown here"));
         assert!(found("std::mem::drop(grad)").unwrap_err().starts_with("`std::` is no path"));
         assert!(found("grad * \"abc").unwrap_err().contains("does not end"));

@@ -1,6 +1,6 @@
-//! Kinds of operators: what many entries of a family have in common is written once, as `[kind.NAME]` above them. An
-//! entry with `kind = "NAME"` has those fields unless it gives its own; an empty text takes a field away. In texts of
-//! the kind, `{name}` is the operator's name without overload.
+//! Kinds of operators: fields that many entries of a family share are written once, as `[kind.NAME]` above them. An
+//! entry with `kind = "NAME"` has these fields unless it sets them itself; an empty string removes a field. In the
+//! strings of the kind, `{name}` is the operator's name without overload, and `{each}` that of the operator in `each`.
 
 use toml::{Table, Value};
 
@@ -19,9 +19,11 @@ pub fn complete(family: &mut Table) -> Result<(), String> {
         let kind = wanted.as_str().and_then(|name| kinds.get(name)).and_then(Value::as_table);
         let kind = kind.ok_or_else(|| format!("{place}: there is no kind {wanted}"))?;
         let name = place.split('.').next().unwrap_or_default();
+        let each = op.get("each").and_then(Value::as_str).and_then(|each| each.split('.').next());
+        let each = each.unwrap_or_default().to_string();
         for (field, value) in kind {
             let value = match value {
-                Value::String(text) => Value::String(text.replace("{name}", name)),
+                Value::String(text) => Value::String(text.replace("{name}", name).replace("{each}", &each)),
                 other => other.clone(),
             };
             op.entry(field.clone()).or_insert(value);

@@ -1,16 +1,18 @@
-//! Reads `core/schema/ops/*.toml` into the model, and refuses whatever a generator could misunderstand.
-//! Every problem names its file and operator; all problems are reported at once.
+//! Reads `core/schema/ops/*.toml` into the model, and rejects declarations that are incomplete or ambiguous. Every
+//! error names its file and operator; all errors are reported at once.
 
-use crate::features;
+use crate::alias;
+use crate::each;
+use crate::example;
 use crate::formula;
 use crate::kinds;
 use crate::model::{
-    Autocast, Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Op, Overlap,
+    Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Mixed, Op, Overlap, Returns,
     ShapeByData, is_options_tail,
 };
 use crate::names;
-use crate::types::Kind;
-use rushlight_schema::{Alias, Argument, BaseType, Return, Signature, Type};
+use crate::types::{Kind, ResultKind};
+use rushlight_schema::{Alias, Argument, BaseType, Name, Return, Signature, Type};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -39,15 +41,16 @@ struct RawOp {
     inplace_variants: Option<Vec<String>>,
     out: Option<String>,
     out_names: Option<Vec<String>>,
+    #[serde(default)]
+    aliases: Vec<String>,
     shape: Option<String>,
     cpu: Option<String>,
-    cuda: Option<String>,
     view: Option<String>,
     composite: Option<String>,
     composite_inplace: Option<String>,
     composite_out: Option<String>,
+    each: Option<String>,
     dtypes: String,
-    autocast: Option<String>,
     batching: Option<String>,
     overlap: Option<String>,
     devices: Option<String>,
@@ -65,6 +68,8 @@ struct RawOp {
     shapes: String,
     errors: String,
     example: Option<String>,
+    #[serde(default)]
+    curve: Vec<f64>,
     source: String,
     #[serde(default)]
     derivative: BTreeMap<String, String>,
@@ -72,43 +77,34 @@ struct RawOp {
     cast_through: Option<String>,
     contiguous_entry: Option<String>,
     tolerance: Option<String>,
+    trivial_example: Option<String>,
+    no_example: Option<String>,
 }
 
-/// Reads every family, in the order of the file names.
-pub fn load(root: &Path) -> Result<Vec<Family>, Vec<String>> {
-    let folder = root.join(FOLDER);
-    let listing = std::fs::read_dir(&folder).map_err(|error| vec![format!("{FOLDER}: {error}")])?;
-    let mut files: Vec<String> = listing
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".toml"))
-        .collect();
-    files.sort();
+/// Every family, sorted by name, or all errors of the declarations.
+pub fn load() -> Result<Vec<Family>, Vec<String>> {
     let mut families = Vec::new();
     let mut problems = Vec::new();
-    for file in files {
-        let source = format!("{FOLDER}/{file}");
-        match std::fs::read_to_string(folder.join(&file)) {
-            Ok(text) => match family(&source, &text) {
-                Ok(family) => families.push(family),
-                Err(found) => problems.extend(found),
-            },
-            Err(error) => problems.push(format!("{source}: {error}")),
+    for (name, text) in rushlight_schema::DECLARATIONS {
+        match family(&format!("{FOLDER}/{name}.toml"), text) {
+            Ok(family) => families.push(family),
+            Err(found) => problems.extend(found),
         }
     }
     problems.extend(finish(&mut families));
-    problems.extend(features::check(root, &families));
+    problems.extend(example::check::problems(&families));
     if problems.is_empty() { Ok(families) } else { Err(problems) }
 }
 
-/// What only the whole shows: names that clash, and the numbers in the names of nodes.
+/// What needs all families: calls of other operators, duplicate names, and the numbers in the names of nodes.
 pub fn finish(families: &mut [Family]) -> Vec<String> {
-    let mut problems = Vec::new();
+    let mut problems = each::resolve(families);
     let mut seen: HashMap<String, String> = HashMap::new();
     let mut numbers: HashMap<String, usize> = HashMap::new();
     for family in families {
         for op in &mut family.ops {
-            for form in &op.forms {
-                let place = format!("{}: {}", family.source, form.signature.full_name());
+            for form in op.forms.iter().chain(op.aliases.iter().map(|alias| &alias.form)) {
+                let place = format!("{}: {}", family.source, form.signature.qualified_name());
                 if let Some(first) = seen.insert(names::rust_function(&form.signature), place.clone()) {
                     problems.push(format!("{place}: the same Rust name as {first}"));
                 }
@@ -156,6 +152,7 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
     check_types(&signature, raw.inplace.is_some() || signature.writes(), &mut problems);
     let body = body(&raw, &signature, &mut problems);
     let forms = forms(&raw, &signature, &body, &mut problems);
+    let aliases = alias::of(&raw.aliases, &forms, &mut problems);
     let derivative = derivative(&raw, &signature, &forms, &body, &mut problems);
     let batching = choice("batching", raw.batching.as_deref(), Batching::CHOICES, Batching::None, &mut problems);
     let overlap = match batching {
@@ -164,13 +161,13 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
     };
     let op = Op {
         forms,
+        aliases,
         body,
-        composite_inplace: raw.composite_inplace,
-        composite_out: raw.composite_out,
+        composite_inplace: raw.composite_inplace.as_deref().map(in_ops),
+        composite_out: raw.composite_out.as_deref().map(in_ops),
         derivative,
         node: raw.node.unwrap_or_default(),
         dtypes: choice("dtypes", Some(&raw.dtypes), Dtypes::CHOICES, Dtypes::All, &mut problems),
-        autocast: choice("autocast", raw.autocast.as_deref(), Autocast::CHOICES, Autocast::None, &mut problems),
         batching,
         overlap: choice("overlap", raw.overlap.as_deref(), Overlap::CHOICES, overlap, &mut problems),
         devices: choice("devices", raw.devices.as_deref(), Devices::CHOICES, Devices::Same, &mut problems),
@@ -191,6 +188,7 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
             shapes: raw.shapes,
             errors: raw.errors,
             example: raw.example,
+            curve: raw.curve,
             source: raw.source,
         },
         exceptions: [
@@ -198,11 +196,15 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
             ("cast_through", raw.cast_through),
             ("contiguous_entry", raw.contiguous_entry),
             ("tolerance", raw.tolerance),
+            ("trivial_example", raw.trivial_example),
+            ("no_example", raw.no_example),
         ]
         .into_iter()
         .filter_map(|(field, reason)| reason.map(|reason| Exception { field, reason }))
         .collect(),
     };
+    check_returns(&op, &mut problems);
+    check_curve(&op.doc, &mut problems);
     check_rest(&op, &mut problems);
     if problems.is_empty() { Ok(op) } else { Err(problems) }
 }
@@ -211,7 +213,7 @@ fn check_types(signature: &Signature, changes: bool, problems: &mut Vec<String>)
     for (index, argument) in signature.arguments.iter().enumerate() {
         let options =
             index >= 1 && (1..4).any(|back| index >= back && is_options_tail(&signature.arguments[index - back..]));
-        // What the generated Rust calls its own values.
+        // Names that the generated Rust code uses for its own values.
         const TAKEN: [&str; 12] = [
             "place",
             "spec",
@@ -226,29 +228,64 @@ fn check_types(signature: &Signature, changes: bool, problems: &mut Vec<String>)
             "call",
             "args",
         ];
-        // In-place forms keep the written tensor under this name.
+        // In-place forms bind the written tensor to this name.
         let kept = changes && argument.name == "tensor";
-        if kept || TAKEN.contains(&argument.name.as_str()) {
+        if kept || TAKEN.contains(&&*argument.name) {
             problems.push(format!("the argument name `{}` is taken by the generated code", argument.name));
         }
         if !options && Kind::of(&argument.ty).is_none() && argument.name != "pin_memory" {
             problems.push(format!("no face has a type for `{argument}`"));
         }
     }
-    for ret in &signature.returns {
-        if ret.ty.base != BaseType::Tensor || ret.ty.optional {
-            problems.push(format!("no face has a type for the return `{ret}`"));
-        } else if ret.ty.is_list() && signature.returns.len() > 1 {
-            problems.push("a list can only be the single return".to_string());
-        }
+    if !matches!(&*signature.namespace, "" | "prim") {
+        problems.push(format!("the namespace `{}` is neither left out nor `prim`", signature.namespace));
+    }
+    if signature.is_vararg || signature.is_varret {
+        problems.push("a declaration has no `...`".to_string());
+    }
+}
+
+/// The range of a plot, and the value of the second tensor.
+fn check_curve(doc: &Doc, problems: &mut Vec<String>) {
+    let fits = doc.curve.is_empty() || (2..=3).contains(&doc.curve.len()) && doc.curve[0] < doc.curve[1];
+    if !fits {
+        problems.push("`curve` is a range, and the value of a second tensor: [-3.0, 3.0, 0.0]".into());
+    }
+}
+
+/// Results other than tensors: which body and which forms may have them.
+fn check_returns(op: &Op, problems: &mut Vec<String>) {
+    let primary = op.primary();
+    let returns = &primary.signature.returns;
+    if returns.iter().all(|ret| ret.ty.base == BaseType::Tensor && !ret.ty.optional)
+        && (returns.len() == 1 || returns.iter().all(|ret| !ret.ty.is_list()))
+    {
+        return;
+    }
+    let plain = op.is_composite() && op.forms.len() == 1 && !primary.signature.writes();
+    if !plain || op.is_differentiable() {
+        problems
+            .push("results that are not tensors need a composite without other forms and without derivative".into());
+    }
+    if returns.len() > Mixed::MOST {
+        problems.push(format!("more than {} results that are not all tensors", Mixed::MOST));
+    }
+    if let Returns::Mixed(_) | Returns::Value(ResultKind::Value) = primary.returns()
+        && !primary.is_by_name_only()
+    {
+        let returns: Vec<String> = returns.iter().map(ToString::to_string).collect();
+        let returns = returns.join(", ");
+        problems.push(format!(
+            "no language has a type for the result `{returns}`: `variants = []` leaves the calls by name"
+        ));
     }
 }
 
 fn body(raw: &RawOp, signature: &Signature, problems: &mut Vec<String>) -> Body {
-    let kernel = raw.cpu.is_some() || raw.shape.is_some() || raw.cuda.is_some();
-    let given = [kernel, raw.view.is_some(), raw.composite.is_some()].into_iter().filter(|given| *given).count();
-    if given != 1 {
-        problems.push("give either `shape` and `cpu`, or `view`, or `composite`".to_string());
+    let kernel = raw.cpu.is_some() || raw.shape.is_some();
+    let given = [kernel, raw.view.is_some(), raw.composite.is_some(), raw.each.is_some()];
+    if given.into_iter().filter(|given| *given).count() != 1 {
+        problems.push("give either `shape` and `cpu`, or `view`, or `composite`, or `each`".to_string());
     }
     let shape = raw.shape.as_deref().map(|shape| match shape.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
         None => shape,
@@ -259,25 +296,28 @@ fn body(raw: &RawOp, signature: &Signature, problems: &mut Vec<String>) -> Body 
             path
         }
     });
-    let others = [&raw.cpu, &raw.cuda, &raw.view, &raw.composite].map(Option::as_deref);
+    let others = [&raw.cpu, &raw.view, &raw.composite].map(Option::as_deref);
     for path in others.into_iter().chain([shape]).flatten() {
         let word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !path.contains("::") || !path.split("::").all(word) {
             problems.push(format!("{path:?} is no path below `crate::ops`, like \"pointwise::mul\""));
         }
     }
+    if let Some(target) = &raw.each {
+        return Body::Each { target: target.clone(), calls: Vec::new() };
+    }
     if let Some(path) = &raw.composite {
-        return Body::Composite(path.clone());
+        return Body::Composite(in_ops(path));
     }
     if let Some(path) = &raw.view {
         let first = signature.arguments.first();
         if !first.is_some_and(|first| first.ty.is(BaseType::Tensor) && first.ty.alias.is_some()) {
             problems.push("a view's first argument is `Tensor(a) self`".to_string());
         }
-        if !matches!(signature.returns.as_slice(), [single] if single.ty.is(BaseType::Tensor)) {
+        if !matches!(&signature.returns[..], [single] if single.ty.is(BaseType::Tensor)) {
             problems.push("a view returns one tensor (make views of several a composite)".to_string());
         }
-        return Body::View(path.clone());
+        return Body::View(in_ops(path));
     }
     if raw.cpu.is_none() && kernel {
         problems.push("a shape rule without a `cpu` kernel".to_string());
@@ -285,24 +325,48 @@ fn body(raw: &RawOp, signature: &Signature, problems: &mut Vec<String>) -> Body 
     if raw.shape.is_none() && !signature.writes() {
         problems.push("a kernel that returns new tensors needs a `shape` rule".to_string());
     }
-    Body::Kernel { shape: raw.shape.clone(), cpu: raw.cpu.clone().unwrap_or_default(), cuda: raw.cuda.clone() }
+    let path = |path: &Option<String>| path.as_deref().map(in_ops);
+    Body::Kernel { shape: path(&raw.shape), cpu: path(&raw.cpu).unwrap_or_default() }
+}
+
+/// The path of a hand-written function in generated code. Declarations leave out the common prefix.
+fn in_ops(path: &str) -> String {
+    format!("ops::{path}")
 }
 
 fn forms(raw: &RawOp, signature: &Signature, body: &Body, problems: &mut Vec<String>) -> Vec<Form> {
     let written = signature.writes();
-    // What is written beside the results, running statistics say, leaves the name as it is.
+    // Tensors that are written beside the results, such as running statistics, do not change the name.
     let changes_first = signature.arguments.first().is_some_and(Argument::is_written);
-    if signature.name.ends_with('_') != changes_first {
+    let by_name_only = raw.variants.is_empty();
+    if signature.name.ends_with('_') != changes_first && !by_name_only {
         problems.push("a name ends in `_` exactly if its first argument is marked `(a!)`".to_string());
+    }
+    let passed = |argument: &&Argument| Kind::of(&argument.ty) == Some(Kind::Value);
+    if let Some(argument) = signature.arguments.iter().find(passed).filter(|_| !by_name_only) {
+        problems.push(format!("no language has a type for `{argument}`: `variants = []` leaves the calls by name"));
     }
     let kind = if changes_first { FormKind::InPlace } else { FormKind::Functional };
     let mut forms = vec![form(kind, signature.clone(), &raw.variants, problems)];
-    if written && (raw.inplace.is_some() || raw.out.is_some()) {
-        problems.push("an operator that writes has no other in-place or out form".to_string());
+    if !signature.namespace.is_empty() && !raw.variants.is_empty() {
+        problems.push("an operator of another namespace is called by name only".to_string());
+    }
+    if raw.variants.is_empty() && !raw.internal {
+        problems.push(format!("{} is neither function nor method, and not internal", signature.qualified_name()));
+    }
+    let copied =
+        raw.inplace.is_some() && raw.composite_inplace.is_none() || raw.out.is_some() && raw.composite_out.is_none();
+    if written && (copied || changes_first && (raw.inplace.is_some() || raw.out.is_some())) {
+        problems.push(
+            "an operator that writes has no other in-place or out form, unless a composite writes it".to_string(),
+        );
     }
     if let Some(name) = &raw.inplace {
         match in_place(signature, name) {
             Ok(derived) => {
+                if matches!(body, Body::View(_)) {
+                    problems.push("the in-place form of a view is an entry of its own, a composite".to_string());
+                }
                 let variants = raw.inplace_variants.clone().unwrap_or_else(|| vec!["method".to_string()]);
                 forms.push(form(FormKind::InPlace, derived, &variants, problems));
             }
@@ -316,7 +380,11 @@ fn forms(raw: &RawOp, signature: &Signature, body: &Body, problems: &mut Vec<Str
             problems.push("a view has no out form".to_string());
         }
         match out(signature, name, raw.out_names.as_deref()) {
-            Ok(derived) => forms.push(form(FormKind::Out, derived, &["function".to_string()], problems)),
+            Ok(derived) => {
+                // No language has an out form with a list of results.
+                let variants = if derived.returns.is_empty() { vec![] } else { vec!["function".to_string()] };
+                forms.push(form(FormKind::Out, derived, &variants, problems));
+            }
             Err(problem) => problems.push(problem),
         }
     } else if raw.out_names.is_some() {
@@ -333,11 +401,8 @@ fn form(kind: FormKind, signature: Signature, variants: &[String], problems: &mu
     }
     let has = |name: &str| variants.iter().any(|variant| variant == name);
     let method = has("method");
-    if !method && !has("function") {
-        problems.push(format!("{} is neither function nor method", signature.full_name()));
-    }
     if method && signature.argument("self").is_none() {
-        problems.push(format!("{} is a method without an argument `self`", signature.full_name()));
+        problems.push(format!("{} is a method without an argument `self`", signature.qualified_name()));
     }
     Form { kind, signature, function: has("function"), method }
 }
@@ -347,9 +412,26 @@ fn split_name(name: &str) -> (String, String) {
     (base.to_string(), overload.to_string())
 }
 
+fn signature(name: String, overload: String, arguments: Vec<Argument>, returns: Vec<Return>) -> Signature {
+    Signature {
+        namespace: Name::Borrowed(""),
+        name: name.into(),
+        overload: overload.into(),
+        arguments: arguments.into(),
+        returns: returns.into(),
+        is_vararg: false,
+        is_varret: false,
+    }
+}
+
 fn written_type(letter: char) -> Type {
-    let alias = Alias { sets: vec![letter.to_string()], write: true, after: Vec::new() };
+    let alias = Alias { sets: vec![letter.to_string().into()].into(), write: true, after: Vec::new().into() };
     Type { alias: Some(alias), ..Type::plain(BaseType::Tensor) }
+}
+
+/// Whether the only result is a list of tensors. The in-place and out forms of such an operator return nothing.
+fn returns_list(functional: &Signature) -> bool {
+    matches!(&functional.returns[..], [single] if ResultKind::of(&single.ty) == ResultKind::TensorList)
 }
 
 /// `mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)` of `mul.Tensor`. The written argument is called `self`,
@@ -362,28 +444,35 @@ fn in_place(functional: &Signature, name: &str) -> Result<Signature, String> {
             functional.name, functional.name
         ));
     }
-    if !matches!(functional.returns.as_slice(), [single] if single.ty.is(BaseType::Tensor)) {
-        return Err("only an operator that returns one tensor has an in-place form".to_string());
+    let list = returns_list(functional);
+    if !list && !matches!(&functional.returns[..], [single] if single.ty.is(BaseType::Tensor)) {
+        return Err("only an operator that returns one tensor or list has an in-place form".to_string());
     }
-    let mut arguments = functional.arguments.clone();
-    let first = arguments.first_mut().filter(|first| first.ty.is(BaseType::Tensor));
-    let first = first.ok_or("the in-place form writes the first argument, which is no tensor")?;
-    first.ty = written_type('a');
-    first.name = "self".to_string();
-    let returns = vec![Return { name: None, ty: written_type('a') }];
-    Ok(Signature { namespace: String::new(), name, overload, arguments, returns })
+    let mut arguments = functional.arguments.to_vec();
+    let fits = |first: &&mut Argument| {
+        first.ty == Type { list: functional.returns[0].ty.list, ..Type::plain(BaseType::Tensor) }
+    };
+    let first = arguments.first_mut().filter(fits);
+    let first = first.ok_or("the in-place form writes the first argument, which is not of the type of the result")?;
+    first.ty = Type { list: first.ty.list, ..written_type('a') };
+    first.name = "self".into();
+    let returns = if list { vec![] } else { vec![Return { name: None, ty: written_type('a') }] };
+    Ok(signature(name, overload, arguments, returns))
 }
 
 /// `mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)` of `mul.Tensor`. The dtype, layout and
 /// device of the results are those of the given tensors, so that the options fall away.
 fn out(functional: &Signature, name: &str, names: Option<&[String]>) -> Result<Signature, String> {
     let (name, overload) = split_name(name);
-    if name != functional.name || overload.is_empty() {
+    // PyTorch's operator may have the out form only; its functional form is internal then.
+    let public = functional.name.strip_prefix('_');
+    if name != functional.name && Some(&*name) != public || overload.is_empty() {
         let wanted = &functional.name;
         return Err(format!("the out form of `{wanted}` is `{wanted}.<overload>`, not `{name}.{overload}`"));
     }
     let count = functional.returns.len();
-    if count == 0 || functional.returns.iter().any(|ret| !ret.ty.is(BaseType::Tensor)) {
+    let list = returns_list(functional);
+    if !list && (count == 0 || functional.returns.iter().any(|ret| !ret.ty.is(BaseType::Tensor))) {
         return Err("only an operator that returns tensors has an out form".to_string());
     }
     let single = ["out".to_string()];
@@ -396,7 +485,7 @@ fn out(functional: &Signature, name: &str, names: Option<&[String]>) -> Result<S
         return Err(format!("`out_names` has {} names, not {count} (or {} with the returns)", names.len(), 2 * count));
     }
     let mut arguments: Vec<Argument> = Vec::new();
-    let mut rest = functional.arguments.as_slice();
+    let mut rest = &functional.arguments[..];
     while let Some(argument) = rest.first() {
         if is_options_tail(rest) {
             rest = &rest[4..];
@@ -407,11 +496,13 @@ fn out(functional: &Signature, name: &str, names: Option<&[String]>) -> Result<S
     }
     let mut returns = Vec::new();
     for (index, letter) in ('a'..='z').take(count).enumerate() {
-        let ty = written_type(letter);
-        arguments.push(Argument { name: names[index].clone(), ty: ty.clone(), default: None, kwarg_only: true });
-        returns.push(Return { name: names.get(count + index).cloned(), ty });
+        let ty = Type { list: functional.returns[index].ty.list, ..written_type(letter) };
+        arguments.push(Argument { name: names[index].clone().into(), ty: ty.clone(), default: None, kwarg_only: true });
+        if !list {
+            returns.push(Return { name: names.get(count + index).cloned().map(Name::Owned), ty });
+        }
     }
-    Ok(Signature { namespace: String::new(), name, overload, arguments, returns })
+    Ok(signature(name, overload, arguments, returns))
 }
 
 fn derivative(
@@ -422,7 +513,7 @@ fn derivative(
     problems: &mut Vec<String>,
 ) -> Vec<Formula> {
     let mut formulas = Vec::new();
-    let arguments: Vec<&str> = signature.arguments.iter().map(|argument| argument.name.as_str()).collect();
+    let arguments: Vec<&str> = signature.arguments.iter().map(|argument| &*argument.name).collect();
     let outputs = output_names(signature);
     let position = |name: &str| arguments.iter().position(|argument| *argument == name);
     let mut seen: Vec<&str> = Vec::new();
@@ -486,7 +577,7 @@ fn output_names(signature: &Signature) -> Vec<String> {
     let single = signature.returns.len() == 1;
     let default = |index: usize| if single { "result".to_string() } else { format!("result{index}") };
     let named = signature.returns.iter().enumerate();
-    named.map(|(index, ret)| ret.name.clone().unwrap_or_else(|| default(index))).collect()
+    named.map(|(index, ret)| ret.name.as_deref().map_or_else(|| default(index), str::to_owned)).collect()
 }
 
 fn choice<T: Copy>(

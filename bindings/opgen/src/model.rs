@@ -1,19 +1,20 @@
-//! What the declarations mean, after `load.rs` has read and checked them: families of operators, each with its
-//! forms, its parameters as every face sees them, its kernels and its derivative. Emitters read only this.
+//! The model of the declarations, after `load.rs` has read and checked them: families of operators, each with its
+//! forms, its parameters in the bindings, its kernels and its derivative. Emitters read only the model.
 
-use crate::types::Kind;
+use crate::types::{Kind, ResultKind};
 use rushlight_schema::{Argument, Default, Signature};
 
-/// One file of declarations: a cargo feature, and a file (or folder) of generated code in every face.
+/// One file of declarations: a cargo feature, and a file (or folder) of generated code in every binding.
 #[derive(Debug)]
 pub struct Family {
     /// `pointwise`: the feature is `op-pointwise`.
     pub name: String,
-    /// One line on the family.
+    /// One line of documentation.
     pub doc: String,
-    /// `core/schema/ops/pointwise.toml`, as the first line of generated files names it.
+    /// The path `core/schema/ops/pointwise.toml` in the first line of generated files.
     pub source: String,
-    /// Why every build contains the code of this family (its feature then cuts only the operator table and the faces).
+    /// The reason why every build contains the code of this family (its feature then controls only the operator table
+    /// and the bindings).
     pub required: Option<String>,
     /// Optional families whose operators this one calls.
     pub needs: Vec<String>,
@@ -26,131 +27,155 @@ pub struct Family {
 pub struct Op {
     /// The declared form first, then in-place, then out.
     pub forms: Vec<Form>,
+    /// Its forms under other names.
+    pub aliases: Vec<Alias>,
     /// What computes it.
     pub body: Body,
-    /// Of a composite: the function that writes its in-place form, if it is not a copy.
+    /// For a composite: the function that writes its in-place form, if it is not a copy.
     pub composite_inplace: Option<String>,
-    /// Of a composite: the function that writes its out form, if it is not a copy.
+    /// For a composite: the function that writes its out form, if it is not a copy.
     pub composite_out: Option<String>,
-    /// How it is differentiated; empty for operators that are not (or are composites of others).
+    /// The derivative; empty for operators that are not differentiable and for composites.
     pub derivative: Vec<Formula>,
-    /// `MulBackward0`: what `grad_fn` shows.
+    /// `MulBackward0`: the name in `grad_fn`.
     pub node: String,
-    /// The dtypes it takes.
+    /// The supported dtypes.
     pub dtypes: Dtypes,
-    /// What the autocast layer does with it.
-    pub autocast: Autocast,
-    /// How vmap batches it.
+    /// The vmap rule.
     pub batching: Batching,
-    /// What a kernel of this operator does when an output overlaps an input.
+    /// How a kernel of this operator handles an output that overlaps an input.
     pub overlap: Overlap,
-    /// Which devices its tensors may live on.
+    /// The supported devices of its tensors.
     pub devices: Devices,
-    /// Do the elements of arguments decide on the shape of the result?
+    /// Whether the shape of the result depends on the values of the arguments.
     pub shape_by_data: ShapeByData,
-    /// Known to derivatives and composites; the public faces reach it by name only.
+    /// Used by derivatives and composites only; the bindings call it only by name.
     pub internal: bool,
-    /// Draws random numbers.
+    /// Whether it generates random numbers.
     pub nondeterministic: bool,
-    /// Arguments without default in C++, where overloads would be ambiguous (as in libtorch).
+    /// Arguments without a default in C++, to keep overloads unambiguous (as in libtorch).
     pub cxx_required: Vec<String>,
-    /// Version that brought it.
+    /// The version that added it.
     pub since: String,
-    /// What the documentation says.
+    /// The documentation.
     pub doc: Doc,
-    /// Ways in which this operator is not as the others, each with its reason.
+    /// Deviations from the conventions of operators, each with its reason.
     pub exceptions: Vec<Exception>,
 }
 
 /// One callable form of an operator.
 #[derive(Debug)]
 pub struct Form {
-    /// How results come back.
+    /// How the form returns its results.
     pub kind: FormKind,
     /// In-place and out signatures are derived from the declared one.
     pub signature: Signature,
-    /// Callable as a free function (`at::add(x, y)`).
+    /// Whether it is a free function (`at::add(x, y)`).
     pub function: bool,
-    /// Callable as a method (`x.add(y)`).
+    /// Whether it is a method (`x.add(y)`).
     pub method: bool,
 }
 
-/// How results of a form come back.
+/// A form of an operator under another name: a row of the operator table, and functions that call the form.
+#[derive(Debug)]
+pub struct Alias {
+    /// The form as it is called.
+    pub form: Form,
+    /// Which of the operator's forms it is.
+    pub target: usize,
+}
+
+/// How a form returns its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormKind {
     /// New tensors (or views) are returned.
     Functional,
-    /// `self` is written (or, for operators that exist in place only, every argument marked `(a!)`).
+    /// `self` is written (or, for operators that exist only in place, every argument marked `(a!)`).
     InPlace,
-    /// The arguments at the end are written.
+    /// The last arguments are written.
     Out,
 }
 
-/// What computes an operator.
+/// The implementation of an operator.
 #[derive(Debug)]
 pub enum Body {
-    /// A shape rule and a kernel per device. In-place-only operators may have no rule.
+    /// A shape rule and a kernel per device. Operators that exist only in place may have no rule.
     Kernel {
-        /// `rules::arithmetic`
+        /// `ops::rules::arithmetic`
         shape: Option<String>,
-        /// `pointwise::mul`
+        /// `ops::pointwise::mul`
         cpu: String,
-        /// The CUDA column
-        cuda: Option<String>,
     },
     /// A rule that computes the geometry of a view.
     View(String),
     /// A function that calls other operators.
     Composite(String),
+    /// A call of an element-wise operator for each index of lists of tensors.
+    Each {
+        /// The full name of that operator.
+        target: String,
+        /// For each form the call in Rust, which `each.rs` writes when all families are known.
+        calls: Vec<String>,
+    },
 }
 
-/// A line of the derivative: the gradient of some inputs.
+/// An entry of the derivative: the gradient of some inputs.
 #[derive(Debug)]
 pub struct Formula {
     /// The argument or, for a joint formula (`"input, weight" = "..."`), the arguments.
     pub inputs: Vec<String>,
-    /// Rust over `Expr`, in the schema's names.
+    /// Rust code over `Expr`, with the schema's names.
     pub text: String,
 }
 
 impl Formula {
-    /// What an input gets: "zero", an error that nothing is implemented ("refused"), or a "formula".
+    /// The gradient of an input: "zero", an error that it is not implemented ("rejected"), or a "formula".
     pub fn kind(&self) -> &'static str {
         let text = self.text.trim();
         let is_word = |word: &str| word.chars().all(|character| character.is_alphanumeric() || character == '_');
         if text.strip_suffix(".zeros()").is_some_and(is_word) {
             "zero"
         } else if text.starts_with("formulas::not_implemented(") || text.starts_with("formulas::no_formula(") {
-            "refused"
+            "rejected"
         } else {
             "formula"
         }
     }
 }
 
-/// The texts for people.
+/// The documentation of an operator.
 #[derive(Debug)]
 pub struct Doc {
     /// One sentence.
     pub summary: String,
-    /// A definition in ASCII.
+    /// A definition in ASCII characters.
     pub formula: String,
     /// `(N, C) -> (N)`
     pub shapes: String,
-    /// What goes wrong when.
+    /// The errors and their conditions.
     pub errors: String,
     /// `add([1, 2], 3) -> [4, 5]`
     pub example: Option<String>,
+    /// The range of x in the plot of the operator, and a third number for the second tensor (the target of a loss); empty:
+    /// no plot.
+    pub curve: Vec<f64>,
     /// A page or paper (`internal` for internal operators).
     pub source: String,
 }
 
-/// A field that admits a deviation, with its reason.
+impl Doc {
+    /// Whether the page of the operator shows its curve.
+    pub fn has_curve(&self) -> bool {
+        !self.curve.is_empty()
+    }
+}
+
+/// A field that allows a deviation, with its reason.
 #[derive(Debug)]
 pub struct Exception {
     /// `copied_form`, ...
     pub field: &'static str,
-    /// Why
+    /// The reason
     pub reason: String,
 }
 
@@ -161,15 +186,15 @@ macro_rules! choices {
         pub enum $name { $(#[doc = $meaning] $variant),* }
 
         impl $name {
-            /// Every choice, as the declarations spell it.
+            /// All values, as spelled in the declarations.
             pub const CHOICES: &'static [(&'static str, $name)] = &[$(($text, $name::$variant)),*];
 
-            /// As the declarations spell it.
+            /// The spelling in the declarations.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text),* }
             }
 
-            /// In words.
+            /// The description.
             #[allow(dead_code, reason = "the reference speaks of some")]
             pub fn meaning(self) -> &'static str {
                 match self { $($name::$variant => $meaning.trim_ascii()),* }
@@ -179,15 +204,15 @@ macro_rules! choices {
 }
 
 choices! {
-    /// The dtypes that an operator takes.
+    /// The dtypes that an operator supports.
     Dtypes {
         /// Every dtype
         All = "all",
-        /// All but bool
+        /// All except bool
         Number = "number",
-        /// All but complex
+        /// All except complex
         Real = "real",
-        /// Neither bool nor complex
+        /// All except bool and complex
         RealNumber = "real_number",
         /// Floating point
         Float = "float",
@@ -201,21 +226,7 @@ choices! {
 }
 
 choices! {
-    /// What the autocast layer does with an operator.
-    Autocast {
-        /// Leaves it alone
-        None = "none",
-        /// Casts to the lower precision
-        Lower = "lower",
-        /// Casts to float32
-        Fp32 = "fp32",
-        /// Casts to the widest dtype among the arguments
-        Promote = "promote",
-    }
-}
-
-choices! {
-    /// How vmap batches an operator.
+    /// How vmap applies an operator to a batch.
     Batching {
         /// By a loop
         None = "none",
@@ -229,11 +240,11 @@ choices! {
 }
 
 choices! {
-    /// Do the elements of arguments decide on the shape of the result? Then the meta device cannot tell it.
+    /// Whether the shape of the result depends on the values of the arguments. The meta device cannot compute it then.
     ShapeByData {
-        /// Shapes follow from shapes
+        /// Shapes depend only on shapes
         Never = "never",
-        /// For some arguments, such as a mask among indices
+        /// For some arguments, such as a mask as index
         Sometimes = "sometimes",
         /// In every call
         Always = "always",
@@ -241,31 +252,32 @@ choices! {
 }
 
 choices! {
-    /// Which devices the tensors of a call may live on.
+    /// The devices of the tensors of a call.
     Devices {
-        /// All on one (numbers on the host may join)
+        /// All on the same device (CPU scalars are allowed)
         Same = "same",
-        /// On any: the operator moves data between devices, or only looks at what a tensor is like; its rule refuses what it cannot do
+        /// Any: the operator moves data between devices or reads only metadata; its rule rejects other combinations
         Any = "any",
     }
 }
 
 choices! {
-    /// What a kernel does when an output overlaps an input.
+    /// How a kernel handles an output that overlaps an input.
     Overlap {
-        /// Element i of the output depends on element i of the inputs only: the same memory is fine, a partial overlap is an error.
+        /// Element i of the output depends only on element i of the inputs: a partial overlap is an error.
         Elementwise = "elementwise",
         /// The result is computed in a temporary.
         Temporary = "temporary",
     }
 }
 
-/// An argument as the faces see it: like the schema's, but the tail dtype, layout, device, pin_memory is one.
+/// An argument in the bindings: like that of the schema, but the last arguments dtype, layout, device and pin_memory
+/// are one.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// The schema's name (`options` for the tail).
     pub name: String,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// The schema's default.
     pub default: Option<Default>,
@@ -275,17 +287,70 @@ pub struct Parameter {
     pub index: usize,
 }
 
-/// What a form returns.
+/// The return type of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returns {
-    /// Nothing: in-place and out forms (by name they return what they wrote), and `-> ()`.
+    /// Nothing: in-place and out forms (by name they return the written tensors), and `-> ()`.
     Nothing,
     /// One tensor.
     Tensor,
-    /// So many tensors.
+    /// This number of tensors.
     Tensors(usize),
     /// A list of tensors.
     TensorList,
+    /// One value that is not a tensor.
+    Value(ResultKind),
+    /// Several values, not all tensors: such an operator is called by name only.
+    Mixed(Mixed),
+}
+
+/// The kinds of several results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mixed {
+    kinds: [ResultKind; Mixed::MOST],
+    count: usize,
+}
+
+impl Mixed {
+    /// How many results an operator may have that are not all tensors.
+    pub const MOST: usize = 5;
+
+    /// The first [`MOST`](Mixed::MOST) of them; `load.rs` rejects more.
+    fn new(kinds: impl Iterator<Item = ResultKind>) -> Mixed {
+        let mut mixed = Mixed { kinds: [ResultKind::Value; Mixed::MOST], count: 0 };
+        for (place, kind) in mixed.kinds.iter_mut().zip(kinds) {
+            *place = kind;
+            mixed.count += 1;
+        }
+        mixed
+    }
+
+    /// Each kind in order.
+    pub fn kinds(&self) -> &[ResultKind] {
+        &self.kinds[..self.count]
+    }
+}
+
+impl Returns {
+    /// Whether there are results, all of them tensors.
+    pub fn are_tensors(self) -> bool {
+        matches!(self, Returns::Tensor | Returns::Tensors(_) | Returns::TensorList)
+    }
+
+    /// The type in Rust.
+    pub fn rust(self) -> String {
+        match self {
+            Returns::Nothing => "()".into(),
+            Returns::Tensor => "Tensor".into(),
+            Returns::Tensors(count) => format!("({})", vec!["Tensor"; count].join(", ")),
+            Returns::TensorList => "Vec<Tensor>".into(),
+            Returns::Value(kind) => kind.spelling().rust.into(),
+            Returns::Mixed(mixed) => {
+                let kinds: Vec<&str> = mixed.kinds().iter().map(|kind| kind.spelling().rust).collect();
+                format!("({})", kinds.join(", "))
+            }
+        }
+    }
 }
 
 impl Family {
@@ -311,17 +376,17 @@ impl Op {
         self.primary().signature.full_name()
     }
 
-    /// Is this a view of its first argument?
+    /// Whether this is a view of its first argument.
     pub fn is_view(&self) -> bool {
         matches!(self.body, Body::View(_))
     }
 
-    /// Is this computed by other operators?
+    /// Whether other operators compute this one.
     pub fn is_composite(&self) -> bool {
-        matches!(self.body, Body::Composite(_))
+        matches!(self.body, Body::Composite(_) | Body::Each { .. })
     }
 
-    /// Of a composite: the function that writes this form itself.
+    /// For a composite: the function that writes this form.
     pub fn writer(&self, form: &Form) -> Option<&str> {
         match form.kind {
             FormKind::Functional => None,
@@ -330,33 +395,45 @@ impl Op {
         }
     }
 
-    /// Is this form made by copying the result of another?
+    /// Whether this form copies the result of another.
     pub fn is_copied(&self, form: &Form) -> bool {
         let own = std::ptr::eq(form, self.primary());
-        self.is_composite() && !own && form.kind != FormKind::Functional && self.writer(form).is_none()
+        matches!(self.body, Body::Composite(_))
+            && !own
+            && form.kind != FormKind::Functional
+            && self.writer(form).is_none()
     }
 
-    /// Does it have a derivative of its own?
+    /// Whether it has a derivative of its own.
     pub fn is_differentiable(&self) -> bool {
         !self.derivative.is_empty()
     }
 
-    /// Does a formula give this argument's gradient?
+    /// Whether a formula computes the gradient of this argument.
     pub fn has_gradient(&self, argument: &str) -> bool {
         self.derivative.iter().any(|formula| formula.inputs.iter().any(|input| input == argument))
     }
 
-    /// Names of the outputs as formulas use them: the signature's, else `result` or `result0`, `result1`, ...
+    /// The names of the outputs in formulas: those of the signature, or `result`, or `result0`, `result1`, ...
     pub fn output_names(&self) -> Vec<String> {
         let returns = &self.primary().signature.returns;
         let single = returns.len() == 1;
         let default = |index: usize| if single { "result".to_string() } else { format!("result{index}") };
-        returns.iter().enumerate().map(|(index, ret)| ret.name.clone().unwrap_or_else(|| default(index))).collect()
+        returns
+            .iter()
+            .enumerate()
+            .map(|(index, ret)| ret.name.as_deref().map_or_else(|| default(index), str::to_owned))
+            .collect()
     }
 }
 
 impl Form {
-    /// The arguments as faces see them.
+    /// Whether the form has no function in any language and is called by name.
+    pub fn is_by_name_only(&self) -> bool {
+        !self.function && !self.method
+    }
+
+    /// The arguments as bindings pass them.
     pub fn parameters(&self) -> Vec<Parameter> {
         let arguments = &self.signature.arguments;
         let mut parameters = Vec::with_capacity(arguments.len());
@@ -366,8 +443,8 @@ impl Form {
             let (name, kind) = if options {
                 ("options".to_string(), Kind::Options)
             } else {
-                // `load.rs` has refused every type without a kind.
-                (argument.name.clone(), Kind::of(&argument.ty).unwrap_or(Kind::Tensor))
+                // `load.rs` rejects every type without a kind.
+                (argument.name.to_string(), Kind::of(&argument.ty).unwrap_or(Kind::Tensor))
             };
             parameters.push(Parameter {
                 name,
@@ -381,29 +458,39 @@ impl Form {
         parameters
     }
 
-    /// The parameters without the written ones at the end of an out form.
+    /// The parameters without the results at the end of an out form.
     pub fn inputs(&self) -> Vec<Parameter> {
-        let out = self.kind == FormKind::Out;
-        self.parameters().into_iter().filter(|parameter| !(out && parameter.written)).collect()
+        let mut parameters = self.parameters();
+        if self.kind == FormKind::Out {
+            parameters.truncate(parameters.len() - self.signature.returns.len());
+        }
+        parameters
     }
 
-    /// The written parameters.
+    /// The written parameters; of an out form the results.
     pub fn written(&self) -> Vec<Parameter> {
-        self.parameters().into_iter().filter(|parameter| parameter.written).collect()
+        let skipped = if self.kind == FormKind::Out { self.inputs().len() } else { 0 };
+        self.parameters().into_iter().skip(skipped).filter(|parameter| parameter.written).collect()
     }
 
-    /// What the typed function returns.
+    /// The return type of the typed function.
     pub fn returns(&self) -> Returns {
-        match (self.kind, self.signature.returns.as_slice()) {
+        match (self.kind, &self.signature.returns[..]) {
             (FormKind::InPlace | FormKind::Out, _) | (_, []) => Returns::Nothing,
-            (_, [single]) if single.ty.is_list() => Returns::TensorList,
-            (_, [_]) => Returns::Tensor,
-            (_, several) => Returns::Tensors(several.len()),
+            (_, [single]) => match ResultKind::of(&single.ty) {
+                ResultKind::Tensor => Returns::Tensor,
+                ResultKind::TensorList => Returns::TensorList,
+                kind => Returns::Value(kind),
+            },
+            (_, several) if several.iter().all(|ret| ResultKind::of(&ret.ty) == ResultKind::Tensor) => {
+                Returns::Tensors(several.len())
+            }
+            (_, several) => Returns::Mixed(Mixed::new(several.iter().map(|ret| ResultKind::of(&ret.ty)))),
         }
     }
 }
 
-/// Do the arguments begin with dtype, layout, device, pin_memory?
+/// Whether dtype, layout, device and pin_memory come next.
 pub fn is_options_tail(arguments: &[Argument]) -> bool {
     const TAIL: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
     arguments.len() >= 4

@@ -1,4 +1,4 @@
-//! Every naming rule of every face, in one place.
+//! All naming rules of all bindings.
 //!
 //! | form | Rust | C | C++ and Java |
 //! |---|---|---|---|
@@ -10,7 +10,7 @@
 use crate::model::{Form, FormKind, Op};
 use rushlight_schema::Signature;
 
-/// `mul_` of `mul_.Tensor` without its underscore, and whether it had one.
+/// The name `mul_` of `mul_.Tensor` without its underscore, and whether it had one.
 fn split(signature: &Signature) -> (&str, bool) {
     match signature.name.strip_suffix('_') {
         Some(base) => (base, true),
@@ -21,10 +21,11 @@ fn split(signature: &Signature) -> (&str, bool) {
 fn joined(signature: &Signature) -> String {
     let (base, in_place) = split(signature);
     let overload = if signature.overload.is_empty() { String::new() } else { format!("_{}", signature.overload) };
-    format!("{base}{overload}{}", if in_place { "_" } else { "" })
+    let namespace = if signature.namespace.is_empty() { String::new() } else { format!("{}_", signature.namespace) };
+    format!("{namespace}{base}{overload}{}", if in_place { "_" } else { "" })
 }
 
-/// The name without in-place underscore and overload: what an operator's forms and overloads share (`mul`).
+/// The name without in-place underscore and overload, which the forms and overloads of an operator share (`mul`).
 pub fn base(signature: &Signature) -> &str {
     split(signature).0
 }
@@ -34,17 +35,12 @@ pub fn rust_function(signature: &Signature) -> String {
     rust_identifier(&joined(signature).to_lowercase())
 }
 
-/// The module of generated code that holds all forms of a base name: `mul`, `log_softmax` (of `_log_softmax` too), `where_`.
-pub fn rust_module(signature: &Signature) -> String {
-    rust_identifier(&base(signature).trim_start_matches('_').to_lowercase())
-}
-
 /// The `OpDef` static: `MUL_TENSOR_`.
 pub fn rust_static(signature: &Signature) -> String {
     joined(signature).to_uppercase()
 }
 
-/// `name` in small letters, with an underscore if it is a keyword of Rust (`self_`, `where_`).
+/// `name` in lower case, with an underscore if it is a keyword of Rust (`self_`, `where_`).
 pub fn rust_identifier(name: &str) -> String {
     const KEYWORDS: [&str; 43] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
@@ -55,7 +51,7 @@ pub fn rust_identifier(name: &str) -> String {
     escape(&name.to_lowercase(), &KEYWORDS)
 }
 
-/// A parameter of a Rust function as C calls it: `self` for `self_`.
+/// The C name of a parameter of a Rust function: `self` for `self_`.
 pub fn c_parameter(identifier: &str) -> String {
     match identifier.strip_suffix('_') {
         Some(name) if rust_identifier(name) == identifier => c_identifier(name),
@@ -68,7 +64,7 @@ pub fn c_function(signature: &Signature) -> String {
     format!("rlt_tensor_{}", joined(signature))
 }
 
-/// `name`, with an underscore if it is a keyword of C99 or C++17 (C headers are read by both).
+/// `name`, with an underscore if it is a keyword of C99 or C++17 (both compile the C headers).
 pub fn c_identifier(name: &str) -> String {
     const KEYWORDS: [&str; 60] = [
         "alignas",
@@ -139,11 +135,11 @@ pub fn c_identifier(name: &str) -> String {
 pub fn cxx_function(form: &Form) -> String {
     match form.kind {
         FormKind::Out => format!("{}_out", form.signature.name),
-        FormKind::Functional | FormKind::InPlace => form.signature.name.clone(),
+        FormKind::Functional | FormKind::InPlace => form.signature.name.to_string(),
     }
 }
 
-/// The Java method: torch's name in camel case is not used, Java programs read torch's documentation.
+/// The Java method. It keeps PyTorch's name, without camel case, because Java programs use PyTorch's documentation.
 pub fn java_method(form: &Form) -> String {
     const KEYWORDS: [&str; 10] =
         ["abstract", "default", "final", "native", "new", "package", "private", "switch", "this", "volatile"];
@@ -207,16 +203,24 @@ pub fn java_identifier(name: &str) -> String {
     escape(name, &KEYWORDS)
 }
 
-/// The name by which interpreters and `rlt_op_call` know a form: `aten::mul_`.
+/// The name of a form for interpreters and `rlt_op_call`: `aten::mul_`.
 pub fn qualified(signature: &Signature) -> String {
     format!("aten::{}", signature.name)
 }
 
-/// `grad_fn`'s name as PyTorch numbers it: `MulBackward0` for the first differentiable overload of `mul`.
+/// The name of `grad_fn` with PyTorch's number: `MulBackward0` for the first differentiable overload of `mul`.
 pub fn node(op: &Op, number: usize) -> String {
     let mut name: String = base(&op.primary().signature).split('_').map(capitalized).collect();
     name.push_str("Backward");
     format!("{name}{number}")
+}
+
+/// The Rust type of the node: `MulTensorBackward`. Unlike [`node`] it is unique among the operators of a family.
+pub fn rust_node(op: &Op) -> String {
+    let name = joined(&op.primary().signature);
+    let private = if name.starts_with('_') { "_" } else { "" };
+    let words: String = name.split('_').map(capitalized).collect();
+    format!("{private}{words}Backward")
 }
 
 fn capitalized(word: &str) -> String {
@@ -239,22 +243,21 @@ mod tests {
     #[test]
     fn names_follow_the_table() {
         let cases = [
-            ("mul.Tensor", "mul_tensor", "MUL_TENSOR", "rlt_tensor_mul_Tensor", "mul"),
-            ("mul_.Tensor", "mul_tensor_", "MUL_TENSOR_", "rlt_tensor_mul_Tensor_", "mul"),
-            ("mul.out", "mul_out", "MUL_OUT", "rlt_tensor_mul_out", "mul"),
-            ("sum", "sum", "SUM", "rlt_tensor_sum", "sum"),
-            ("sum.dim_IntList", "sum_dim_intlist", "SUM_DIM_INTLIST", "rlt_tensor_sum_dim_IntList", "sum"),
-            ("uniform_", "uniform_", "UNIFORM_", "rlt_tensor_uniform_", "uniform"),
-            ("_log_softmax", "_log_softmax", "_LOG_SOFTMAX", "rlt_tensor__log_softmax", "log_softmax"),
-            ("where", "where_", "WHERE", "rlt_tensor_where", "where_"),
-            ("where.self", "where_self", "WHERE_SELF", "rlt_tensor_where_self", "where_"),
+            ("mul.Tensor", "mul_tensor", "MUL_TENSOR", "rlt_tensor_mul_Tensor"),
+            ("mul_.Tensor", "mul_tensor_", "MUL_TENSOR_", "rlt_tensor_mul_Tensor_"),
+            ("mul.out", "mul_out", "MUL_OUT", "rlt_tensor_mul_out"),
+            ("sum", "sum", "SUM", "rlt_tensor_sum"),
+            ("sum.dim_IntList", "sum_dim_intlist", "SUM_DIM_INTLIST", "rlt_tensor_sum_dim_IntList"),
+            ("uniform_", "uniform_", "UNIFORM_", "rlt_tensor_uniform_"),
+            ("_log_softmax", "_log_softmax", "_LOG_SOFTMAX", "rlt_tensor__log_softmax"),
+            ("where", "where_", "WHERE", "rlt_tensor_where"),
+            ("where.self", "where_self", "WHERE_SELF", "rlt_tensor_where_self"),
         ];
-        for (name, function, constant, c, module) in cases {
+        for (name, function, constant, c) in cases {
             let signature = signature(name);
             assert_eq!(rust_function(&signature), function);
             assert_eq!(rust_static(&signature), constant);
             assert_eq!(c_function(&signature), c);
-            assert_eq!(rust_module(&signature), module);
         }
     }
 

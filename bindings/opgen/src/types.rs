@@ -1,9 +1,9 @@
-//! The table of types: the kinds of arguments, and how Rust and C++ spell each. What C, JNI and Java need besides a
-//! type (a check, a conversion, two parameters for one) stands in the tables of their emitters.
+//! The table of types: the kinds of arguments, and their Rust and C++ types. The additional requirements of C, JNI and
+//! Java (a check, a conversion, two parameters for one) are in the tables of their emitters.
 
 use rushlight_schema::{BaseType, Type};
 
-/// The kinds of arguments that faces tell apart.
+/// The kinds of arguments that bindings distinguish.
 #[allow(missing_docs, reason = "the names say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -35,8 +35,10 @@ pub enum Kind {
     MemoryFormat,
     MemoryFormatOptional,
     GeneratorOptional,
-    /// dtype, layout, device and pin_memory together
+    /// dtype, layout, device and pin_memory as one
     Options,
+    /// A storage or a stream, as a boxed value: such a form is called by name only
+    Value,
 }
 
 /// One row of the table.
@@ -44,7 +46,7 @@ pub enum Kind {
 pub struct Spelling {
     /// Parameter of `ops::*`
     pub rust: &'static str,
-    /// What a derivative keeps of a value that is no tensor
+    /// The type in which a derivative saves a value that is not a tensor
     pub rust_owned: &'static str,
     /// Accessor of `Args` for boxed calls
     pub boxed: &'static str,
@@ -53,7 +55,7 @@ pub struct Spelling {
 }
 
 impl Kind {
-    /// The kind of a schema type; `None` for those that no declaration may use (Dimname, Storage, ...).
+    /// The kind of a schema type; `None` for those that declarations must not use (Dimname, Dict, ...).
     pub fn of(ty: &Type) -> Option<Kind> {
         let kind = match (ty.base, ty.list, ty.optional) {
             (BaseType::Tensor, Some(list), false) if list.optional_elements => Kind::TensorOptionalList,
@@ -85,14 +87,39 @@ impl Kind {
             (BaseType::MemoryFormat, None, false) => Kind::MemoryFormat,
             (BaseType::MemoryFormat, None, true) => Kind::MemoryFormatOptional,
             (BaseType::Generator, None, true) => Kind::GeneratorOptional,
+            (BaseType::Storage | BaseType::Stream, None, false) => Kind::Value,
             _ => return None,
         };
         Some(kind)
     }
 
-    /// One tensor, perhaps one, or a list of them?
+    /// Whether it is a tensor, an optional tensor, or a list of tensors.
     pub fn is_tensor(self) -> bool {
         matches!(self, Kind::Tensor | Kind::TensorOptional | Kind::TensorList | Kind::TensorOptionalList)
+    }
+
+    /// Whether an argument of this kind may be None.
+    pub fn is_optional(self) -> bool {
+        self.spelling().rust.starts_with("Option<")
+    }
+
+    /// Whether an argument of this kind is unpacked into a list.
+    pub fn is_list(self) -> bool {
+        use Kind::{
+            BoolList, FloatList, FloatListOptional, IntList, IntListOptional, ScalarList, TensorList,
+            TensorOptionalList,
+        };
+        matches!(
+            self,
+            BoolList
+                | FloatList
+                | FloatListOptional
+                | IntList
+                | IntListOptional
+                | ScalarList
+                | TensorList
+                | TensorOptionalList
+        )
     }
 
     /// The row of the table.
@@ -138,6 +165,127 @@ impl Kind {
                 row("Option<&Generator>", "Option<Generator>", "generator_opt", "std::optional<Generator>")
             }
             Kind::Options => row("Options", "Options", "options", "TensorOptions"),
+            Kind::Value => row("&Value", "Value", "get", ""),
+        }
+    }
+}
+
+/// The kinds of results that are not tensors.
+#[allow(missing_docs, reason = "the names say it")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResultKind {
+    Tensor,
+    TensorList,
+    Int,
+    Float,
+    Bool,
+    Scalar,
+    DType,
+    Layout,
+    Device,
+    MemoryFormat,
+    Str,
+    IntList,
+    FloatList,
+    BoolList,
+    ScalarList,
+    /// Any other type, as a boxed value
+    Value,
+}
+
+/// One row of the table of results.
+#[derive(Debug)]
+pub struct ResultSpelling {
+    /// Result of `ops::*`
+    pub rust: &'static str,
+    /// Result of the C++ function or method
+    pub cxx: &'static str,
+    /// The variable that receives it in C
+    pub c: &'static str,
+    /// What the C++ function makes of that variable, `$`
+    pub adopted: &'static str,
+    /// Result of the Java method
+    pub java: &'static str,
+    /// What the Java method makes of the native result, `$`
+    pub unboxed: &'static str,
+}
+
+impl ResultKind {
+    /// The kind of a result.
+    pub fn of(ty: &Type) -> ResultKind {
+        match (ty.base, ty.list, ty.optional) {
+            (_, _, true) => ResultKind::Value,
+            (_, Some(list), _) if list.optional_elements => ResultKind::Value,
+            (BaseType::Tensor, None, _) => ResultKind::Tensor,
+            (BaseType::Tensor, Some(_), _) => ResultKind::TensorList,
+            (BaseType::Int, None, _) => ResultKind::Int,
+            (BaseType::Int, Some(_), _) => ResultKind::IntList,
+            (BaseType::Float, None, _) => ResultKind::Float,
+            (BaseType::Float, Some(_), _) => ResultKind::FloatList,
+            (BaseType::Bool, None, _) => ResultKind::Bool,
+            (BaseType::Bool, Some(_), _) => ResultKind::BoolList,
+            (BaseType::Scalar, None, _) => ResultKind::Scalar,
+            (BaseType::Scalar, Some(_), _) => ResultKind::ScalarList,
+            (BaseType::ScalarType, None, _) => ResultKind::DType,
+            (BaseType::Layout, None, _) => ResultKind::Layout,
+            (BaseType::Device, None, _) => ResultKind::Device,
+            (BaseType::MemoryFormat, None, _) => ResultKind::MemoryFormat,
+            (BaseType::Str, None, _) => ResultKind::Str,
+            _ => ResultKind::Value,
+        }
+    }
+
+    /// The row of the table.
+    pub fn spelling(self) -> ResultSpelling {
+        let row = |rust, cxx, c, adopted, java, unboxed| ResultSpelling { rust, cxx, c, adopted, java, unboxed };
+        match self {
+            ResultKind::Tensor => row("Tensor", "Tensor", "rlt_tensor*", "Tensor($)", "Tensor", "(Tensor) $"),
+            ResultKind::TensorList => row(
+                "Vec<Tensor>",
+                "std::vector<Tensor>",
+                "rlt_tensor_list*",
+                "rlt::adopt_list($)",
+                "Tensor[]",
+                "(Tensor[]) $",
+            ),
+            ResultKind::Int => row("i64", "int64_t", "int64_t", "$", "long", "((Scalar) $).longValue()"),
+            ResultKind::Float => row("f64", "double", "double", "$", "double", "((Scalar) $).doubleValue()"),
+            ResultKind::Bool => row("bool", "bool", "int32_t", "$ != 0", "boolean", "((Scalar) $).booleanValue()"),
+            ResultKind::Scalar => row("Scalar", "Scalar", "rlt_scalar", "Scalar($)", "Scalar", "(Scalar) $"),
+            ResultKind::DType => {
+                row("DType", "ScalarType", "int32_t", "static_cast<ScalarType>($)", "DType", "(DType) $")
+            }
+            ResultKind::Layout => row("Layout", "Layout", "int32_t", "static_cast<Layout>($)", "Layout", "(Layout) $"),
+            ResultKind::Device => row("Device", "Device", "rlt_device", "Device($)", "Device", "(Device) $"),
+            ResultKind::MemoryFormat => row(
+                "MemoryFormat",
+                "MemoryFormat",
+                "int32_t",
+                "static_cast<MemoryFormat>($)",
+                "MemoryFormat",
+                "(MemoryFormat) $",
+            ),
+            ResultKind::Str => {
+                row("String", "std::string", "rlt_value", "rlt::adopt_string($)", "String", "(String) $")
+            }
+            ResultKind::IntList => {
+                row("DimVec", "std::vector<int64_t>", "rlt_value", "rlt::adopt_ints($)", "long[]", "(long[]) $")
+            }
+            ResultKind::FloatList => {
+                row("Vec<f64>", "std::vector<double>", "rlt_value", "rlt::adopt_floats($)", "double[]", "(double[]) $")
+            }
+            ResultKind::BoolList => {
+                row("Vec<bool>", "std::vector<bool>", "rlt_value", "rlt::adopt_bools($)", "boolean[]", "(boolean[]) $")
+            }
+            ResultKind::ScalarList => row(
+                "Vec<Scalar>",
+                "std::vector<Scalar>",
+                "rlt_value",
+                "rlt::adopt_scalars($)",
+                "Scalar[]",
+                "(Scalar[]) $",
+            ),
+            ResultKind::Value => row("Value", "", "rlt_value", "", "", ""),
         }
     }
 }
@@ -161,8 +309,22 @@ mod tests {
         assert_eq!(kind("bool[3]"), Some(Kind::BoolList));
         assert_eq!(kind("Tensor?[]"), Some(Kind::TensorOptionalList));
         assert_eq!(kind("Scalar[]"), Some(Kind::ScalarList));
+        assert_eq!((kind("Storage"), kind("Stream"), kind("Storage?")), (Some(Kind::Value), Some(Kind::Value), None));
         assert_eq!(kind("Tensor?[]?"), None);
         assert_eq!(kind("Dimname"), None);
+    }
+
+    #[test]
+    fn every_type_has_a_kind_of_result() {
+        let kind = |ty: &str| {
+            let signature: Signature = format!("f() -> {ty}").parse().unwrap();
+            ResultKind::of(&signature.returns[0].ty)
+        };
+        assert_eq!((kind("int"), kind("int[]"), kind("str")), (ResultKind::Int, ResultKind::IntList, ResultKind::Str));
+        assert_eq!((kind("ScalarType"), kind("bool")), (ResultKind::DType, ResultKind::Bool));
+        for ty in ["int?", "((int, str))", "Dict(str, t)", "t[]", "int[][]", "Tensor?[]", "str[]", "Any", "Storage"] {
+            assert_eq!(kind(ty), ResultKind::Value, "{ty}");
+        }
     }
 
     #[test]

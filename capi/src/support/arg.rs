@@ -1,20 +1,21 @@
-//! Arguments: from what C passes to what the typed operators take, one function per kind of argument.
+//! Arguments: conversion from C types to the types of the typed operators, one function per kind of argument.
 //!
-//! `name` is the argument's name in the schema or in the header; errors carry it. A `_opt` function takes a
-//! pointer that may be NULL, which is `None`.
+//! `name` is the argument's name in the schema or in the header; errors carry it. A `_opt` function takes a pointer
+//! that may be NULL, which is `None`.
 
 use super::guard::null;
 use super::handle::{self, Borrowed, Handle};
+use super::name::Name;
 use super::sized;
 use crate::generator::rlt_generator;
 use crate::tensor::{rlt_device, rlt_scalar, rlt_tensor, rlt_tensor_options};
-use rushlight_base::{Array, DType, Device, Layout, MemoryFormat, Result, Scalar, SmallVec, ensure, err};
+use rushlight_base::{Array, DType, Device, Layout, MemoryFormat, Result, Scalar, SmallVec, bail, ensure, err};
 use rushlight_tensor::{Options, Tensor};
 use std::ffi::{CStr, c_char};
 
-/// A tensor that C owns: derefs to [`Tensor`].
+/// A tensor owned by C: derefs to [`Tensor`].
 pub type TensorRef = Borrowed<rlt_tensor>;
-/// A generator that C owns.
+/// A generator owned by C.
 pub type GeneratorRef = Borrowed<rlt_generator>;
 
 /// A handle's value.
@@ -22,8 +23,8 @@ pub type GeneratorRef = Borrowed<rlt_generator>;
 /// # Safety
 /// `handle` is NULL or live.
 #[inline]
-pub unsafe fn handle<H: Handle>(handle: *const H, name: &str) -> Result<Borrowed<H>> {
-    // SAFETY: as this function's own contract.
+pub unsafe fn handle<H: Handle>(handle: *const H, name: impl Name) -> Result<Borrowed<H>> {
+    // SAFETY: the caller guarantees that `handle` is NULL or live, as `borrow` requires.
     unsafe { handle::borrow(handle, name) }
 }
 
@@ -31,9 +32,9 @@ pub unsafe fn handle<H: Handle>(handle: *const H, name: &str) -> Result<Borrowed
 ///
 /// # Safety
 /// `handle` is NULL or live.
-#[inline]
-pub unsafe fn tensor(handle: *const rlt_tensor, name: &str) -> Result<TensorRef> {
-    // SAFETY: as this function's own contract.
+#[inline(always)]
+pub unsafe fn tensor(handle: *const rlt_tensor, name: impl Name) -> Result<TensorRef> {
+    // SAFETY: the caller guarantees that `handle` is NULL or live.
     unsafe { handle::borrow(handle, name) }
 }
 
@@ -42,24 +43,21 @@ pub unsafe fn tensor(handle: *const rlt_tensor, name: &str) -> Result<TensorRef>
 /// # Safety
 /// `handle` is NULL or live.
 #[inline]
-pub unsafe fn tensor_opt(handle: *const rlt_tensor) -> Option<TensorRef> {
-    if handle.is_null() {
-        return None;
-    }
-    // SAFETY: as this function's own contract.
-    unsafe { handle::borrow(handle, "").ok() }
+pub unsafe fn tensor_opt(handle: *const rlt_tensor, name: impl Name) -> Result<Option<TensorRef>> {
+    // SAFETY: the caller guarantees that `handle` is NULL or live.
+    unsafe { handle::borrow_opt(handle, name) }
 }
 
 /// `Tensor[]`
 pub struct TensorRefs(SmallVec<[TensorRef; 8]>);
 
 impl TensorRefs {
-    /// The list as operators take it.
+    /// The list in the form that operators take.
     pub fn refs(&self) -> SmallVec<[&Tensor; 8]> {
         self.0.iter().map(|tensor| &**tensor).collect()
     }
 
-    /// The tensors themselves, each with a reference more.
+    /// The tensors themselves, each with one more reference.
     pub fn to_vec(&self) -> Vec<Tensor> {
         self.0.iter().map(|tensor| (**tensor).clone()).collect()
     }
@@ -69,29 +67,27 @@ impl TensorRefs {
 ///
 /// # Safety
 /// `handles` is NULL or points to `len` handles, each NULL or live.
-pub unsafe fn tensors(handles: *const *const rlt_tensor, len: i64, name: &str) -> Result<TensorRefs> {
-    // SAFETY: as this function's own contract.
+pub unsafe fn tensors(handles: *const *const rlt_tensor, len: i64, name: impl Name) -> Result<TensorRefs> {
+    // SAFETY: the caller guarantees that `handles` is NULL or points to `len` handles, and NULL or a live handle has
+    // the layout of an optional borrowed tensor.
     let handles = unsafe { slice(handles, len, name) }?;
-    let mut index = 0..;
-    list(handles, |&handle| {
-        // SAFETY: as this function's own contract.
-        let tensor = unsafe { tensor_opt(handle) };
-        let index = index.next().unwrap_or(0);
-        tensor.ok_or_else(|| err!(NullPointer, "element {index} of argument `{name}` is NULL"))
-    })
-    .map(TensorRefs)
+    if let Some(index) = handles.iter().position(|handle| handle.is_null()) {
+        bail!(NullPointer, "element {index} of argument `{name}` is NULL");
+    }
+    // SAFETY: the caller guarantees that `handles` is NULL or points to `len` handles, each NULL or live.
+    list(handles, |&handle| unsafe { tensor(handle, name) }).map(TensorRefs)
 }
 
 /// `Tensor?[]`
 pub struct TensorOptRefs(SmallVec<[Option<TensorRef>; 8]>);
 
 impl TensorOptRefs {
-    /// The list as operators take it.
+    /// The list in the form that operators take.
     pub fn refs(&self) -> SmallVec<[Option<&Tensor>; 8]> {
         self.0.iter().map(Option::as_deref).collect()
     }
 
-    /// The tensors themselves, each with a reference more.
+    /// The tensors themselves, each with one more reference.
     pub fn to_vec(&self) -> Vec<Option<Tensor>> {
         self.refs().into_iter().map(Option::<&Tensor>::cloned).collect()
     }
@@ -101,18 +97,18 @@ impl TensorOptRefs {
 ///
 /// # Safety
 /// `handles` is NULL or points to `len` handles, each NULL or live.
-pub unsafe fn tensors_opt(handles: *const *const rlt_tensor, len: i64, name: &str) -> Result<TensorOptRefs> {
-    // SAFETY: as this function's own contract.
-    unsafe { list(slice(handles, len, name)?, |&handle| Ok(tensor_opt(handle))).map(TensorOptRefs) }
+pub unsafe fn tensors_opt(handles: *const *const rlt_tensor, len: i64, name: impl Name) -> Result<TensorOptRefs> {
+    // SAFETY: the caller guarantees that `handles` is NULL or points to `len` handles, each NULL or live.
+    unsafe { list(slice(handles, len, name)?, |&handle| tensor_opt(handle, name)).map(TensorOptRefs) }
 }
 
 /// `Scalar`
 ///
 /// # Safety
 /// `pointer` is NULL or readable.
-#[inline]
-pub unsafe fn scalar(pointer: *const rlt_scalar, name: &str) -> Result<Scalar> {
-    // SAFETY: as this function's own contract.
+#[inline(always)]
+pub unsafe fn scalar(pointer: *const rlt_scalar, name: impl Name) -> Result<Scalar> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))?.to_scalar(name)
 }
 
@@ -121,8 +117,8 @@ pub unsafe fn scalar(pointer: *const rlt_scalar, name: &str) -> Result<Scalar> {
 /// # Safety
 /// `pointer` is NULL or readable.
 #[inline]
-pub unsafe fn scalar_opt(pointer: *const rlt_scalar, name: &str) -> Result<Option<Scalar>> {
-    // SAFETY: as this function's own contract.
+pub unsafe fn scalar_opt(pointer: *const rlt_scalar, name: impl Name) -> Result<Option<Scalar>> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.map(|scalar| scalar.to_scalar(name)).transpose()
 }
 
@@ -132,7 +128,7 @@ pub unsafe fn scalar_opt(pointer: *const rlt_scalar, name: &str) -> Result<Optio
 /// `pointer` is NULL or readable.
 #[inline]
 pub unsafe fn int_opt(pointer: *const i64) -> Option<i64> {
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.copied()
 }
 
@@ -142,7 +138,7 @@ pub unsafe fn int_opt(pointer: *const i64) -> Option<i64> {
 /// `pointer` is NULL or readable.
 #[inline]
 pub unsafe fn float_opt(pointer: *const f64) -> Option<f64> {
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.copied()
 }
 
@@ -158,28 +154,29 @@ pub fn bool(value: i32) -> bool {
 /// `pointer` is NULL or readable.
 #[inline]
 pub unsafe fn bool_opt(pointer: *const i32) -> Option<bool> {
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.map(|value| *value != 0)
 }
 
-/// An array with its length. NULL is fine where the length is 0.
+/// An array with its length. NULL is allowed if the length is 0.
 ///
 /// # Safety
 /// `pointer` is NULL or points to `len` readable elements.
 #[inline]
-pub unsafe fn slice<'a, T>(pointer: *const T, len: i64, name: &str) -> Result<&'a [T]> {
+pub unsafe fn slice<'a, T>(pointer: *const T, len: i64, name: impl Name) -> Result<&'a [T]> {
     ensure!(len >= 0, Value, "the length of argument `{name}` is negative ({len})");
     let most = isize::MAX as u64 / size_of::<T>().max(1) as u64;
     ensure!(len as u64 <= most, Value, "the length of argument `{name}` is {len}, more than memory can hold");
     match (pointer.is_null(), len) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(null(name)),
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements; it is not NULL
+        // here.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(pointer, len as usize) }),
     }
 }
 
-/// A list made of each element of another. How long it is was the caller's choice, so that memory for it may run out.
+/// Maps each element of a list. The caller chose the length, so the allocation may fail.
 #[inline]
 pub fn list<T, A: Array>(from: &[T], each: impl FnMut(&T) -> Result<A::Item>) -> Result<SmallVec<A>> {
     let mut list = SmallVec::new();
@@ -194,74 +191,75 @@ pub fn list<T, A: Array>(from: &[T], each: impl FnMut(&T) -> Result<A::Item>) ->
 /// `int[]`
 ///
 /// # Safety
-/// As [`slice`].
+/// The contract of [`slice`].
 #[inline]
-pub unsafe fn ints<'a>(pointer: *const i64, len: i64, name: &str) -> Result<&'a [i64]> {
-    // SAFETY: as this function's own contract.
+pub unsafe fn ints<'a>(pointer: *const i64, len: i64, name: impl Name) -> Result<&'a [i64]> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements.
     unsafe { slice(pointer, len, name) }
 }
 
 /// `int[]?`: a NULL pointer is None, whatever the length.
 ///
 /// # Safety
-/// As [`slice`].
+/// The contract of [`slice`].
 #[inline]
-pub unsafe fn ints_opt<'a>(pointer: *const i64, len: i64, name: &str) -> Result<Option<&'a [i64]>> {
+pub unsafe fn ints_opt<'a>(pointer: *const i64, len: i64, name: impl Name) -> Result<Option<&'a [i64]>> {
     if pointer.is_null() {
         return Ok(None);
     }
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements.
     unsafe { slice(pointer, len, name) }.map(Some)
 }
 
 /// `float[]`
 ///
 /// # Safety
-/// As [`slice`].
-pub unsafe fn floats<'a>(pointer: *const f64, len: i64, name: &str) -> Result<&'a [f64]> {
-    // SAFETY: as this function's own contract.
+/// The contract of [`slice`].
+pub unsafe fn floats<'a>(pointer: *const f64, len: i64, name: impl Name) -> Result<&'a [f64]> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements.
     unsafe { slice(pointer, len, name) }
 }
 
 /// `float[]?`
 ///
 /// # Safety
-/// As [`slice`].
-pub unsafe fn floats_opt<'a>(pointer: *const f64, len: i64, name: &str) -> Result<Option<&'a [f64]>> {
+/// The contract of [`slice`].
+pub unsafe fn floats_opt<'a>(pointer: *const f64, len: i64, name: impl Name) -> Result<Option<&'a [f64]>> {
     if pointer.is_null() {
         return Ok(None);
     }
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements.
     unsafe { slice(pointer, len, name) }.map(Some)
 }
 
 /// `bool[]`
 ///
 /// # Safety
-/// As [`slice`].
-pub unsafe fn bools(pointer: *const i32, len: i64, name: &str) -> Result<SmallVec<[bool; 8]>> {
-    // SAFETY: as this function's own contract.
+/// The contract of [`slice`].
+pub unsafe fn bools(pointer: *const i32, len: i64, name: impl Name) -> Result<SmallVec<[bool; 8]>> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements.
     list(unsafe { slice(pointer, len, name) }?, |flag| Ok(*flag != 0))
 }
 
 /// `Scalar[]`
 ///
 /// # Safety
-/// As [`slice`].
-pub unsafe fn scalars(pointer: *const rlt_scalar, len: i64, name: &str) -> Result<SmallVec<[Scalar; 4]>> {
-    // SAFETY: as this function's own contract.
+/// The contract of [`slice`].
+pub unsafe fn scalars(pointer: *const rlt_scalar, len: i64, name: impl Name) -> Result<SmallVec<[Scalar; 4]>> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements.
     list(unsafe { slice(pointer, len, name) }?, |scalar| scalar.to_scalar(name))
 }
 
-/// `str`: UTF-8 that ends with NUL.
+/// `str`: NUL-terminated UTF-8.
 ///
 /// # Safety
-/// `pointer` is NULL or a C string that stays as it is during the call.
-pub unsafe fn string<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> {
+/// `pointer` is NULL or a C string that does not change during the call.
+pub unsafe fn string<'a>(pointer: *const c_char, name: impl Name) -> Result<&'a str> {
     if pointer.is_null() {
         return Err(null(name));
     }
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or a C string that does not change during the call; it is
+    // not NULL here.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| err!(Value, "argument `{name}` is not UTF-8: {}", text.to_string_lossy()))
 }
@@ -269,12 +267,12 @@ pub unsafe fn string<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> 
 /// `str?`
 ///
 /// # Safety
-/// As [`string`].
-pub unsafe fn string_opt<'a>(pointer: *const c_char, name: &str) -> Result<Option<&'a str>> {
+/// The contract of [`string`].
+pub unsafe fn string_opt<'a>(pointer: *const c_char, name: impl Name) -> Result<Option<&'a str>> {
     if pointer.is_null() {
         return Ok(None);
     }
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or a C string that does not change during the call.
     unsafe { string(pointer, name) }.map(Some)
 }
 
@@ -289,7 +287,7 @@ pub fn dtype(code: i32) -> Result<DType> {
 /// # Safety
 /// `pointer` is NULL or readable.
 pub unsafe fn dtype_opt(pointer: *const i32) -> Result<Option<DType>> {
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.map(|code| DType::from_code(*code)).transpose()
 }
 
@@ -298,7 +296,7 @@ pub unsafe fn dtype_opt(pointer: *const i32) -> Result<Option<DType>> {
 /// # Safety
 /// `pointer` is NULL or readable.
 pub unsafe fn memory_format_opt(pointer: *const i32) -> Result<Option<MemoryFormat>> {
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.map(|code| MemoryFormat::from_code(*code)).transpose()
 }
 
@@ -317,7 +315,7 @@ pub fn layout(code: i32) -> Result<Layout> {
 /// # Safety
 /// `pointer` is NULL or readable.
 pub unsafe fn layout_opt(pointer: *const i32) -> Result<Option<Layout>> {
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.map(|code| Layout::from_code(*code)).transpose()
 }
 
@@ -325,8 +323,8 @@ pub unsafe fn layout_opt(pointer: *const i32) -> Result<Option<Layout>> {
 ///
 /// # Safety
 /// `pointer` is NULL or readable.
-pub unsafe fn device(pointer: *const rlt_device, name: &str) -> Result<Device> {
-    // SAFETY: as this function's own contract.
+pub unsafe fn device(pointer: *const rlt_device, name: impl Name) -> Result<Device> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { device_opt(pointer) }?.ok_or_else(|| null(name))
 }
 
@@ -335,19 +333,19 @@ pub unsafe fn device(pointer: *const rlt_device, name: &str) -> Result<Device> {
 /// # Safety
 /// `pointer` is NULL or readable.
 pub unsafe fn device_opt(pointer: *const rlt_device) -> Result<Option<Device>> {
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or readable.
     unsafe { pointer.as_ref() }.map(|device| device.to_device()).transpose()
 }
 
-/// The tail `dtype, layout, device, pin_memory` of factories: NULL is all defaults.
+/// The trailing arguments `dtype, layout, device, pin_memory` of factories: NULL selects the defaults.
 ///
 /// # Safety
-/// `pointer` is NULL or points to as many readable bytes as its `struct_size` says.
+/// `pointer` is NULL or points to `struct_size` readable bytes, as its first field states.
 pub unsafe fn options(pointer: *const rlt_tensor_options) -> Result<Options> {
     if pointer.is_null() {
         return Ok(Options::default());
     }
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `struct_size` readable bytes.
     unsafe { sized::read(pointer, "options") }?.to_options()
 }
 
@@ -355,7 +353,7 @@ pub unsafe fn options(pointer: *const rlt_tensor_options) -> Result<Options> {
 ///
 /// # Safety
 /// `handle` is NULL or live.
-pub unsafe fn generator_opt(handle: *const rlt_generator) -> Option<GeneratorRef> {
-    // SAFETY: as this function's own contract.
-    unsafe { handle::borrow_opt(handle) }
+pub unsafe fn generator_opt(handle: *const rlt_generator, name: impl Name) -> Result<Option<GeneratorRef>> {
+    // SAFETY: the caller guarantees that `handle` is NULL or live.
+    unsafe { handle::borrow_opt(handle, name) }
 }

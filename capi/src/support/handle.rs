@@ -1,76 +1,105 @@
-//! Handles: what owns what, written in the type, so that a wrong free does not compile.
+//! Handles: ownership is encoded in the type, so that a wrong free does not compile.
 //!
-//! A handle is an opaque pointer that C owns. Each C type names the Rust type behind it and how it is turned
-//! into a pointer: boxed (one owner) or shared (reference-counted, `_retain` gives another owner). Every
-//! handle that is handed out counts as live until it is freed.
+//! A handle is an opaque pointer owned by C. Each C type names the Rust type behind it and how it is turned into a
+//! pointer: boxed (one owner) or shared (reference-counted; `_retain` adds an owner). Every returned handle counts as
+//! live until it is freed.
 
 use super::guard::null;
+use super::name::Name;
 use super::{last_error, watch};
 use rushlight_base::{Result, handles};
+use rushlight_tensor::dispatch::{Future, Object};
 use rushlight_tensor::{Generator, Tensor};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// A C handle type.
 pub trait Handle: Sized {
-    /// The Rust value that one handle owns.
+    /// The Rust value that a handle owns.
     type Rust: Raw;
 }
 
-/// A Rust value that fits in one pointer.
+/// A Rust value that fits into one pointer.
 ///
 /// # Safety
-/// `from_raw(into_raw(x))` gives `x` back, the pointer is not null, and it can be moved between threads.
+/// `from_raw(into_raw(x))` returns `x`, the pointer is not null, and it can be moved between threads.
 pub unsafe trait Raw: Sized {
-    /// Turn the value into a pointer that owns it.
+    /// Converts the value into a pointer that owns it.
     fn into_raw(self) -> *mut ();
-    /// Take the value back.
+    /// Takes the value back.
     ///
     /// # Safety
-    /// `pointer` came from `into_raw`, and is used no more afterwards (unless the result is not dropped).
+    /// `pointer` came from `into_raw`, and is not used afterwards (unless the result is not dropped).
     unsafe fn from_raw(pointer: *mut ()) -> Self;
 }
 
-// SAFETY: Tensor's own raw form is the pointer of its reference count.
+// SAFETY: `Tensor::into_raw` and `from_raw` are inverses on the non-null pointer of the reference count, and `Tensor`
+// is `Send`.
 unsafe impl Raw for Tensor {
     fn into_raw(self) -> *mut () {
         Tensor::into_raw(self).cast_mut().cast()
     }
     unsafe fn from_raw(pointer: *mut ()) -> Tensor {
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees that `pointer` came from `into_raw` of a `Tensor`.
         unsafe { Tensor::from_raw(pointer.cast_const().cast()) }
     }
 }
 
-// SAFETY: Generator's own raw form is the pointer of its reference count.
+// SAFETY: `Generator::into_raw` and `from_raw` are inverses on the non-null pointer of the reference count, and
+// `Generator` is `Send`.
 unsafe impl Raw for Generator {
     fn into_raw(self) -> *mut () {
         Generator::into_raw(self).cast_mut().cast()
     }
     unsafe fn from_raw(pointer: *mut ()) -> Generator {
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees that `pointer` came from `into_raw` of a `Generator`.
         unsafe { Generator::from_raw(pointer.cast_const().cast()) }
     }
 }
 
-// SAFETY: Box's own raw form.
+// SAFETY: `Object::into_raw` and `from_raw` are inverses on the non-null pointer of the reference count, and `Object` is
+// `Send`.
+unsafe impl Raw for Object {
+    fn into_raw(self) -> *mut () {
+        Object::into_raw(self).cast_mut()
+    }
+    unsafe fn from_raw(pointer: *mut ()) -> Object {
+        // SAFETY: the caller guarantees that `pointer` came from `into_raw` of an `Object`.
+        unsafe { Object::from_raw(pointer) }
+    }
+}
+
+// SAFETY: `Future::into_raw` and `from_raw` are inverses on the non-null pointer of the reference count, and `Future` is
+// `Send`.
+unsafe impl Raw for Future {
+    fn into_raw(self) -> *mut () {
+        Future::into_raw(self).cast_mut()
+    }
+    unsafe fn from_raw(pointer: *mut ()) -> Future {
+        // SAFETY: the caller guarantees that `pointer` came from `into_raw` of a `Future`.
+        unsafe { Future::from_raw(pointer) }
+    }
+}
+
+// SAFETY: `Box::into_raw` and `from_raw` are inverses, a box is never null, and `Box<T>` is `Send` for `T: Send`.
 unsafe impl<T: Send + Sync> Raw for Box<T> {
     fn into_raw(self) -> *mut () {
         Box::into_raw(self).cast()
     }
     unsafe fn from_raw(pointer: *mut ()) -> Box<T> {
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees that `pointer` came from `into_raw` of a `Box<T>`.
         unsafe { Box::from_raw(pointer.cast()) }
     }
 }
 
-// SAFETY: Arc's own raw form.
+// SAFETY: `Arc::into_raw` and `from_raw` are inverses, the pointer is never null, and `Arc<T>` is `Send` for
+// `T: Send + Sync`.
 unsafe impl<T: Send + Sync> Raw for Arc<T> {
     fn into_raw(self) -> *mut () {
         Arc::into_raw(self).cast_mut().cast()
     }
     unsafe fn from_raw(pointer: *mut ()) -> Arc<T> {
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees that `pointer` came from `into_raw` of an `Arc<T>`.
         unsafe { Arc::from_raw(pointer.cast_const().cast()) }
     }
 }
@@ -78,7 +107,7 @@ unsafe impl<T: Send + Sync> Raw for Arc<T> {
 /// The value of a handle that C still owns: derefs to it, and does not drop it.
 pub type Borrowed<H> = ManuallyDrop<<H as Handle>::Rust>;
 
-/// Hand `value` to C.
+/// Passes ownership of `value` to C.
 #[inline]
 pub fn give<H: Handle>(value: H::Rust) -> *mut H {
     handles::made();
@@ -89,36 +118,41 @@ pub fn give<H: Handle>(value: H::Rust) -> *mut H {
     handle
 }
 
-/// Look at the value of a handle during a call.
+/// Borrows the value of a handle during a call.
 ///
 /// # Safety
 /// `handle` is NULL or a live handle of this type, and the result is not used after the call.
-#[inline]
-pub unsafe fn borrow<H: Handle>(handle: *const H, name: &str) -> Result<Borrowed<H>> {
+#[inline(always)]
+pub unsafe fn borrow<H: Handle>(handle: *const H, name: impl Name) -> Result<Borrowed<H>> {
     if handle.is_null() {
         return Err(null(name));
     }
     if watch::is_on() {
         watch::check::<H>(handle, name)?;
     }
-    // SAFETY: the handle is live, and ManuallyDrop leaves its ownership with C.
+    // SAFETY: the caller guarantees a live handle of this type, which came from `give`; `ManuallyDrop` leaves the
+    // ownership with C.
     Ok(ManuallyDrop::new(unsafe { H::Rust::from_raw(handle.cast_mut().cast()) }))
 }
 
 /// [`borrow`] of a handle that may be NULL, which is `None`.
 ///
 /// # Safety
-/// As [`borrow`].
+/// The contract of [`borrow`].
 #[inline]
-pub unsafe fn borrow_opt<H: Handle>(handle: *const H) -> Option<Borrowed<H>> {
-    // SAFETY: as this function's own contract.
-    unsafe { borrow(handle, "") }.ok()
+pub unsafe fn borrow_opt<H: Handle>(handle: *const H, name: impl Name) -> Result<Option<Borrowed<H>>> {
+    if handle.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: `handle` is not NULL here; the caller guarantees that it is live and the result is not used after the
+    // call.
+    unsafe { borrow(handle, name) }.map(Some)
 }
 
-/// Take the value of a handle back from C. `None` for NULL, and for what the watch says is no handle.
+/// Takes the value of a handle back from C. `None` for NULL, and for a pointer that the watch has not registered.
 ///
 /// # Safety
-/// `handle` is NULL or a live handle of this type that C gives up.
+/// `handle` is NULL or a live handle of this type whose ownership C gives up.
 #[inline]
 pub unsafe fn take<H: Handle>(handle: *mut H) -> Option<H::Rust> {
     if handle.is_null() {
@@ -131,7 +165,8 @@ pub unsafe fn take<H: Handle>(handle: *mut H) -> Option<H::Rust> {
         return None;
     }
     handles::freed();
-    // SAFETY: as this function's own contract.
+    // SAFETY: the caller guarantees a live handle of this type, made by `give`, and does not use it afterwards:
+    // ownership returns to Rust.
     Some(unsafe { H::Rust::from_raw(handle.cast()) })
 }
 
@@ -148,7 +183,7 @@ mod tests {
     fn a_handle_counts_until_it_is_freed_and_borrowing_does_not() {
         let value = Arc::new("text".to_owned());
         let handle = give::<Thing>(value.clone());
-        // SAFETY: the handle is live until `take`.
+        // SAFETY: `handle` was made by `give` above and is live until `take`, which is called once.
         unsafe {
             assert_eq!(**borrow(handle, "thing").unwrap(), "text");
             assert_eq!(Arc::strong_count(&value), 2);

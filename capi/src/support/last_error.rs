@@ -1,10 +1,10 @@
-//! The last error of each thread, as C reads it.
+//! The last error of each thread, in the form that C reads.
 
 use rushlight_base::{Error, ErrorKind, Payload};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 
-/// An error in the form C can look at: the text ends with NUL.
+/// An error in the form that C reads: the message is NUL-terminated.
 pub struct CError {
     kind: ErrorKind,
     message: CString,
@@ -13,7 +13,7 @@ pub struct CError {
 }
 
 impl CError {
-    /// The error, ready for C. A NUL inside the text would hide the rest: it becomes a space.
+    /// Converts an error for C. A NUL inside the message would truncate it, so it becomes a space.
     pub fn new(error: &Error) -> CError {
         let text = |text: &str| CString::new(text.replace('\0', " ")).unwrap_or_default();
         CError {
@@ -24,34 +24,34 @@ impl CError {
         }
     }
 
-    /// What is known besides the text.
+    /// Information besides the message.
     pub fn notes(&self) -> &[CString] {
         &self.notes
     }
 
-    /// Its number.
+    /// Its code.
     pub fn code(&self) -> i32 {
         self.kind.code()
     }
 
-    /// Its text, borrowed.
+    /// Its message, borrowed.
     pub fn as_ptr(&self) -> *const c_char {
         self.message.as_ptr()
     }
 
-    /// Its text, for Rust.
+    /// Its message, for Rust.
     pub fn message(&self) -> &str {
         self.message.to_str().unwrap_or_default()
     }
 
-    /// The Rust error again.
+    /// The original Rust error.
     pub fn to_error(&self) -> Error {
         let notes = self.notes.iter().filter_map(|note| note.to_str().ok());
         let error = notes.fold(Error::new(self.kind, self.message()), |error, note| error.with_note(note));
         error.carrying(self.payload.clone())
     }
 
-    /// What it carries.
+    /// Its payload.
     pub fn payload(&self) -> Option<&Payload> {
         self.payload.as_ref()
     }
@@ -61,34 +61,34 @@ thread_local! {
     static LAST: RefCell<Option<CError>> = const { RefCell::new(None) };
 }
 
-/// Keep `error` as this thread's last one. Late in a thread's exit there is nowhere to keep it.
+/// Sets `error` as this thread's last one. Late in a thread's exit the slot no longer exists.
 #[cold]
 pub fn set(error: Error) {
     let error = CError::new(&error);
     let _ = LAST.try_with(|last| last.replace(Some(error)));
 }
 
-/// Move the last error out of the thread.
+/// Moves the last error out of the thread.
 pub fn take() -> Option<CError> {
     LAST.try_with(RefCell::take).ok().flatten()
 }
 
-/// Look at the last error.
+/// Passes the last error to `look`.
 pub fn with<R>(look: impl FnOnce(Option<&CError>) -> R) -> R {
-    // Late in a thread's exit the slot is gone: there is no error then.
+    // Late in a thread's exit the slot no longer exists: there is no error then.
     let last = LAST.try_with(|last| last.as_ptr()).unwrap_or(std::ptr::null_mut());
-    // SAFETY: the slot belongs to this thread and lives as long as it; nothing replaces the error while
-    // `look` runs, because `look` only reads.
+    // SAFETY: the slot belongs to this thread and exists until its end; `look` cannot replace the error, because it
+    // only receives a shared reference and calls nothing that sets it.
     look(unsafe { last.as_ref() }.and_then(Option::as_ref))
 }
 
-/// The text of the last error, or an empty one; valid until the next error of this thread.
+/// The message of the last error, or an empty one; valid until the next error of this thread.
 pub fn message_ptr() -> *const c_char {
     const NONE: &CStr = c"";
     with(|error| error.map_or(NONE.as_ptr(), CError::as_ptr))
 }
 
-/// Keep an error that [`take`] took.
+/// Sets an error that [`take`] took.
 pub fn put_back(error: CError) {
     let _ = LAST.try_with(|last| last.replace(Some(error)));
 }

@@ -1,14 +1,16 @@
-//! What every C function is made of: the guard around its body, the checks of its arguments, the slots of
-//! its outputs, and the handles that own what crosses the border.
+//! The parts of every C function: the guard around its body, the checks of its arguments, the slots of its outputs, and
+//! the handles that own values on the C side.
 //!
-//! Hand-written functions (`crate::core`, `crate::tensor`, ...) and generated ones (`crate::ops`) use nothing
-//! else. `unload` and `panics` keep the promise that the library prints nothing and leaves nothing behind.
+//! Hand-written functions (`crate::core`, `crate::tensor`, ...) and generated ones (`crate::ops`) use only this module.
+//! `unload` and `panics` ensure that the library prints nothing and leaves nothing behind.
 
 pub mod arg;
 pub mod callback;
+pub mod calls;
 mod guard;
 pub mod handle;
 pub mod last_error;
+pub mod name;
 pub mod out;
 mod panics;
 pub mod sized;
@@ -16,5 +18,5 @@ mod unload;
 pub mod value;
 mod watch;
 
-pub use guard::{guard, guard_free};
+pub use guard::{guard, guard_free, guard_op};
 pub(crate) use panics::restore_hook;

@@ -1,9 +1,10 @@
-//! Handles under watch: with `RUSHLIGHT_CHECK_HANDLES=1` in the environment, a handle that was freed, or is of another type,
-//! is the error `InvalidHandle` instead of undefined behaviour.
+//! Handle checking: with `RUSHLIGHT_CHECK_HANDLES=1` in the environment, using a handle that was freed, or has another
+//! type, is the error `InvalidHandle` instead of undefined behaviour.
 //!
-//! A table of all live handles under one lock is too slow for a program's daily work, and finds the mistakes of a program in
-//! its tests. What it cannot see: a freed handle whose address a new one of the same type has got.
+//! A table of all live handles under one lock is too slow for production, but finds mistakes in tests. It cannot detect
+//! a freed handle whose address has been reused by a new handle of the same type.
 
+use super::name::Name;
 use rushlight_base::{Result, bail};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -15,7 +16,7 @@ const ON: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// A live address: what type of handle it is, and how often it was handed out (shared values have one address).
+/// A live address: its handle type, and how many handles share it (shared values have one address).
 struct Entry {
     kind: &'static str,
     owners: usize,
@@ -23,7 +24,7 @@ struct Entry {
 
 static LIVE: Mutex<BTreeMap<usize, Entry>> = Mutex::new(BTreeMap::new());
 
-/// Is the watch on? It is or is not from the first handle on.
+/// Whether checking is on. It cannot change after the first handle.
 #[inline]
 pub fn is_on() -> bool {
     match STATE.load(Ordering::Relaxed) {
@@ -50,23 +51,23 @@ fn kind<H>() -> &'static str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
-/// A handle was handed out.
+/// Called when a handle is created.
 #[cold]
 pub fn made<H>(handle: *const H) {
     live().entry(handle.addr()).or_insert(Entry { kind: kind::<H>(), owners: 0 }).owners += 1;
 }
 
-/// Is this a handle of its type?
+/// Whether this is a handle of its type.
 #[cold]
-pub fn check<H>(handle: *const H, name: &str) -> Result<()> {
+pub fn check<H>(handle: *const H, name: impl Name) -> Result<()> {
     match live().get(&handle.addr()) {
         Some(entry) if entry.kind == kind::<H>() => Ok(()),
         Some(entry) => bail!(InvalidHandle, "argument `{name}` is a {}, not a {}", entry.kind, kind::<H>()),
-        None => bail!(InvalidHandle, "argument `{name}` is no {}: it was freed, or never made", kind::<H>()),
+        None => bail!(InvalidHandle, "argument `{name}` is not a live {}: it was freed, or never created", kind::<H>()),
     }
 }
 
-/// A handle is taken back.
+/// Called when a handle is freed.
 #[cold]
 pub fn freed<H>(handle: *const H) -> Result<()> {
     check(handle, "handle")?;
@@ -88,10 +89,13 @@ mod tests {
     struct Generator;
 
     #[test]
-    fn a_handle_is_known_from_its_making_to_its_last_free() {
+    fn a_handle_is_known_from_its_creation_to_its_last_free() {
         let tensor = std::ptr::without_provenance::<Tensor>(0x1000);
         let message = |result: Result<()>| result.unwrap_err().message().to_owned();
-        assert_eq!(message(check(tensor, "self")), "argument `self` is no Tensor: it was freed, or never made");
+        assert_eq!(
+            message(check(tensor, "self")),
+            "argument `self` is not a live Tensor: it was freed, or never created"
+        );
         made(tensor);
         made(tensor);
         check(tensor, "self").unwrap();

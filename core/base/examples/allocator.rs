@@ -1,5 +1,5 @@
-//! Measures storages against `malloc`: one of 16 bytes made and freed, and the large temporaries of a training loop, whose
-//! pages are written once. `cargo run --release -p rushlight-base --example allocator`
+//! Measures storages against `malloc`: allocating and freeing one of 16 bytes, and the large temporaries of a training
+//! loop, whose pages are written once. `cargo run --release -p rushlight-base --example allocator`
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use rushlight_base::Storage;
@@ -20,11 +20,11 @@ fn median(calls: usize, mut call: impl FnMut()) -> f64 {
     times[10]
 }
 
-/// A step: temporaries of a forward pass, all alive, freed in a backward pass that makes as many.
+/// A step: temporaries of a forward pass, all alive, freed in a backward pass that allocates as many.
 fn step<T>(make: impl Fn(usize) -> T, start: impl Fn(&T) -> *mut u8) {
     let make = |bytes: usize| {
         let block = make(bytes);
-        // SAFETY: the block has so many bytes.
+        // SAFETY: the block was just allocated with `bytes` bytes and has no other user.
         unsafe { start(&block).write_bytes(1, bytes) };
         block
     };
@@ -39,13 +39,13 @@ fn step<T>(make: impl Fn(usize) -> T, start: impl Fn(&T) -> *mut u8) {
 struct Malloc(*mut u8);
 impl Malloc {
     fn new(bytes: usize) -> Malloc {
-        // SAFETY: malloc may be called with any size.
+        // SAFETY: malloc has no precondition on the size.
         Malloc(unsafe { libc::malloc(bytes) }.cast())
     }
 }
 impl Drop for Malloc {
     fn drop(&mut self) {
-        // SAFETY: from malloc, once.
+        // SAFETY: the pointer came from malloc in `new`, and is freed once.
         unsafe { libc::free(self.0.cast()) }
     }
 }

@@ -19,7 +19,7 @@ fn time(mut call: impl FnMut()) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 
-/// Arithmetic that takes the processor about `microseconds`.
+/// Arithmetic that takes about `microseconds`.
 fn burn(rounds_per_microsecond: f64, microseconds: f64) {
     let mut value = 1.0f64;
     for round in 0..(rounds_per_microsecond * microseconds) as usize {

@@ -1,18 +1,17 @@
-//! A memory fence of which one side costs nothing, for pairs of which one side runs at every call and the other hardly
-//! ever.
+//! A memory fence with one free side, for pairs of code paths of which one runs in every call and the other rarely.
 //!
-//! Both sides write, fence and then read what the other writes; at least one of them must see the other's write. With
-//! two full fences that costs the frequent side some 20 cycles. On Linux the rare side can have the kernel put the fence
-//! into every running thread of the process (`membarrier`), and the frequent side needs only keep the compiler from
-//! reordering. Elsewhere, or where the kernel refuses, [`light`] is a full fence.
+//! Both sides write, fence and then read the other's data; at least one of them must see the other's write. Two full
+//! fences would cost the frequent side about 20 cycles. On Linux the rare side asks the kernel to run the fence on
+//! every running thread of the process (`membarrier`), and the frequent side only has to keep the compiler from
+//! reordering. Elsewhere, or if the kernel does not support it, [`light`] is a full fence.
 
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
 
-/// Does [`heavy`] reach into the other threads, so that [`light`] may be free? Only ever set before a process has
-/// threads in here, by [`prepare`], or taken back by a child that has one thread.
+/// Whether [`heavy`] fences the other threads, so that [`light`] may be free. [`prepare`] sets it before any thread of
+/// the process uses this module, and a forked child, which has one thread, resets it.
 static REACHES: AtomicBool = AtomicBool::new(false);
 
-/// The frequent side's fence. The thread has called [`prepare`] before.
+/// The fence of the frequent side. The thread must have called [`prepare`] before.
 #[inline(always)]
 pub(crate) fn light() {
     if cfg!(target_os = "linux") && REACHES.load(Ordering::Relaxed) {
@@ -22,15 +21,15 @@ pub(crate) fn light() {
     }
 }
 
-/// The rare side's fence. False: the kernel refused, though it had promised; then nothing is known of what other threads
-/// have written.
+/// The fence of the rare side. False if the kernel call failed although it was registered: the writes of other threads
+/// are then unknown.
 #[must_use]
 pub(crate) fn heavy() -> bool {
     fence(Ordering::SeqCst);
     !REACHES.load(Ordering::Relaxed) || membarrier(command::FENCE)
 }
 
-/// Ask the kernel for its help. A full fence of its own: whoever calls [`heavy`] later sees the answer.
+/// Registers with the kernel. Also a full fence, so that a later call of [`heavy`] on any thread sees the result.
 pub(crate) fn prepare() {
     if !REACHES.load(Ordering::Relaxed) && membarrier(command::REGISTER) {
         REACHES.store(true, Ordering::Relaxed);
@@ -38,7 +37,7 @@ pub(crate) fn prepare() {
     fence(Ordering::SeqCst);
 }
 
-/// A forked child asks for itself; it has one thread.
+/// A forked child registers again; it has one thread.
 pub(crate) fn after_fork_in_child() {
     REACHES.store(false, Ordering::Relaxed);
     prepare();
@@ -52,7 +51,7 @@ mod command {
 
 #[cfg(target_os = "linux")]
 fn membarrier(command: i32) -> bool {
-    // SAFETY: the call takes numbers only.
+    // SAFETY: `membarrier` takes numbers and accesses no memory of the caller.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 

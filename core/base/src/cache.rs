@@ -1,13 +1,12 @@
-//! Memory that was freed and is kept for the next request: the allocator below `memory.rs`, above the system.
+//! Caching allocator of freed memory: below `memory.rs`, above the system.
 //!
-//! Small blocks (up to 64 KiB) are kept by the thread that frees them, in a list for each size class (`local.rs`): taking and
-//! giving one needs no locked instruction. Whoever empties another thread's lists asks for them by way of `asymmetric.rs`.
-//! Larger blocks are kept in one short table, oldest first; from 2 MiB on they are mapped at a multiple of 2 MiB, for huge
-//! pages.
+//! Small blocks (up to 64 KiB) are kept by the thread that frees them, in a list for each size class (`local.rs`):
+//! allocating and freeing one needs no atomic read-modify-write. A thread that empties another thread's lists requests
+//! them through `asymmetric.rs`. Larger blocks are kept in one short table, oldest first; from 2 MiB on they are mapped
+//! at a multiple of 2 MiB, for huge pages.
 //!
-//! The counters stand in the shards and are summed on request. The high-water mark is exact when one thread allocates;
-//! with several it is off by what each may have reached at another time since the mark was last brought up to date, at
-//! most [`LAG`] for each.
+//! The counters are in the shards and are summed on request. The high-water mark is exact if one thread allocates. With
+//! several it can miss peaks that threads reached since the mark was last updated, at most [`LAG`] bytes for each.
 
 use crate::local::{self, Local};
 use crate::spin::{SpinLock, relax};
@@ -21,20 +20,20 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicIsize, AtomicUsize, Orderin
 pub(crate) const ALIGNMENT: usize = 64;
 /// The largest block of a shard.
 const SMALL: usize = 64 << 10;
-/// By how much a thread's small blocks may shrink before it brings the high-water mark up to date.
+/// How far a thread's small blocks may shrink before it updates the high-water mark.
 const LAG: i64 = 1 << 20;
 /// Classes of small blocks: multiples of 64 bytes up to 1 KiB, then four in each doubling.
 const CLASSES: usize = 16 + 6 * 4;
-/// What a shard keeps at most, in bytes, if the limit of the whole allows. Half of that is for the shards, and enough for
-/// so many of them, or more if there are more.
+/// The maximum that a shard caches, in bytes, if the overall limit allows it. Half of that limit is for the shards;
+/// this number of shards can cache their maximum at the same time, and with more shards each one caches less.
 const SHARD_LIMIT: usize = 2 << 20;
 const SHARDS: usize = 16;
 /// Size and alignment of a huge page; larger blocks are mapped.
 const HUGE: usize = 2 << 20;
-/// How many large blocks are kept at most.
+/// Maximum number of cached large blocks.
 const ENTRIES: usize = 256;
 
-/// A block of memory, and what is needed to give it back.
+/// A block of memory, and the data needed to free it.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
     pub(crate) start: NonNull<u8>,
@@ -44,20 +43,20 @@ pub(crate) struct Piece {
     offset: u8,
 }
 
-/// What a small block holds while it is kept.
+/// Header of a cached small block.
 struct Free {
     next: *mut Free,
     offset: u8,
 }
 
-/// The small blocks that one thread keeps.
+/// The small blocks that one thread caches.
 pub(crate) struct Shard {
-    /// The thread is at the lists.
+    /// The thread is using its lists.
     busy: AtomicBool,
-    /// Somebody else wants to be.
+    /// Another thread requests them.
     wanted: AtomicBool,
-    /// Bytes that count in blocks that the thread took, less those that it gave back; and the most since the high-water
-    /// mark was brought up to date.
+    /// Counted bytes in blocks that the thread allocated, less those that it freed; and the maximum since the
+    /// high-water mark was updated.
     live: AtomicI64,
     high: AtomicI64,
     kept: AtomicUsize,
@@ -66,30 +65,30 @@ pub(crate) struct Shard {
 
 type Lists = [*mut Free; CLASSES];
 
-// SAFETY: the lists are only reached by the thread while it is busy, and by others while it is kept from it; the rest is
-// atomic.
+// SAFETY: the lists are accessed only by the owning thread while `busy` is set, and by others while `reach` holds it
+// off; the other fields are atomic.
 unsafe impl Sync for Shard {}
 
 struct Table {
-    /// The first `len` are there, oldest first.
+    /// The first `len` are valid, oldest first.
     entries: [Option<Piece>; ENTRIES],
     len: usize,
 }
 
-// SAFETY: blocks of memory may be used by any thread.
+// SAFETY: the blocks in it are plain memory that any thread may use.
 unsafe impl Send for Table {}
 
-/// The large blocks that are kept.
+/// The cached large blocks.
 static LARGE: SpinLock<Table> = SpinLock::new(Table { entries: [None; ENTRIES], len: 0 });
-/// Bytes in live blocks that are in no shard, and in large blocks that are kept.
+/// Bytes in live blocks that are in no shard, and in cached large blocks.
 static LARGE_LIVE: AtomicI64 = AtomicI64::new(0);
 static LARGE_KEPT: AtomicUsize = AtomicUsize::new(0);
 
 static PEAK: AtomicI64 = AtomicI64::new(0);
-/// The limit of what is kept, in bytes; negative: not decided yet.
+/// The limit of cached memory, in bytes; negative: not decided yet.
 static LIMIT: AtomicIsize = AtomicIsize::new(-1);
 static OF_SHARD: AtomicUsize = AtomicUsize::new(0);
-/// Held by whoever reaches for the lists of others.
+/// Held by the thread that accesses the lists of others.
 static REACHING: SpinLock<()> = SpinLock::new(());
 
 impl Shard {
@@ -104,7 +103,7 @@ impl Shard {
         }
     }
 
-    /// The thread's own lists, for a few instructions in which nothing is called that could block.
+    /// Gives access to the thread's own lists, for a few instructions that call nothing that could block.
     #[inline(always)]
     fn with<R>(&self, body: impl FnOnce(&mut Lists) -> R) -> R {
         self.busy.store(true, Ordering::Relaxed);
@@ -112,13 +111,14 @@ impl Shard {
         if self.wanted.load(Ordering::Acquire) {
             self.give_way();
         }
-        // SAFETY: whoever wants the lists from now on sees that the thread is busy, and waits.
+        // SAFETY: `busy` is set, so threads that want the lists wait (`reach`); no other reference to them exists on
+        // this thread.
         let result = body(unsafe { &mut *self.free.get() });
         self.busy.store(false, Ordering::Release);
         result
     }
 
-    /// Wait until nobody else wants the lists; the thread is busy then.
+    /// Waits until no other thread wants the lists; `busy` is set then.
     #[cold]
     fn give_way(&self) {
         let mut spins = 0;
@@ -141,8 +141,8 @@ impl Shard {
     }
 }
 
-/// Keep the threads from their lists, until [`let_go`]: those that are given back. None, where it cannot be known whether
-/// they are at them.
+/// Keeps the threads from using their lists until [`let_go`] and returns the shards. `None` if a fence failed, so that
+/// it is unknown whether threads are using their lists.
 fn reach() -> &'static [Local] {
     REACHING.hold();
     let locals = local::all();
@@ -159,13 +159,13 @@ fn reach() -> &'static [Local] {
     locals
 }
 
-/// Let the threads at their lists again.
+/// Lets the threads use their lists again.
 ///
 /// # Safety
-/// [`reach`] was called, and nothing that it gave is used any more.
+/// [`reach`] was called, and none of its results is used afterwards.
 unsafe fn let_go() {
     local::all().iter().for_each(|local| local.shard.wanted.store(false, Ordering::Release));
-    // SAFETY: `reach` took it.
+    // SAFETY: `reach` took the lock, as the caller guarantees.
     unsafe { REACHING.release() };
 }
 
@@ -202,7 +202,7 @@ fn size_of_large(class: u16) -> usize {
     (1 << doubling) + (step + 1) * ((1 << doubling) / 8)
 }
 
-/// A block of `size` bytes, not initialised, of which `counted` count. `None`: out of memory.
+/// Allocates a block of `size` bytes, uninitialized, of which `counted` are counted. `None`: out of memory.
 #[inline]
 pub(crate) fn take(size: usize, counted: usize) -> Option<Piece> {
     if size > SMALL {
@@ -211,10 +211,11 @@ pub(crate) fn take(size: usize, counted: usize) -> Option<Piece> {
     let (class, bytes) = small_class(size);
     let Some(local) = local::mine() else { return take_apart(class, counted) };
     let shard = &local.shard;
-    // What is in a list is a block that was given back, and begins with its `Free`.
+    // A block in a list was freed, and begins with its `Free`.
     let kept = shard.with(|lists| {
         let free = NonNull::new(lists[class])?;
-        // SAFETY: as above.
+        // SAFETY: `free` is a block in this thread's list: it was freed with `give`, which wrote its `Free`, and no one
+        // else uses it.
         let Free { next, offset } = unsafe { free.read() };
         lists[class] = next;
         shard.kept.store(shard.kept.load(Ordering::Relaxed) - bytes, Ordering::Relaxed);
@@ -225,18 +226,19 @@ pub(crate) fn take(size: usize, counted: usize) -> Option<Piece> {
     Some(Piece { start, class: class as u16, offset })
 }
 
-/// Give back a block of which `counted` bytes count.
+/// Frees a block of which `counted` bytes were counted.
 ///
 /// # Safety
-/// The piece came from [`take`] with the same `counted`, and is not used any more.
+/// The piece came from [`take`] with the same `counted`, and is not used afterwards.
 #[inline]
 pub(crate) unsafe fn give(piece: Piece, counted: usize) {
     let class = usize::from(piece.class);
     if class >= CLASSES {
-        // SAFETY: as here.
+        // SAFETY: the caller guarantees that the piece came from `take` with the same `counted` and is not used
+        // afterwards.
         return unsafe { give_large(piece, counted) };
     }
-    // SAFETY: as here.
+    // SAFETY: the caller guarantees that the piece came from `take` with the same `counted` and is not used afterwards.
     let Some(local) = local::mine() else { return unsafe { give_apart(piece, counted) } };
     let shard = &local.shard;
     if local::add(&shard.live, -(counted as i64)) < shard.high.load(Ordering::Relaxed) - LAG {
@@ -249,32 +251,32 @@ pub(crate) unsafe fn give(piece: Piece, counted: usize) {
         }
         shard.kept.store(kept, Ordering::Relaxed);
         let free = piece.start.cast::<Free>();
-        // SAFETY: the block is ours and has room for a `Free`.
+        // SAFETY: the caller gave up the block, and every size class holds at least a `Free`.
         unsafe { free.write(Free { next: lists[class], offset: piece.offset }) };
         lists[class] = free.as_ptr();
         true
     });
     if !there_is_room {
-        // SAFETY: the piece is ours.
+        // SAFETY: the caller gave up the piece, and the shard belongs to this thread.
         unsafe { give_too_much(shard, piece) };
     }
 }
 
-/// What is kept is of sizes that are not asked for any more: start again.
+/// The cached sizes are no longer requested: start again.
 ///
 /// # Safety
-/// The piece is the caller's.
+/// The caller owns the piece.
 #[cold]
 unsafe fn give_too_much(shard: &Shard, piece: Piece) {
     let lists = shard.with(|lists| empty(shard, lists));
-    // SAFETY: the lists and the piece are ours.
+    // SAFETY: `busy` is set, so no other thread accesses the lists, and the caller guarantees that it owns the piece.
     unsafe {
         free_lists(lists);
         to_malloc(piece.start, piece.offset);
     }
 }
 
-/// A small block for a thread that keeps none.
+/// A small block for a thread without a shard.
 #[cold]
 fn take_apart(class: usize, counted: usize) -> Option<Piece> {
     let (start, offset) = from_malloc(size_of_small(class))?;
@@ -283,26 +285,27 @@ fn take_apart(class: usize, counted: usize) -> Option<Piece> {
 }
 
 /// # Safety
-/// As for [`give`], of a small block.
+/// The contract of [`give`], for a small block.
 #[cold]
 unsafe fn give_apart(piece: Piece, counted: usize) {
     count(-(counted as i64));
-    // SAFETY: the piece is ours.
+    // SAFETY: the caller gave up the piece, which came from `from_malloc`.
     unsafe { to_malloc(piece.start, piece.offset) };
 }
 
-/// Take all that a shard keeps.
+/// Takes all blocks out of a shard.
 fn empty(shard: &Shard, lists: &mut Lists) -> Lists {
     shard.kept.store(0, Ordering::Relaxed);
     std::mem::replace(lists, [ptr::null_mut(); CLASSES])
 }
 
 /// # Safety
-/// The lists are the caller's.
+/// The caller owns the lists.
 unsafe fn free_lists(lists: Lists) {
     for mut list in lists {
         while let Some(free) = NonNull::new(list) {
-            // SAFETY: an entry begins with its `Free`, which is read before the block goes.
+            // SAFETY: the caller owns the lists; an entry begins with its `Free`, which is read before the block is
+            // freed.
             unsafe {
                 let Free { next, offset } = list.read();
                 list = next;
@@ -312,26 +315,28 @@ unsafe fn free_lists(lists: Lists) {
     }
 }
 
-/// `bytes` bytes from `malloc`, aligned by hand: several times faster than an aligned allocation, which glibc serves from its
-/// slow path. Tries again after giving back what is kept.
+/// Allocates `bytes` bytes with `malloc`, aligned by hand: several times faster than an aligned allocation, which glibc
+/// serves from its slow path. Retries after releasing the cache.
 #[cold]
 fn from_malloc(bytes: usize) -> Option<(NonNull<u8>, u8)> {
     decide_limit();
-    // SAFETY: malloc may be called with any size.
+    // SAFETY: malloc has no precondition on the size.
     let ask = || NonNull::new(unsafe { libc::malloc(bytes + ALIGNMENT) });
     let base = ask().or_else(|| {
         trim();
         ask()
     })?;
     let offset = base.as_ptr().cast::<u8>().align_offset(ALIGNMENT);
-    // SAFETY: the block has ALIGNMENT bytes more than asked for, and the offset is less than that.
+    // SAFETY: the block has `ALIGNMENT` bytes more than requested, and `offset` is less than that, so the result is in
+    // the block.
     Some((unsafe { base.cast::<u8>().add(offset) }, offset as u8))
 }
 
 /// # Safety
 /// `start` and `offset` came from [`from_malloc`].
 unsafe fn to_malloc(start: NonNull<u8>, offset: u8) {
-    // SAFETY: this is the pointer that malloc returned.
+    // SAFETY: the caller guarantees that `start` and `offset` came from `from_malloc`, so this is the pointer that
+    // malloc returned, and that it is freed once.
     unsafe { libc::free(start.sub(usize::from(offset)).as_ptr().cast::<c_void>()) };
 }
 
@@ -358,7 +363,7 @@ fn take_large(size: usize, counted: usize) -> Option<Piece> {
 }
 
 /// # Safety
-/// As for [`give`].
+/// The contract of [`give`].
 #[inline(never)]
 unsafe fn give_large(piece: Piece, counted: usize) {
     count(-(counted as i64));
@@ -366,13 +371,13 @@ unsafe fn give_large(piece: Piece, counted: usize) {
     let limit = usize::try_from(LIMIT.load(Ordering::Relaxed)).unwrap_or(0);
     let limit = limit.saturating_sub(OF_SHARD.load(Ordering::Relaxed) * local::all().len().max(SHARDS));
     if bytes > limit {
-        // SAFETY: the piece is ours.
+        // SAFETY: the caller gave up the piece, and it was not put into the table.
         return unsafe { release(piece) };
     }
     let mut kept = LARGE_KEPT.fetch_add(bytes, Ordering::Relaxed) + bytes;
     loop {
         let mut table = LARGE.lock();
-        // The oldest goes until there is room.
+        // The oldest is released until there is space.
         let oldest = if kept > limit || table.len == ENTRIES { table.remove(0) } else { None };
         if oldest.is_none() {
             table.add(piece);
@@ -381,13 +386,13 @@ unsafe fn give_large(piece: Piece, counted: usize) {
         let Some(oldest) = oldest else { return };
         let size = size_of_large(oldest.class);
         kept = LARGE_KEPT.fetch_sub(size, Ordering::Relaxed) - size;
-        // SAFETY: it was taken out of the table.
+        // SAFETY: `oldest` was taken out of the table, so nothing else refers to it.
         unsafe { release(oldest) };
     }
 }
 
 impl Table {
-    /// There is room for one more.
+    /// There is space for one more.
     fn add(&mut self, piece: Piece) {
         self.entries[self.len] = Some(piece);
         self.len += 1;
@@ -409,22 +414,23 @@ impl Table {
 }
 
 /// # Safety
-/// The large piece is the caller's.
+/// The caller owns the large piece.
 unsafe fn release(piece: Piece) {
     let bytes = size_of_large(piece.class);
-    // SAFETY: it came from `map` or `from_malloc`, by its size.
+    // SAFETY: the caller owns the piece, which came from `map` if it is at least `HUGE` bytes long and from
+    // `from_malloc` otherwise.
     unsafe {
         if bytes >= HUGE { unmap(piece.start, bytes, piece.offset) } else { to_malloc(piece.start, piece.offset) }
     }
 }
 
-/// `bytes` bytes at a multiple of [`HUGE`]. Tries again after giving back what is kept.
+/// Maps `bytes` bytes at a multiple of [`HUGE`]. Retries after releasing the cache.
 #[cfg(unix)]
 fn map(bytes: usize) -> Option<(NonNull<u8>, u8)> {
     decide_limit();
     let map_once = || {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping, of which the ends that stick out are given back.
+        // SAFETY: mmap with no address creates a new mapping; only its own ends outside the aligned range are unmapped.
         unsafe {
             let mapped = libc::mmap(ptr::null_mut(), bytes + HUGE, access, kind, -1, 0);
             if mapped == libc::MAP_FAILED {
@@ -454,31 +460,31 @@ fn map(bytes: usize) -> Option<(NonNull<u8>, u8)> {
 }
 
 /// # Safety
-/// The memory came from [`map`] and is not used any more.
+/// The memory came from [`map`] and is not used afterwards.
 unsafe fn unmap(start: NonNull<u8>, bytes: usize, offset: u8) {
     #[cfg(unix)]
-    // SAFETY: a whole mapping of ours.
+    // SAFETY: the caller guarantees that this is a whole mapping from `map`, which is not used afterwards.
     unsafe {
         let _ = offset;
         libc::munmap(start.as_ptr().cast(), bytes);
     }
     #[cfg(not(unix))]
-    // SAFETY: it came from malloc.
+    // SAFETY: without mmap, `map` allocated the block with `from_malloc`; the caller does not use it afterwards.
     unsafe {
         let _ = bytes;
         to_malloc(start, offset);
     }
 }
 
-/// Count bytes that are in no shard: large blocks, and those of the embedder's allocator.
+/// Counts bytes that are in no shard: large blocks, and those of the embedder's allocator.
 pub(crate) fn count(counted: i64) {
-    // The shards may have had their high when this was less: it counts with the sum of before.
+    // The shards may have reached their maximum when this count was lower: it is added to the previous sum.
     look();
     LARGE_LIVE.fetch_add(counted, Ordering::Relaxed);
     PEAK.fetch_max(live(), Ordering::Relaxed);
 }
 
-/// Bring the high-water mark up to date. What another thread takes just now may be missed, or seen twice.
+/// Updates the high-water mark. A concurrent allocation may be missed, or counted twice.
 #[cold]
 fn look() {
     let mut sum = LARGE_LIVE.load(Ordering::Relaxed);
@@ -496,12 +502,12 @@ fn shards() -> impl Iterator<Item = &'static Shard> {
     local::all().iter().map(|local| &local.shard)
 }
 
-/// Bytes in live blocks that count.
+/// Counted bytes in live blocks.
 pub(crate) fn live() -> i64 {
     LARGE_LIVE.load(Ordering::Relaxed) + shards().map(|shard| shard.live.load(Ordering::Relaxed)).sum::<i64>()
 }
 
-/// Bytes in live blocks that count, the most there have been, and bytes that are kept.
+/// Counted bytes in live blocks, their maximum, and cached bytes.
 pub(crate) fn stats() -> (i64, i64, i64) {
     look();
     let kept =
@@ -509,29 +515,30 @@ pub(crate) fn stats() -> (i64, i64, i64) {
     (live(), PEAK.load(Ordering::Relaxed), kept as i64)
 }
 
-/// Let the high-water mark start again from what is live now.
+/// Resets the high-water mark to the live bytes.
 pub(crate) fn reset_peak() {
     look();
     PEAK.store(0, Ordering::Relaxed);
     look();
 }
 
-/// Keep at most `bytes` bytes.
+/// Limits the cache to `bytes` bytes.
 pub(crate) fn set_limit(bytes: usize) {
     LIMIT.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
     divide_limit();
     trim();
 }
 
-/// Half of the limit is for the shards. Called when there is another one, too.
+/// Half of the limit is for the shards. Also called when a shard is added.
 pub(crate) fn divide_limit() {
     let limit = usize::try_from(LIMIT.load(Ordering::Relaxed)).unwrap_or(0);
     OF_SHARD.store(SHARD_LIMIT.min(limit / (2 * local::all().len().max(SHARDS))), Ordering::Relaxed);
 }
 
-/// At first use: an eighth of the memory, at most 1 GiB; or what `RUSHLIGHT_CACHE_LIMIT` says, in bytes.
+/// The default, chosen at first use: an eighth of the memory, at most 1 GiB; or the value of `RUSHLIGHT_CACHE_LIMIT`,
+/// in bytes.
 fn decide_limit() {
-    // From now on there is something that a fork has to know of.
+    // From now on fork handlers are needed.
     fork::watch();
     if LIMIT.load(Ordering::Relaxed) < 0 {
         let said = std::env::var("RUSHLIGHT_CACHE_LIMIT").ok().and_then(|text| text.trim().parse().ok());
@@ -541,21 +548,21 @@ fn decide_limit() {
 
 fn physical_memory() -> usize {
     #[cfg(unix)]
-    // SAFETY: asks for two numbers.
+    // SAFETY: sysconf reads two constants and has no precondition.
     let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     #[cfg(not(unix))]
     let (pages, page) = (0i64, 0i64);
     usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(page).unwrap_or(0))
 }
 
-/// Give everything that is kept back to the system.
+/// Returns the whole cache to the system.
 pub(crate) fn trim() {
     if shards().any(|shard| shard.kept.load(Ordering::Relaxed) > 0) {
         trim_shards();
     }
     while let Some(piece) = take_oldest() {
         LARGE_KEPT.fetch_sub(size_of_large(piece.class), Ordering::Relaxed);
-        // SAFETY: it was taken out of the table.
+        // SAFETY: `piece` was taken out of the table, so nothing else refers to it.
         unsafe { release(piece) };
     }
 }
@@ -567,21 +574,21 @@ fn take_oldest() -> Option<Piece> {
 fn trim_shards() {
     let locals = reach();
     for Local { shard, .. } in locals {
-        // SAFETY: the thread is kept from its lists. What was in them is ours.
+        // SAFETY: `reach` holds the thread off its lists, so they are exclusively ours; the blocks in them are unused.
         unsafe { free_lists(empty(shard, &mut *shard.free.get())) };
     }
-    // SAFETY: as this function began.
+    // SAFETY: `reach` was called above, and its results are not used afterwards.
     unsafe { let_go() };
 }
 
-/// Give back what is kept; the limit is decided anew at next use.
+/// Releases the cache; the limit is decided again at next use.
 pub(crate) fn shutdown() {
     trim();
     LIMIT.store(-1, Ordering::Relaxed);
     OF_SHARD.store(0, Ordering::Relaxed);
 }
 
-/// A child gets the locks and lists as they are: let no other thread be at one.
+/// A child inherits the locks and lists in their current state, so no other thread may be using one.
 pub(crate) fn before_fork() {
     reach();
     LARGE.hold();
@@ -589,7 +596,7 @@ pub(crate) fn before_fork() {
 
 /// In both processes.
 pub(crate) fn after_fork() {
-    // SAFETY: `before_fork` took the lock, and called `reach`.
+    // SAFETY: `before_fork` took the lock and called `reach`; both are released here, once in each process.
     unsafe {
         LARGE.release();
         let_go();
@@ -597,11 +604,11 @@ pub(crate) fn after_fork() {
 }
 
 impl Shard {
-    /// The thread is no more. What it was in the middle of, in a fork that could not wait for it, is lost.
+    /// The thread does not exist in the child. If the fork could not wait for it, blocks it was handling are lost.
     pub(crate) fn after_fork_in_child(&self) {
         if self.busy.swap(false, Ordering::Relaxed) {
             self.kept.store(0, Ordering::Relaxed);
-            // SAFETY: nobody else is there.
+            // SAFETY: the child has only this thread, so nothing else accesses the lists.
             unsafe { *self.free.get() = [ptr::null_mut(); CLASSES] };
         }
     }
@@ -612,7 +619,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_hold_what_they_are_for_and_waste_at_most_a_quarter() {
+    fn size_classes_fit_their_requests_and_waste_at_most_a_quarter() {
         for size in 1..=SMALL {
             let (class, bytes) = small_class(size);
             assert!(class < CLASSES && bytes >= size && size_of_small(class) == bytes, "{size}");

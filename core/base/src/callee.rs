@@ -1,13 +1,13 @@
-//! Closures by reference, without their type.
+//! References to closures, without their type.
 //!
-//! Rushlight has thousands of small functions that differ in one closure: the border to C and to Java, the assembly of
-//! operators. What they share is compiled once and is handed the closure as one of these: an address and a function. A
-//! trait object of `FnMut` would do, too, but its table and the functions in there, most of which nobody calls, are larger
-//! than the closures themselves.
+//! Rushlight has thousands of small functions that differ only in one closure: the C and Java boundaries, the assembly
+//! of operators. Their shared code is compiled once and receives the closure as an address and a function. A trait
+//! object of `FnMut` would also work, but its vtable and the functions in it, most of which are never called, are
+//! larger than the closures themselves.
 
-/// `callee! { pub struct Rule<const N: usize>: fn(inputs: [&Dense; N]) -> Result<Spec>; }` declares the type `Rule<'_, N>`
-/// of references to closures with this signature: `Rule::new(&mut closure)`, `rule.call(inputs)`. With `shared fn` they are
-/// closures that several threads may call at once: `Chunk::new(&closure)`.
+/// `callee! { pub struct Rule<const N: usize>: fn(inputs: [&Dense; N]) -> Result<Spec>; }` declares the type
+/// `Rule<'_, N>` of references to closures with this signature: `Rule::new(&mut closure)`, `rule.call(inputs)`. With
+/// `shared fn` they are closures that several threads may call at once: `Chunk::new(&closure)`.
 #[macro_export]
 macro_rules! callee {
     ($(#[$meta:meta])* $visible:vis struct $Name:ident $(<const $N:ident: usize>)?:
@@ -27,8 +27,8 @@ macro_rules! callee {
                     closure: *mut (),
                     $($arg: $type),*
                 ) $(-> $result)? {
-                    // SAFETY: `new` paired this function with the address of an `F` that is borrowed exclusively for as
-                    // long as it may be called.
+                    // SAFETY: `new` paired this function with the address of an `F`, which the lifetime of `Self` keeps
+                    // exclusively borrowed.
                     unsafe { (*closure.cast::<F>())($($arg),*) }
                 }
                 $Name {
@@ -41,7 +41,8 @@ macro_rules! callee {
             /// Calls it.
             #[inline(always)]
             $visible fn call(&mut self, $($arg: $type),*) $(-> $result)? {
-                // SAFETY: the closure is borrowed as long as this value lives, and `call` is the function for its type.
+                // SAFETY: the lifetime of `self` keeps the closure borrowed, and `self.call` is the function for its
+                // type.
                 unsafe { (self.call)(self.closure, $($arg),*) }
             }
         }
@@ -56,9 +57,9 @@ macro_rules! callee {
             borrowed: ::std::marker::PhantomData<&'f ()>,
         }
 
-        // SAFETY: `new` takes closures that several threads may call.
+        // SAFETY: `new` requires the closure to be `Sync`, and the value only calls it through a shared reference.
         unsafe impl $(<const $N: usize>)? Send for $Name<'_ $(, $N)?> {}
-        // SAFETY: as above.
+        // SAFETY: `new` requires the closure to be `Sync`, and `call` only uses a shared reference.
         unsafe impl $(<const $N: usize>)? Sync for $Name<'_ $(, $N)?> {}
 
         impl<'f $(, const $N: usize)?> $Name<'f $(, $N)?> {
@@ -69,8 +70,8 @@ macro_rules! callee {
                     closure: *const (),
                     $($arg: $type),*
                 ) $(-> $result)? {
-                    // SAFETY: `new` paired this function with the address of an `F` that is borrowed for as long as it
-                    // may be called.
+                    // SAFETY: `new` paired this function with the address of an `F`, which the lifetime of `Self` keeps
+                    // borrowed.
                     unsafe { (*closure.cast::<F>())($($arg),*) }
                 }
                 $Name {
@@ -83,7 +84,8 @@ macro_rules! callee {
             /// Calls it.
             #[inline(always)]
             $visible fn call(&self, $($arg: $type),*) $(-> $result)? {
-                // SAFETY: the closure is borrowed as long as this value lives, and `call` is the function for its type.
+                // SAFETY: the lifetime of `self` keeps the closure borrowed, and `self.call` is the function for its
+                // type.
                 unsafe { (self.call)(self.closure, $($arg),*) }
             }
         }
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn closures_are_called_with_what_they_borrow() {
+    fn closures_are_called_with_their_borrows() {
         let unit = 2;
         let mut calls = 0;
         let mut count = |words: [&str; 3], than: usize| {

@@ -1,21 +1,22 @@
-//! Which core a thread runs on, and how it gets off it. For `pool.rs`: a thread that was woken on the core of the thread
-//! that waits for it stops that one instead of helping it.
+//! The core on which a thread runs, and how to move off it. For `pool.rs`: a worker that was woken on the core of the
+//! waiting thread preempts it instead of helping.
 
-/// Number of the core that this thread runs on just now; `None` where that cannot be asked.
+/// Index of the core on which this thread runs now; `None` if the system does not report it.
 #[inline]
 pub(crate) fn current() -> Option<usize> {
     #[cfg(target_os = "linux")]
-    // SAFETY: no arguments. With a kernel and C library of today it reads a word, no system call.
+    // SAFETY: `sched_getcpu` takes no arguments and has no precondition. With a current kernel and C library it reads a
+    // word, without a system call.
     return usize::try_from(unsafe { libc::sched_getcpu() }).ok();
     #[cfg(not(target_os = "linux"))]
     None
 }
 
-/// Move this thread to a core that is not `taken`, if it may run on one. Where it may run stays as it was.
+/// Moves this thread to a core that is not `taken`, if it may run on one. Its affinity mask is unchanged afterwards.
 #[cold]
 pub(crate) fn leave(taken: impl Fn(usize) -> bool) {
     #[cfg(target_os = "linux")]
-    // SAFETY: the sets are plain bits of the size that is passed along, and the numbers are below their capacity.
+    // SAFETY: `cpu_set_t` is a plain bit mask, passed with its size; the indices are below its capacity.
     unsafe {
         let size = size_of::<libc::cpu_set_t>();
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();

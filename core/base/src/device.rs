@@ -1,17 +1,17 @@
-//! Where a tensor lives and how it is laid out, with c10's frozen numbers.
+//! The device and layout of a tensor, with c10's frozen numbers.
 
 use crate::{Result, bail, ensure, err};
 use std::fmt;
 
-/// Kind of device. The numbers are those of `c10::DeviceType`.
+/// Device type. The numbers are those of `c10::DeviceType`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeviceType {
-    /// The host processor.
+    /// The CPU.
     Cpu = 0,
     /// An NVIDIA GPU.
     Cuda = 1,
-    /// Shape and dtype without data.
+    /// The meta device: shape and dtype without data.
     Meta = 14,
 }
 
@@ -36,27 +36,27 @@ impl DeviceType {
     }
 }
 
-/// A device: kind and ordinal (-1: the current one of its kind).
+/// A device: type and index (-1: the current one of its type).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Device {
-    /// Kind of device.
+    /// Device type.
     pub kind: DeviceType,
-    /// Ordinal, or -1.
+    /// Index, or -1.
     pub index: i8,
 }
 
 impl Device {
-    /// The host.
+    /// The CPU.
     pub const CPU: Device = Device { kind: DeviceType::Cpu, index: -1 };
-    /// The device of tensors without data.
+    /// The meta device.
     pub const META: Device = Device { kind: DeviceType::Meta, index: -1 };
 
-    /// The CUDA device with this ordinal.
+    /// The CUDA device with this index.
     pub const fn cuda(index: i8) -> Device {
         Device { kind: DeviceType::Cuda, index }
     }
 
-    /// A device as text: `cpu`, `cuda`, `cuda:1`, `meta`.
+    /// Parses a device string: `cpu`, `cuda`, `cuda:1`, `meta`.
     pub fn parse(text: &str) -> Result<Device> {
         let (name, index) = match text.split_once(':') {
             None => (text, -1),
@@ -89,32 +89,65 @@ impl fmt::Debug for Device {
     }
 }
 
-/// How elements are arranged. The numbers are those of `c10::Layout`.
-#[repr(i32)]
+/// Memory layout. The numbers are those of `c10::Layout`.
+#[repr(i8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Dense with strides.
     Strided = 0,
+    /// Sparse in coordinate format (COO).
+    Sparse = 1,
+    /// Sparse with compressed rows.
+    SparseCsr = 2,
+    /// Dense, in the layout of a library for neural networks. No tensor has it here.
+    Mkldnn = 3,
+    /// Sparse with compressed columns.
+    SparseCsc = 4,
+    /// Sparse with compressed rows of blocks. No tensor has it here.
+    SparseBsr = 5,
+    /// Sparse with compressed columns of blocks. No tensor has it here.
+    SparseBsc = 6,
+    /// Nested tensors of different lengths. No tensor has it here.
+    Jagged = 7,
 }
 
 impl Layout {
     /// The layout with c10's number `code`.
     pub fn from_code(code: i32) -> Result<Layout> {
-        match code {
-            0 => Ok(Layout::Strided),
-            1..=8 => Err(err!(NotImplemented, "layout number {code} (sparse, mkldnn or jagged) is not supported")),
-            _ => Err(err!(Value, "unknown layout number {code}")),
-        }
+        let known = usize::try_from(code).ok().and_then(|code| Layout::ALL.get(code));
+        known.copied().ok_or_else(|| err!(Value, "unknown layout number {code}"))
+    }
+
+    /// All layouts, in the order of their numbers.
+    const ALL: [Layout; 8] = [
+        Layout::Strided,
+        Layout::Sparse,
+        Layout::SparseCsr,
+        Layout::Mkldnn,
+        Layout::SparseCsc,
+        Layout::SparseBsr,
+        Layout::SparseBsc,
+        Layout::Jagged,
+    ];
+
+    /// The name as c10 prints it.
+    pub fn name(self) -> &'static str {
+        ["Strided", "Sparse", "SparseCsr", "Mkldnn", "SparseCsc", "SparseBsr", "SparseBsc", "Jagged"][self as usize]
+    }
+
+    /// Whether rows or columns are compressed.
+    pub fn is_compressed(self) -> bool {
+        matches!(self, Layout::SparseCsr | Layout::SparseCsc | Layout::SparseBsr | Layout::SparseBsc)
     }
 }
 
-/// The order of dimensions in memory that a result should have. The numbers are those of `c10::MemoryFormat`.
+/// Memory format: the order of dimensions in memory. The numbers are those of `c10::MemoryFormat`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryFormat {
     /// Row-major.
     Contiguous = 0,
-    /// As the input is laid out.
+    /// The format of the input is preserved.
     Preserve = 1,
     /// NHWC, for 4 dimensions.
     ChannelsLast = 2,

@@ -1,18 +1,28 @@
 //! Element types: the enum with c10's frozen numbers, the Rust types behind it, and promotion.
+//!
+//! To add a dtype, change these places:
+//!
+//! 1. Here: the enum with c10's number, the row of `TABLE` with the index in `DType::row`, `Element` for the Rust type,
+//!    and promotion.
+//! 2. `core/cpu`: the arithmetic in `number.rs`, and a set of `dispatch!` in `dispatch.rs`, which names the dtypes that
+//!    kernels are instantiated for; conversions from and to all other dtypes in `convert.rs`.
+//! 3. Files: the names in `core/io` (`.pt`, `.safetensors`) and in `bindings/cli/src/npz.rs`.
+//! 4. The bindings: the constants in `capi/src/tensor.rs`, the codes in `capi/src/dlpack.rs`, `c10/core/ScalarType.h`
+//!    and `DType.java`.
 
 use crate::{Result, err};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::fmt;
 
-/// Complex number of two halves (`torch.complex32`).
+/// Complex number of two half-precision parts (`torch.complex32`).
 pub type Complex32 = Complex<f16>;
 /// Complex number of two floats (`torch.complex64`).
 pub type Complex64 = Complex<f32>;
 /// Complex number of two doubles (`torch.complex128`).
 pub type Complex128 = Complex<f64>;
 
-/// Element type of a tensor. The numbers are those of `c10::ScalarType`: files and scripts carry them.
+/// Element type of a tensor. The numbers are those of `c10::ScalarType`, which files and scripts contain.
 #[repr(i32)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
@@ -26,21 +36,21 @@ pub enum DType {
     I32 = 3,
     /// Signed 64-bit integer (`Long`).
     I64 = 4,
-    /// IEEE half (`Half`).
+    /// IEEE half precision (`Half`).
     F16 = 5,
-    /// IEEE single (`Float`).
+    /// IEEE single precision (`Float`).
     F32 = 6,
-    /// IEEE double (`Double`).
+    /// IEEE double precision (`Double`).
     F64 = 7,
-    /// Complex of two halves (`ComplexHalf`).
+    /// Complex of two half-precision parts (`ComplexHalf`).
     C32 = 8,
-    /// Complex of two singles (`ComplexFloat`).
+    /// Complex of two single-precision parts (`ComplexFloat`).
     C64 = 9,
-    /// Complex of two doubles (`ComplexDouble`).
+    /// Complex of two double-precision parts (`ComplexDouble`).
     C128 = 10,
     /// One byte, 0 or 1 (`Bool`).
     Bool = 11,
-    /// Brain float (`BFloat16`).
+    /// Brain floating point (`BFloat16`).
     BF16 = 15,
     /// Unsigned 16-bit integer (`UInt16`).
     U16 = 27,
@@ -50,7 +60,7 @@ pub enum DType {
     U64 = 29,
 }
 
-/// The four levels of type promotion, lowest first.
+/// The four categories of type promotion, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     /// `bool`
@@ -63,7 +73,7 @@ pub enum Category {
     Complex,
 }
 
-/// What is known of each dtype, one row each: the textbook table the methods read.
+/// Properties of each dtype, one row each, which the methods read.
 struct Row {
     dtype: DType,
     name: &'static str,
@@ -96,7 +106,7 @@ const TABLE: [Row; 16] = [
     row(DType::U64, "uint64", "UInt64", 8, Category::Integral),
 ];
 
-/// The bytes per element by c10's number: every operator asks several times.
+/// The bytes per element by c10's number: every operator reads them several times.
 const SIZES: [u8; 32] = {
     let mut sizes = [0; 32];
     let mut row = 0;
@@ -139,12 +149,12 @@ impl DType {
         self.row().c10
     }
 
-    /// Level of promotion.
+    /// Category of promotion.
     pub fn category(self) -> Category {
         self.row().category
     }
 
-    /// Is this a real floating-point dtype?
+    /// Whether this is a real floating-point dtype.
     pub fn is_floating(self) -> bool {
         self.category() == Category::Floating
     }
@@ -154,22 +164,22 @@ impl DType {
         matches!(self, DType::F16 | DType::BF16)
     }
 
-    /// Is this a complex dtype?
+    /// Whether this is a complex dtype.
     pub fn is_complex(self) -> bool {
         self.category() == Category::Complex
     }
 
-    /// Is this an integer dtype? `bool` counts when `include_bool`.
+    /// Whether this is an integer dtype. `bool` counts if `include_bool`.
     pub fn is_integral(self, include_bool: bool) -> bool {
         self.category() == Category::Integral || (include_bool && self == DType::Bool)
     }
 
-    /// Can a tensor of this dtype have a gradient?
+    /// Whether a tensor of this dtype can have a gradient.
     pub fn is_differentiable(self) -> bool {
         self.category() >= Category::Floating
     }
 
-    /// `uint16`, `uint32`, `uint64`: PyTorch supports them in few operators and promotes them with nothing.
+    /// `uint16`, `uint32`, `uint64`: PyTorch supports them in few operators and does not promote them.
     pub fn is_barebones_unsigned(self) -> bool {
         matches!(self, DType::U16 | DType::U32 | DType::U64)
     }
@@ -235,10 +245,10 @@ impl DType {
             .ok_or_else(|| err!(Type, "dtype '{name}' is not supported"))
     }
 
-    /// The dtype both operands are brought to (`torch.promote_types`).
+    /// The dtype to which both operands are promoted (`torch.promote_types`).
     ///
-    /// A higher category wins; within one, the smaller dtype that holds both. `uint16`, `uint32` and
-    /// `uint64` promote only with floating, complex and bool, as in PyTorch.
+    /// The higher category wins; within a category, the smallest dtype that holds both. `uint16`, `uint32` and `uint64`
+    /// promote only with floating, complex and bool, as in PyTorch.
     pub fn promote(self, other: DType) -> Result<DType> {
         use DType::*;
         if self == other {
@@ -247,7 +257,7 @@ impl DType {
         let (low, high) = if self.category() <= other.category() { (self, other) } else { (other, self) };
         if low.category() != high.category() {
             return Ok(match (low, high) {
-                // A real operand widens a complex one to its own precision.
+                // A complex operand is widened to the precision of a real one.
                 (F64, C32 | C64) => C128,
                 (F32 | BF16, C32) => C64,
                 _ => high,
@@ -272,8 +282,8 @@ impl DType {
         }
     }
 
-    /// May a result of this dtype be written into an output of dtype `to`? Complex does not go into real,
-    /// floating not into integral, and only bool into bool (`torch.can_cast`).
+    /// Whether a result of this dtype may be written into an output of dtype `to`: complex not into real, floating not
+    /// into integral, and only bool into bool (`torch.can_cast`).
     pub fn can_cast(self, to: DType) -> bool {
         self.category() <= to.category()
             || (self.category() == Category::Integral && to.category() == Category::Integral)
@@ -304,8 +314,8 @@ pub unsafe trait Element: Copy + Send + Sync + Default + PartialEq + fmt::Debug 
 
 macro_rules! elements {
     ($($rust:ty => $dtype:ident),* $(,)?) => {$(
-        // SAFETY: the sizes agree (tested below); all but bool accept any bit pattern, and bool bytes are
-        // only ever written as 0 or 1.
+        // SAFETY: the sizes agree (tested below); every dtype but bool accepts any bit pattern, and bool bytes are only
+        // ever written as 0 or 1.
         unsafe impl Element for $rust {
             const DTYPE: DType = DType::$dtype;
         }
@@ -347,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_where_the_index_looks() {
+    fn rows_are_stored_at_their_index() {
         for dtype in DType::all() {
             assert_eq!(dtype.row().dtype, dtype);
             assert_eq!(DType::from_code(dtype as i32).unwrap(), dtype);

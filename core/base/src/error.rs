@@ -1,4 +1,7 @@
-//! The one error type: a kind with a frozen number, and a text that names operator, shapes and dtypes.
+//! The error type: a kind with a frozen number, and a message that names operator, shapes and dtypes.
+//!
+//! There is one error type for all crates. A kind is a status of the C ABI, an exception class of C++
+//! (`c10::IndexError`) and an exception class of Java (`TensorIndexException`).
 
 use std::any::Any;
 use std::fmt;
@@ -8,16 +11,15 @@ use std::sync::Arc;
 /// Result of every fallible function of Rushlight.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, as programs tell errors apart. The numbers are the C ABI's error codes: they are
-/// frozen and never reused (0 is success).
+/// Error kind. The numbers are the C ABI's error codes: they are frozen and never reused (0 is success).
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// An operation that PyTorch reports as `RuntimeError` (shapes that do not fit, in-place misuse, ...).
+    /// An operation that PyTorch reports as `RuntimeError` (incompatible shapes, in-place misuse, ...).
     Runtime = 1,
     /// An index or dimension out of range (`IndexError`).
     Index = 2,
-    /// An argument whose value is not acceptable (`ValueError`).
+    /// An invalid argument value (`ValueError`).
     Value = 3,
     /// An argument of the wrong type or dtype (`TypeError`).
     Type = 4,
@@ -29,15 +31,15 @@ pub enum ErrorKind {
     LinAlg = 7,
     /// A required pointer argument was NULL.
     NullPointer = 8,
-    /// A handle that was closed, or is not of the kind the function expects.
+    /// A handle that was closed, or has another type than the function expects.
     InvalidHandle = 9,
     /// The cancel flag was set.
     Cancelled = 10,
-    /// A user callback reported failure.
+    /// A user callback failed.
     Callback = 11,
-    /// A file could not be read, written or understood.
+    /// A file could not be read, written or parsed.
     Io = 12,
-    /// A bug in Rushlight: a panic that the guard at the border caught.
+    /// A bug in Rushlight: a panic that the guard at the ABI boundary caught.
     Internal = 13,
     /// No operator of that name (or overload), or its family is not in this build.
     UnknownOperator = 14,
@@ -62,7 +64,7 @@ impl ErrorKind {
         ErrorKind::UnknownOperator,
     ];
 
-    /// Can it end a kernel half way? What is wrong with arguments is found before a kernel writes.
+    /// Whether it can interrupt a kernel. Invalid arguments are found before a kernel writes.
     pub const fn ends_kernels(self) -> bool {
         matches!(self, ErrorKind::OutOfMemory | ErrorKind::Cancelled | ErrorKind::Callback | ErrorKind::Internal)
     }
@@ -78,16 +80,16 @@ impl ErrorKind {
     }
 }
 
-/// An error: kind and text. One pointer wide, so that `Result<Tensor>` stays small on the fast path.
+/// An error: kind and message. One pointer wide, so that `Result<Tensor>` stays small on the fast path.
 #[derive(Clone)]
 pub struct Error(ManuallyDrop<Box<Inner>>);
 
 impl Drop for Error {
-    // Out of line: every function that meets a `Result` has this on a road that is hardly ever taken.
+    // Out of line: every function with a `Result` has this on a rarely taken code path.
     #[cold]
     #[inline(never)]
     fn drop(&mut self) {
-        // SAFETY: dropped here only, and not used afterwards.
+        // SAFETY: the field is dropped only here, and the error is not used afterwards.
         unsafe { ManuallyDrop::drop(&mut self.0) };
     }
 }
@@ -100,37 +102,37 @@ struct Inner {
     payload: Option<Payload>,
 }
 
-/// What an error carries for whoever made it: an exception of a language above, say.
+/// The payload of an error, for example an exception of the calling language.
 pub type Payload = Arc<dyn Any + Send + Sync>;
 
 impl Error {
-    /// An error of `kind` that says `message`.
+    /// Creates an error of `kind` with a message.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
         Error(ManuallyDrop::new(Box::new(Inner { kind, message: message.into(), notes: Vec::new(), payload: None })))
     }
 
-    /// What kind of error this is.
+    /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The text, as every face shows it.
+    /// The message, as every binding shows it.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What is known besides the text, such as the forward call whose derivative failed: one text each.
+    /// Notes besides the message, such as the forward call whose derivative failed.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
     }
 
-    /// What the error carries besides.
+    /// The payload.
     pub fn payload(&self) -> Option<&Payload> {
         self.0.payload.as_ref()
     }
 
-    /// The same error, carrying `payload`.
+    /// The same error with `payload`.
     #[cold]
     #[must_use]
     pub fn carrying(mut self, payload: Option<Payload>) -> Error {
@@ -138,7 +140,7 @@ impl Error {
         self
     }
 
-    /// The same error as one of `kind`.
+    /// The same error with another kind.
     #[cold]
     #[must_use]
     pub fn of_kind(mut self, kind: ErrorKind) -> Error {
@@ -154,7 +156,7 @@ impl Error {
         self
     }
 
-    /// The same error with `line` below its text.
+    /// The same error with `line` below its message.
     #[cold]
     #[must_use]
     pub fn with_line(mut self, line: impl fmt::Display) -> Error {
@@ -162,8 +164,8 @@ impl Error {
         self
     }
 
-    /// The same error with a second line that names the operator it came from. The innermost operator stays: an
-    /// error that has such a line already is left as it is.
+    /// The same error with a second line that names its operator. The innermost operator stays: an error that already
+    /// has such a line is unchanged.
     #[cold]
     pub fn in_operator(mut self, operator: &str) -> Error {
         const MARK: &str = "\n  in operator ";
@@ -174,7 +176,7 @@ impl Error {
         self
     }
 
-    /// The same error with `context` put before its text, as in `add.Tensor: ...`.
+    /// The same error with `context` before its message, as in `add.Tensor: ...`.
     #[cold]
     pub fn context(mut self, context: impl fmt::Display) -> Error {
         self.0.message = format!("{context}: {}", self.0.message);
@@ -202,7 +204,7 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// An [`Error`] of a kind, with a formatted text: `err!(Index, "dimension {dim} is out of range")`.
+/// Creates an [`Error`] of a kind, with a formatted message: `err!(Index, "dimension {dim} is out of range")`.
 #[macro_export]
 macro_rules! err {
     ($kind:ident, $($text:tt)+) => {
@@ -210,7 +212,7 @@ macro_rules! err {
     };
 }
 
-/// Return an [`err!`] from the function.
+/// Returns an [`err!`] from the function.
 #[macro_export]
 macro_rules! bail {
     ($kind:ident, $($text:tt)+) => {
@@ -218,11 +220,11 @@ macro_rules! bail {
     };
 }
 
-/// Return an [`err!`] unless the condition holds: `ensure!(k <= n, Runtime, "k ({k}) exceeds {n}")`.
+/// Returns an [`err!`] unless the condition holds: `ensure!(k <= n, Runtime, "k ({k}) exceeds {n}")`.
 #[macro_export]
 macro_rules! ensure {
     ($condition:expr, $kind:ident, $($text:tt)+) => {
-        // By a name, so that a comparison of floats may stand here: NaN then fails it, as it should.
+        // Named, so that a comparison of floats may be passed: NaN then fails it, as it should.
         let holds: bool = $condition;
         if !holds {
             $crate::bail!($kind, $($text)+)

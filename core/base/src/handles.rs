@@ -1,25 +1,25 @@
-//! How many handles other languages own: each face counts what it hands out and takes back, so that a test
-//! can ask for zero at its end.
+//! The number of handles that other languages own: each binding counts the handles it returns and frees, so that a test
+//! can require zero at its end.
 
 use crate::local;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// What threads counted that have no [`local::Local`].
+/// Counts of threads without a [`local::Local`].
 static OTHERS: AtomicI64 = AtomicI64::new(0);
 
-/// A handle was handed out.
+/// Called when a handle is returned.
 #[inline]
 pub fn made() {
     count(1);
 }
 
-/// A handle was taken back.
+/// Called when a handle is freed.
 #[inline]
 pub fn freed() {
     count(-1);
 }
 
-/// Handles that are out now. Exact when no other thread is making or freeing any.
+/// Number of live handles. Exact when no other thread is creating or freeing any.
 pub fn live() -> i64 {
     let of_threads = local::all().iter().map(|local| local.handles.load(Ordering::Relaxed)).sum::<i64>();
     OTHERS.load(Ordering::Relaxed) + of_threads

@@ -1,7 +1,7 @@
-//! Places where the embedder supplies a function of their own: allocator, log, parallel-for.
+//! Slots for functions that the embedder supplies: allocator, log, parallel-for.
 //!
-//! A slot is read on hot paths (one atomic load) and written almost never. A replaced hook stays alive
-//! until shutdown, because another thread may just be calling it.
+//! A slot is read on hot paths (one atomic load) and rarely written. A replaced hook stays alive until shutdown,
+//! because another thread may be calling it.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 /// One replaceable hook.
 pub(crate) struct Slot<T> {
     current: AtomicPtr<T>,
-    /// Hooks that were replaced, and the current one: owned here until shutdown. The box is needed: the
-    /// atomic pointer points into it while the vector grows.
+    /// Replaced hooks, and the current one: owned here until shutdown. The box is needed: the atomic pointer points
+    /// into it while the vector grows.
     #[allow(clippy::vec_box)]
     owned: Mutex<Vec<Box<T>>>,
 }
@@ -21,15 +21,15 @@ impl<T: Send + Sync> Slot<T> {
         Slot { current: AtomicPtr::new(ptr::null_mut()), owned: Mutex::new(Vec::new()) }
     }
 
-    /// The hook in force.
+    /// The current hook.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
-        // SAFETY: a non-null pointer comes from a box in `owned`, which lives until `clear`; `clear` is
-        // called by shutdown only, whose contract is that no other call is under way.
+        // SAFETY: a non-null pointer comes from a box in `owned`, which lives until `clear`; only shutdown calls
+        // `clear`, whose contract is that no other call is running.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Put `hook` in force, or none.
+    /// Installs `hook`, or removes it.
     pub(crate) fn set(&self, hook: Option<T>) {
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         let pointer = match hook {
@@ -42,7 +42,7 @@ impl<T: Send + Sync> Slot<T> {
         self.current.store(pointer, Ordering::Release);
     }
 
-    /// Forget and free every hook.
+    /// Frees every hook.
     pub(crate) fn clear(&self) {
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         self.current.store(ptr::null_mut(), Ordering::Release);

@@ -1,8 +1,7 @@
-//! The vocabulary that every other crate of Rushlight speaks.
+//! The types that every other crate of Rushlight uses.
 //!
-//! Dtypes, devices, shapes, scalars, errors, storage and its allocator, and the one `Runtime` that all
-//! process state hangs off. This crate knows nothing of tensors, operators or autograd (see
-//! `rushlight-tensor`), and nothing of C (see `capi`).
+//! Dtypes, devices, shapes, scalars, errors, storage and its allocator, and the process-wide state. This crate does not
+//! depend on tensors, operators or autograd (see `rushlight-tensor`), nor on C (see `capi`).
 
 mod asymmetric;
 mod cache;
@@ -14,8 +13,11 @@ mod error;
 mod fork;
 pub mod handles;
 mod hooks;
+pub mod list;
 mod local;
+mod mapped;
 pub mod memory;
+mod overflow;
 mod parallel;
 pub mod pins;
 pub mod plan;
@@ -25,9 +27,11 @@ pub mod reduction;
 pub mod reserve;
 pub mod runtime;
 mod scalar;
+mod scratch;
 mod shape;
 pub mod spin;
 mod storage;
+pub mod thread;
 
 pub use device::{Device, DeviceType, Layout, MemoryFormat};
 pub use dtype::{Category, Complex32, Complex64, Complex128, DType, Element};
@@ -35,6 +39,7 @@ pub use error::{Error, ErrorKind, Payload, Result};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
 pub use scalar::Scalar;
+pub use scratch::Scratch;
 pub use shape::{
     DimVec, contiguous_strides, copy_dims, format_sizes, numel, push_contiguous_strides, same_sizes, wrap_dim,
 };

@@ -1,41 +1,43 @@
-//! What each thread has for itself, so that what every call does needs no locked instruction: its count of handles
-//! (`handles.rs`), its pins (`pins.rs`) and the small blocks of memory it keeps (`cache.rs`).
+//! Thread-local state in a process-wide table: a thread's count of handles (`handles.rs`), its pins (`pins.rs`) and the
+//! small blocks of memory that it caches (`cache.rs`). A call therefore needs no atomic read-modify-write instruction.
 //!
-//! A thread takes a [`Local`] from a table at its first call, and leaves it, with what is in it, to the next thread when it
-//! ends. Only the thread that has one writes to it; others may read the counts, and reach the rest by way of
-//! `asymmetric.rs`. A thread that finds the table full does without: its calls are slower, nothing else.
+//! A thread takes a [`Local`] from the table at its first call. When the thread ends, the slot and its contents go to
+//! the next new thread. Only the owner writes to a slot. Other threads may read the counts; they access the rest only
+//! after a fence of `asymmetric.rs`, so that they bear the cost of the synchronization. A thread that finds the table
+//! full works without a slot, at slower speed.
 
 use crate::{asymmetric, cache, pins};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 /// Threads that can have a [`Local`] at once.
-const ROOM: usize = 512;
+const CAPACITY: usize = 512;
 
-/// What one thread has for itself. Two cache lines, which processors fetch together, keep it apart from others.
+/// The thread-local state of one thread. Aligned to two cache lines, which processors fetch together, so that threads
+/// do not share them.
 #[repr(align(128))]
 pub(crate) struct Local {
     taken: AtomicBool,
-    /// Handles that were made less those that were freed, by the threads that had this.
+    /// Handles created minus handles freed by the threads that have used this slot.
     pub(crate) handles: AtomicI64,
     pub(crate) pins: pins::Pins,
     pub(crate) shard: cache::Shard,
 }
 
-static LOCALS: [Local; ROOM] = [const {
+static LOCALS: [Local; CAPACITY] = [const {
     Local {
         taken: AtomicBool::new(false),
         handles: AtomicI64::new(0),
         pins: pins::Pins::new(),
         shard: cache::Shard::new(),
     }
-}; ROOM];
+}; CAPACITY];
 
-/// So many have ever been taken: the first ones of the table.
+/// Number of slots that have ever been used: the first ones of the table.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Gives the thread's [`Local`] back when the thread ends. Apart from [`MINE`], because a variable with a destructor costs
-/// more to reach.
+/// Returns the thread's [`Local`] to the table when the thread ends. Separate from [`MINE`], because a variable with a
+/// destructor takes longer to access.
 struct End;
 
 impl Drop for End {
@@ -51,7 +53,7 @@ thread_local! {
     static END: End = const { End };
 }
 
-/// What this thread has for itself. `None`: it has to do without.
+/// The slot of this thread. `None` if it has none: the table is full, or the thread is ending.
 #[inline(always)]
 pub(crate) fn mine() -> Option<&'static Local> {
     match MINE.get() {
@@ -63,12 +65,13 @@ pub(crate) fn mine() -> Option<&'static Local> {
 #[cold]
 #[inline(never)]
 fn take() -> Option<&'static Local> {
-    // A thread that is past its destructors would never give it back.
+    // After its destructors have run, a thread would never return the slot.
     END.try_with(|_| ()).ok()?;
     asymmetric::prepare();
     let free = |local: &&Local| !local.taken.load(Ordering::Relaxed) && !local.taken.swap(true, Ordering::Acquire);
     let (index, local) = LOCALS.iter().enumerate().find(|(_, local)| free(local))?;
-    // A full fence: whoever looks through the table after his own has this one in it, or this thread sees what he wrote.
+    // A full fence: a thread that reads the table after its own fence includes this slot, or this thread sees what that
+    // thread wrote.
     if USED.fetch_max(index + 1, Ordering::SeqCst) <= index {
         cache::divide_limit();
     }
@@ -76,12 +79,12 @@ fn take() -> Option<&'static Local> {
     Some(local)
 }
 
-/// All that have ever been taken.
+/// All slots that have ever been used.
 pub(crate) fn all() -> &'static [Local] {
     &LOCALS[..USED.load(Ordering::SeqCst)]
 }
 
-/// A forked child has one thread: what the others had is free again.
+/// A forked child has one thread: the slots of the others are free again.
 pub(crate) fn after_fork_in_child() {
     let mine = MINE.get();
     for local in all() {
@@ -93,7 +96,7 @@ pub(crate) fn after_fork_in_child() {
     }
 }
 
-/// Add to a counter that only this thread writes.
+/// Adds to a counter that only this thread writes, and returns the sum.
 #[inline(always)]
 pub(crate) fn add(counter: &AtomicI64, amount: i64) -> i64 {
     let sum = counter.load(Ordering::Relaxed) + amount;
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_has_one_of_its_own_and_leaves_it_at_its_end() {
+    fn each_thread_has_its_own_slot_and_returns_it_when_it_ends() {
         let of_thread = || std::ptr::from_ref(mine().unwrap()).addr();
         let here = of_thread();
         assert_eq!(of_thread(), here);
@@ -120,7 +123,7 @@ mod tests {
             [scope.spawn(meet), scope.spawn(meet)].map(|thread| thread.join().unwrap())
         });
         assert!(there[0] != here && there[1] != here && there[0] != there[1]);
-        for _ in 0..2 * ROOM {
+        for _ in 0..2 * CAPACITY {
             assert!(std::thread::spawn(|| mine().is_some()).join().unwrap());
         }
     }

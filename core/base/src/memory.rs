@@ -1,7 +1,7 @@
 //! The allocator of tensor memory: aligned, fallible, counted, cached, and replaceable by the embedder.
 //!
-//! Every request whose size depends on input goes through [`allocate`]; running out is the error
-//! `OutOfMemory`, never an abort. Where our own blocks come from, and stay for the next request, is in `cache.rs`.
+//! Every request whose size depends on input goes through [`allocate`]; running out is the error `OutOfMemory`, never
+//! an abort. `cache.rs` provides and caches our own blocks.
 
 use crate::cache::Piece;
 use crate::hooks::Slot;
@@ -12,83 +12,82 @@ use std::ptr::{self, NonNull};
 /// Alignment of CPU storage in bytes: one cache line, one AVX-512 register.
 pub const ALIGNMENT: usize = cache::ALIGNMENT;
 
-/// No machine has more memory: 2^47 bytes are all that a process can address.
+/// Upper bound of any machine's memory: a process can address 2^47 bytes.
 const MOST: usize = (1u64 << 47) as usize;
 
 /// The embedder's allocator.
 #[derive(Clone, Copy)]
 pub struct AllocatorHooks {
-    /// Handed to both functions.
+    /// Passed to both functions.
     pub context: *mut c_void,
     /// Returns `size` bytes aligned to `alignment`, or null.
     pub allocate: unsafe extern "C" fn(context: *mut c_void, size: usize, alignment: usize) -> *mut c_void,
-    /// Takes back what `allocate` returned, with the same size and alignment.
+    /// Frees a block that `allocate` returned, with the same size and alignment.
     pub deallocate: unsafe extern "C" fn(context: *mut c_void, block: *mut c_void, size: usize, alignment: usize),
 }
 
-// SAFETY: the embedder promises, by installing them, that the functions and their context may be used from
-// any thread.
+// SAFETY: `set_allocator` requires of the embedder that the functions and their context may be used from any thread.
 unsafe impl Send for AllocatorHooks {}
-// SAFETY: as above.
+// SAFETY: `&AllocatorHooks` only reads the pointers; `set_allocator` requires that any thread may use them.
 unsafe impl Sync for AllocatorHooks {}
 
 static HOOKS: Slot<AllocatorHooks> = Slot::new();
 
-/// Frees memory that nobody needs any more, if it finds some.
+/// Frees unused memory, if it finds some.
 pub type Reclaim = fn();
 
 static RECLAIM: Slot<Reclaim> = Slot::new();
 
-/// What the allocator has handed out.
+/// Statistics of the allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryStats {
     /// Bytes in live blocks.
     pub allocated: i64,
-    /// The most that `allocated` has been: exact when one thread allocates, else a little off.
+    /// The maximum of `allocated`: exact when one thread allocates, else slightly off.
     pub peak: i64,
-    /// Bytes in live blocks and in those that are kept for the next request.
+    /// Bytes in live and in cached blocks.
     pub reserved: i64,
 }
 
-/// Bytes in live blocks now, the most there have been, and what is kept besides.
+/// Bytes in live blocks, their maximum, and live plus cached bytes.
 pub fn memory_stats() -> MemoryStats {
     let (allocated, peak, kept) = cache::stats();
     MemoryStats { allocated, peak, reserved: allocated + kept }
 }
 
-/// Bytes in live blocks now: cheaper than all of [`memory_stats`].
+/// Bytes in live blocks: cheaper than all of [`memory_stats`].
 pub fn allocated_memory() -> i64 {
     cache::live()
 }
 
-/// Let the high-water mark start again from what is allocated now.
+/// Resets the high-water mark to the bytes allocated now.
 pub fn reset_peak_memory() {
     cache::reset_peak();
 }
 
-/// Give memory that is kept for the next request back to the system.
+/// Returns cached memory to the system.
 pub fn trim_memory() {
     cache::trim();
-    // SAFETY: malloc_trim only returns free memory.
+    // SAFETY: malloc_trim has no precondition; it only returns free memory.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     unsafe {
         libc::malloc_trim(0)
     };
 }
 
-/// Keep at most `bytes` bytes of freed memory for the next request; 0: none.
+/// Limits cached memory to `bytes` bytes; 0: none.
 pub fn set_cache_limit(bytes: i64) -> Result<()> {
     cache::set_limit(usize::try_from(bytes).map_err(|_| err!(Value, "a limit of {bytes} bytes is not possible"))?);
     Ok(())
 }
 
-/// Use the embedder's allocator from now on (`None`: our own). Live blocks go back to where they came from.
+/// Installs the embedder's allocator (`None`: our own). Live blocks are freed by the allocator they came from.
 pub fn set_allocator(hooks: Option<AllocatorHooks>) {
     HOOKS.set(hooks);
 }
 
-/// Ask `reclaim` before a request of our own allocator fails: a language with a collector may hold memory that nobody
-/// needs. The request is made once more then. It is called without a lock of the allocator's, by any thread.
+/// Calls `reclaim` before a request to our own allocator fails, and then retries: a language with a garbage collector
+/// may hold unused memory. Any thread may call it; no lock of the allocator is held.
 pub fn set_reclaim(reclaim: Option<Reclaim>) {
     RECLAIM.set(reclaim);
 }
@@ -102,22 +101,23 @@ pub(crate) fn shutdown() {
 /// An owned block of aligned memory.
 pub(crate) struct Block {
     start: NonNull<u8>,
-    /// Bytes that count as tensor memory; for the embedder's allocator, all of them.
+    /// Bytes counted as tensor memory; for the embedder's allocator, all of them.
     size: usize,
     source: Source,
 }
 
 enum Source {
-    /// Nothing was asked for: no memory behind it.
+    /// An empty block: no memory behind it.
     Empty,
     Own(Piece),
     /// The embedder's allocator.
     Hooks(Box<AllocatorHooks>),
 }
 
-// SAFETY: a block owns its memory; access to the bytes is the business of whoever holds its pointer.
+// SAFETY: a block owns its memory and has no thread affinity; access to the bytes is the responsibility of the holder
+// of its pointer.
 unsafe impl Send for Block {}
-// SAFETY: as above; the fields never change.
+// SAFETY: the fields never change, and a shared `Block` only gives out the pointer.
 unsafe impl Sync for Block {}
 
 impl Block {
@@ -127,13 +127,13 @@ impl Block {
     }
 }
 
-/// Does the embedder provide the memory?
+/// Whether the embedder provides the memory.
 #[inline]
 pub(crate) fn is_hooked() -> bool {
     HOOKS.get().is_some()
 }
 
-/// `header` bytes and `size` bytes behind them from our own allocator, aligned to [`ALIGNMENT`]. Only `size` is
+/// Allocates `header` bytes followed by `size` bytes with our own allocator, aligned to [`ALIGNMENT`]. Only `size` is
 /// counted as tensor memory.
 #[inline]
 pub(crate) fn allocate_behind(header: usize, size: usize) -> Result<Block> {
@@ -145,7 +145,7 @@ pub(crate) fn allocate_behind(header: usize, size: usize) -> Result<Block> {
 #[cold]
 fn take_again(total: usize, size: usize) -> Option<Piece> {
     let reclaim = RECLAIM.get()?;
-    // Collecting takes its time: what no machine has is refused at once.
+    // A collection takes time: impossible sizes are rejected at once.
     if total > MOST {
         return None;
     }
@@ -158,7 +158,7 @@ fn out_of_memory(size: usize) -> Error {
     err!(OutOfMemory, "not enough memory: the allocator could not provide {size} bytes")
 }
 
-/// `size` bytes aligned to [`ALIGNMENT`]. The bytes are not initialised.
+/// Allocates `size` bytes aligned to [`ALIGNMENT`]. The bytes are not initialized.
 pub(crate) fn allocate(size: usize) -> Result<Block> {
     if size == 0 {
         let start = NonNull::new(ptr::without_provenance_mut(ALIGNMENT)).unwrap_or(NonNull::dangling());
@@ -175,7 +175,7 @@ pub(crate) fn allocate(size: usize) -> Result<Block> {
 }
 
 fn allocate_hooked(hooks: AllocatorHooks, size: usize) -> Option<Block> {
-    // SAFETY: the embedder installed the functions for exactly this call.
+    // SAFETY: the embedder installed `allocate` with this context and signature (`set_allocator`).
     let start = NonNull::new(unsafe { (hooks.allocate)(hooks.context, size, ALIGNMENT) })?;
     Some(Block { start: start.cast(), size, source: Source::Hooks(Box::new(hooks)) })
 }
@@ -185,7 +185,7 @@ impl Drop for Block {
     fn drop(&mut self) {
         match &self.source {
             Source::Empty => {}
-            // SAFETY: the piece was taken with this size and is given back once, here.
+            // SAFETY: the piece was taken with this size; a block is dropped once, so it is given back once.
             Source::Own(piece) => unsafe { cache::give(*piece, self.size) },
             Source::Hooks(hooks) => give_hooked(hooks, self.start, self.size),
         }
@@ -194,7 +194,7 @@ impl Drop for Block {
 
 #[cold]
 fn give_hooked(hooks: &AllocatorHooks, start: NonNull<u8>, size: usize) {
-    // SAFETY: the block came from this allocator with this size and alignment.
+    // SAFETY: the block came from this allocator with this size and alignment, and its drop frees it once.
     unsafe { (hooks.deallocate)(hooks.context, start.as_ptr().cast(), size, ALIGNMENT) };
     cache::count(-(size as i64));
 }

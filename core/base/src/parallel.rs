@@ -1,13 +1,13 @@
-//! Loops whose iterations may run on several threads: the way there, whoever provides the threads.
+//! Loops whose iterations may run on several threads, whichever component provides the threads.
 //!
 //! [`parallel_for`] runs the shares of a loop on the embedder's threads if there is a hook, else on those of `pool.rs`;
-//! [`parallel_chunks`] cuts a range into shares first. Kernels call these two and nothing else. The shares are fixed by the
-//! shape of the work, never by the number of threads: a kernel that combines partial results in the order of the shares
-//! gives results that are equal to the bit however many threads there are.
+//! [`parallel_chunks`] first splits a range into shares. Kernels call only these two. The shares depend on the shape of
+//! the work, never on the number of threads: a kernel that combines partial results in the order of the shares gives
+//! bitwise identical results for any number of threads. `tests/conformance` checks this property on every operator.
 
 use crate::hooks::Slot;
 use crate::runtime::{check_cancelled, is_cancelled, num_threads};
-use crate::{Result, SmallVec, bail, callee, ensure, pool};
+use crate::{Result, bail, callee, ensure, list, pool};
 use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -27,16 +27,16 @@ pub struct ParallelForHook {
     pub run: Box<dyn Fn(i64, ShareFn, *mut c_void) -> Result<()> + Send + Sync>,
 }
 
-/// Run loops on the embedder's threads (`None`: on our own).
+/// Runs loops on the embedder's threads (`None`: on our own).
 pub fn set_parallel_for(hook: Option<ParallelForHook>) {
     PARALLEL_FOR.set(hook);
 }
 
-/// Run `body(share)` for each share in `0..shares`, in any order and on any threads. Returns when all have ended.
+/// Runs `body(share)` for each share in `0..shares`, in any order and on any threads. Returns when all have ended.
 ///
-/// Shares are fixed by the shape of the work, never by the number of threads, so results are equal to the
-/// bit however many run at once. Several shares for each thread, of some microseconds at least, keep threads busy that come
-/// late. The cancel flag is checked between shares. A share that panics makes the loop the error `Internal`.
+/// The shares depend on the shape of the work, never on the number of threads, so results are bitwise identical. Use
+/// several shares per thread, of at least a few microseconds each, so that late threads still find work. The cancel
+/// flag is checked between shares. A share that panics fails the loop with the error `Internal`.
 #[inline]
 pub fn parallel_for(shares: usize, body: &(impl Fn(usize) + Sync)) -> Result<()> {
     run(shares, false, Share::new(body))
@@ -51,10 +51,11 @@ callee! {
     struct Chunk: shared fn(chunk: Range<usize>);
 }
 
-/// Cut `0..len` into chunks of [`chunk_length`] and run `body(chunk)` for each, in any order and on any threads.
+/// Splits `0..len` into chunks of [`chunk_length`] and runs `body(chunk)` for each, in any order and on any threads.
 ///
-/// A range that is no longer than `grain` is handed to `body` whole, on this thread: choose the grain such that so much
-/// work is worth a second thread (about 16k elements of an addition, 2k of an exponential). An empty range calls nothing.
+/// A range that is no longer than `grain` is passed to `body` whole, on this thread: choose the grain such that this
+/// much work justifies a second thread (about 16k elements of an addition, 2k of an exponential). An empty range calls
+/// nothing.
 #[inline]
 pub fn parallel_chunks(len: usize, grain: usize, body: &(impl Fn(Range<usize>) + Sync)) -> Result<()> {
     run_chunks(len, grain, Chunk::new(body))
@@ -76,22 +77,23 @@ fn run_chunks(len: usize, grain: usize, body: Chunk) -> Result<()> {
     run(len.div_ceil(length), true, Share::new(&share))
 }
 
-/// Length of the chunks that [`parallel_chunks`] makes of `len`; only the last one may be shorter. At most `grain` (or 1),
-/// and a function of these two alone: chunk `i` starts at `i * chunk_length(len, grain)`.
+/// Length of the chunks into which [`parallel_chunks`] splits `len`; only the last one may be shorter. At most `grain`
+/// (or 1), and a function of these two alone: chunk `i` starts at `i * chunk_length(len, grain)`.
 pub fn chunk_length(len: usize, grain: usize) -> usize {
     let grain = grain.max(1);
-    // An even number of them, all about equally long, so that no thread is left with a rest; a long chunk ends on a cache line.
+    // An even number of chunks of about equal length, so that no thread is left with a remainder; a long chunk ends on
+    // a cache line.
     let chunks = if len > grain { len.div_ceil(grain).next_multiple_of(2) } else { 1 };
     let length = len.div_ceil(chunks).max(1);
     if length < 1024 { length } else { length.next_multiple_of(64).min(grain) }
 }
 
-/// A loop under way.
+/// A running loop.
 pub(crate) struct Job<'a> {
     body: Share<'a>,
-    /// Why shares are left out from now on: one of the constants below.
+    /// The reason for skipping further shares: one of the constants below.
     end: AtomicU8,
-    /// What the share said that panicked.
+    /// The message of the share that panicked.
     panic: Mutex<String>,
 }
 
@@ -105,7 +107,7 @@ impl Job<'_> {
         self.end.load(Ordering::Relaxed) != NONE
     }
 
-    /// Run a share, unless the loop was given up. Never panics.
+    /// Runs a share, unless the loop was abandoned. Never panics.
     #[inline]
     pub(crate) fn run(&self, share: usize) {
         if self.is_over() {
@@ -137,16 +139,16 @@ impl Job<'_> {
         match self.end.into_inner() {
             NONE => Ok(()),
             CANCELLED => bail!(Cancelled, "the operation was cancelled"),
-            MISUSED => bail!(Callback, "the parallel-for callback ran a share that there is not, or one share twice"),
+            MISUSED => bail!(Callback, "the parallel-for callback ran a share that does not exist, or one share twice"),
             _ => {
                 let text = self.panic.into_inner().unwrap_or_else(PoisonError::into_inner);
-                bail!(Internal, "a share of a parallel loop panicked: {text}")
+                bail!(Internal, "a task of a parallel loop panicked: {text}")
             }
         }
     }
 }
 
-/// `short`: a share costs a few microseconds.
+/// `short`: a share takes a few microseconds.
 fn run(shares: usize, short: bool, body: Share) -> Result<()> {
     let job = Job { body, end: AtomicU8::new(NONE), panic: Mutex::new(String::new()) };
     let threads = if shares > 1 { num_threads() } else { 1 };
@@ -167,12 +169,12 @@ fn run(shares: usize, short: bool, body: Share) -> Result<()> {
     job.result()
 }
 
-/// A loop in the hands of the embedder, who may call shares that there are not, one twice, or none.
+/// A loop run by the embedder, who may by mistake call shares that do not exist, one twice, or none.
 struct Hooked<'a> {
     job: Job<'a>,
     shares: usize,
     /// A bit for each share that was called.
-    called: SmallVec<[AtomicU64; 8]>,
+    called: Vec<AtomicU64>,
 }
 
 impl Hooked<'_> {
@@ -195,10 +197,11 @@ impl Hooked<'_> {
 
 fn run_hooked(hook: &ParallelForHook, shares: usize, job: Job<'_>) -> Result<()> {
     unsafe extern "C" fn run_share(hooked: *mut c_void, share: i64) {
-        // SAFETY: `hooked` is the one below, alive until `run` returns; it is only shared.
+        // SAFETY: `hooked` points to the value on the stack of the function below, which lives until `run` returns; it
+        // is only shared.
         unsafe { &*hooked.cast::<Hooked<'_>>() }.run(share);
     }
-    let called = (0..shares.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    let called = list::collect((0..shares.div_ceil(64)).map(|_| AtomicU64::new(0)))?;
     let hooked = Hooked { job, shares, called };
     let status = (hook.run)(shares as i64, run_share, ptr::from_ref(&hooked).cast_mut().cast());
     let count = hooked.count();
@@ -208,7 +211,7 @@ fn run_hooked(hook: &ParallelForHook, shares: usize, job: Job<'_>) -> Result<()>
     Ok(())
 }
 
-/// End the threads, forget the hook.
+/// Ends the threads and removes the hook.
 pub(crate) fn shutdown() {
     pool::shutdown();
     PARALLEL_FOR.clear();

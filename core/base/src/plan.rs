@@ -1,14 +1,13 @@
-//! How a loop walks several operands of one shape: device-neutral, built from sizes and strides only.
+//! How a loop traverses several operands of one shape: device-neutral, computed from sizes and strides only.
 //!
-//! A [`Plan`] orders the dimensions so that the output is walked in memory order, drops those of size 1
-//! and merges neighbours that every operand steps through evenly. A contiguous call of any rank so
-//! becomes one row. [`Tiles`] cuts a plan into pieces that fit a cache. The loops themselves live in
-//! `rushlight-cpu`.
+//! A [`Plan`] orders the dimensions so that the output is traversed in memory order, drops those of size 1 and merges
+//! neighbours with uniform steps in every operand. A contiguous call of any rank thus becomes one row. [`Tiles`] splits
+//! a plan into pieces that fit a cache. The loops themselves are in `rushlight-cpu`.
 
 use crate::{DimVec, callee};
 use std::ops::Range;
 
-/// The walk over `N` operands of one shape; operand 0 decides the order.
+/// The traversal of `N` operands of one shape; operand 0 decides the order.
 #[derive(Clone, Debug)]
 pub struct Plan<const N: usize> {
     /// Sizes, innermost dimension first; never empty, never 1 except as the only one.
@@ -18,8 +17,8 @@ pub struct Plan<const N: usize> {
 }
 
 impl<const N: usize> Plan<N> {
-    /// A plan over `sizes` for operands with these strides (in elements; 0 where an operand is broadcast).
-    /// Each stride list has the length of `sizes`.
+    /// A plan over `sizes` for operands with these strides (in elements; 0 for a broadcast operand). Each stride list
+    /// has the length of `sizes`.
     pub fn new(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
         let mut plan = Plan::unfinished();
         plan.lay_out(sizes, strides);
@@ -33,7 +32,7 @@ impl<const N: usize> Plan<N> {
         self.coalesce();
     }
 
-    /// As [`Plan::new`], but elements are visited in row-major order of `sizes`: for loops that count.
+    /// Like [`Plan::new`], but elements are visited in row-major order of `sizes`: for loops that count.
     pub fn row_major(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
         let mut plan = Plan::unfinished();
         plan.add(sizes, strides);
@@ -52,13 +51,13 @@ impl<const N: usize> Plan<N> {
         }
     }
 
-    /// No dimension yet. To be finished by [`Plan::lay_out`], or by `push` and `coalesce`.
+    /// A plan without dimensions, to be completed by [`Plan::lay_out`], or by `push` and `coalesce`.
     #[inline(always)]
     pub fn unfinished() -> Plan<N> {
         Plan { sizes: DimVec::new(), steps: smallvec::SmallVec::new() }
     }
 
-    /// Adds a dimension outside of the others.
+    /// Adds an outermost dimension.
     pub(crate) fn push(&mut self, size: i64, steps: [isize; N]) {
         if size != 1 {
             self.sizes.push(size);
@@ -66,7 +65,8 @@ impl<const N: usize> Plan<N> {
         }
     }
 
-    /// Smallest steps inside; an operand that does not move along one of two dimensions has no opinion of them.
+    /// Smallest steps innermost; an operand that does not move along one of two dimensions does not influence their
+    /// order.
     fn sort(&mut self) {
         self.sort_by(|inner, outer| {
             for (inner, outer) in inner.iter().zip(outer) {
@@ -79,13 +79,12 @@ impl<const N: usize> Plan<N> {
         });
     }
 
-    /// Smallest steps of one operand inside.
+    /// Smallest steps of one operand innermost.
     pub(crate) fn sort_by_operand(&mut self, operand: usize) {
         self.sort_by(|inner, outer| inner[operand].abs() > outer[operand].abs());
     }
 
-    /// Insertion sort: dimensions that are the wrong way round by their steps change places. Stable, so that equal
-    /// strides keep their row-major order.
+    /// Insertion sort by steps. Stable, so that equal strides keep their row-major order.
     fn sort_by(&mut self, are_wrong: impl Fn(&[isize; N], &[isize; N]) -> bool) {
         for dim in 1..self.sizes.len() {
             let mut at = dim;
@@ -97,7 +96,7 @@ impl<const N: usize> Plan<N> {
         }
     }
 
-    /// Merges neighbours that every operand steps through evenly.
+    /// Merges neighbours with uniform steps in every operand.
     pub(crate) fn coalesce(&mut self) {
         let mut kept = 0;
         for dim in 1..self.sizes.len() {
@@ -163,20 +162,21 @@ impl<const N: usize> Plan<N> {
         reach
     }
 
-    /// Do two operands step alike in every dimension?
+    /// Whether two operands have the same steps in every dimension.
     pub fn are_alike(&self, operand: usize, other: usize) -> bool {
         self.steps.iter().all(|steps| steps[operand] == steps[other])
     }
 
-    /// All elements as one tile, with the steps from row to row, if there are at most two dimensions and `room` elements.
-    pub fn as_tile(&self, room: usize) -> Option<(Tile<N>, [isize; N])> {
+    /// All elements as one tile, with the steps from row to row, if there are at most two dimensions and `capacity`
+    /// elements.
+    pub fn as_tile(&self, capacity: usize) -> Option<(Tile<N>, [isize; N])> {
         let ([len] | [len, _]) = self.sizes[..] else { return None };
         let (rows, across) = match self.sizes[..] {
             [_, rows] => (rows, self.steps[1]),
             _ => (1, [0; N]),
         };
         let count = len * rows;
-        let fits = count > 0 && count <= room as i64;
+        let fits = count > 0 && count <= capacity as i64;
         fits.then_some((Tile { offsets: [0; N], len: len as usize, rows: rows as usize }, across))
     }
 
@@ -200,7 +200,7 @@ impl<const N: usize> Plan<N> {
         }
         let rank = self.sizes.len();
         if rank <= 2 {
-            // Up to one dimension around the rows: no counters.
+            // At most one dimension around the rows: no counters.
             let steps = self.steps.get(1).copied().unwrap_or([0; N]);
             let mut offsets = steps.map(|step| step * range.start as isize);
             for _ in range {
@@ -257,20 +257,20 @@ impl<const N: usize> Plan<N> {
     }
 }
 
-/// Rows shorter than this are walked several at a time.
+/// Rows shorter than this are processed several at a time.
 const SHORT: usize = 64;
 
 callee! {
-    /// Sees the offset of each operand at a place.
+    /// Receives the offset of each operand at a position.
     struct Visit<const N: usize>: fn(offsets: [isize; N]);
 }
 callee! {
-    /// Sees a tile.
+    /// Receives a tile.
     struct VisitTile<const N: usize>: fn(tile: Tile<N>);
 }
 
-/// A plan cut into tiles of two dimensions: the innermost, and the one that a transposed operand is contiguous
-/// along, or the next one where rows are short. How a plan is cut depends on nothing but the plan and `room`.
+/// A plan split into two-dimensional tiles: the innermost dimension, and the one along which a transposed operand is
+/// contiguous, or the next one if rows are short. The split depends only on the plan and `capacity`.
 #[derive(Clone, Debug)]
 pub struct Tiles<'p, const N: usize> {
     plan: &'p Plan<N>,
@@ -280,14 +280,14 @@ pub struct Tiles<'p, const N: usize> {
     sides: [usize; 2],
     /// Tiles along each dimension.
     counts: smallvec::SmallVec<[usize; 6]>,
-    /// The dimension along which the next tile lies.
+    /// The dimension along which the next tile follows.
     first: usize,
 }
 
 /// A part of the elements: `rows` rows of `len`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile<const N: usize> {
-    /// Of each operand's first element, in elements.
+    /// Offset of each operand's first element, in elements.
     pub offsets: [isize; N],
     /// Elements in a row.
     pub len: usize,
@@ -296,22 +296,22 @@ pub struct Tile<const N: usize> {
 }
 
 impl<'p, const N: usize> Tiles<'p, N> {
-    /// Tiles of at most `room` elements; pieces of rows have `row_room` at most.
-    pub fn new(plan: &'p Plan<N>, room: usize, row_room: usize) -> Tiles<'p, N> {
+    /// Splits into tiles of at most `capacity` elements; pieces of rows have at most `row_capacity`.
+    pub fn new(plan: &'p Plan<N>, capacity: usize, row_capacity: usize) -> Tiles<'p, N> {
         let extent = |dim: usize| plan.sizes[dim].max(1) as usize;
         let inner = extent(0);
         let turned = plan.transposed_dimension();
         let (across, sides) = if let Some(across) = turned {
-            // Few and long: the other operands are read and written along them, which is where the time goes (of a matrix
-            // of 40 MB, 2.1 times that of a loop without a transposed operand; 3.4 times with twice as many).
-            let rows = TURNED_ROWS.min(room).min(extent(across));
-            let len = evenly(inner, room / rows).next_multiple_of(16).min(room / rows).min(inner);
-            (across, [len, evenly(extent(across), if len == inner { room / inner } else { rows })])
-        } else if plan.rank() > 1 && (inner < SHORT || inner * 2 <= room && plan.steps[1][0] == inner as isize) {
-            // Short rows, or some that the output has one after the other: a broadcast operand fits them all.
-            (1, [inner, evenly(extent(1), (room / inner).max(1))])
+            // Few and long rows: the other operands are read and written along them, which dominates the time (for a
+            // matrix of 40 MB, 2.1 times that of a loop without a transposed operand; 3.4 times with twice as many).
+            let rows = TURNED_ROWS.min(capacity).min(extent(across));
+            let len = evenly(inner, capacity / rows).next_multiple_of(16).min(capacity / rows).min(inner);
+            (across, [len, evenly(extent(across), if len == inner { capacity / inner } else { rows })])
+        } else if plan.rank() > 1 && (inner < SHORT || inner * 2 <= capacity && plan.steps[1][0] == inner as isize) {
+            // Short rows, or rows that are consecutive in the output: any broadcast operand is supported.
+            (1, [inner, evenly(extent(1), (capacity / inner).max(1))])
         } else {
-            (0, [evenly(inner, row_room), 1])
+            (0, [evenly(inner, row_capacity), 1])
         };
         let mut counts: smallvec::SmallVec<[usize; 6]> = plan.sizes.iter().map(|&size| size as usize).collect();
         counts[across] = counts[across].div_ceil(sides[1]);
@@ -340,8 +340,8 @@ impl<'p, const N: usize> Tiles<'p, N> {
         self.visit_tiles(part, VisitTile::new(visit));
     }
 
-    /// The dimensions in the order in which tiles follow each other: across rows first where an operand is transposed, the
-    /// lines of which are in the first-level cache then (of a matrix of 40 MB, 0.85 times the time of the other order).
+    /// The order of the tiles: across rows first if an operand is transposed, whose lines are then in the first-level
+    /// cache (for a matrix of 40 MB, 0.85 times the time of the other order).
     fn order(&self) -> impl Iterator<Item = usize> {
         std::iter::once(self.first).chain((0..self.counts.len()).filter(|&dim| dim != self.first))
     }
@@ -385,7 +385,7 @@ impl<'p, const N: usize> Tiles<'p, N> {
     }
 }
 
-/// Rows of a tile in which an operand is transposed: a square of so many is transposed in registers.
+/// Rows of a tile in which an operand is transposed: a square of this size is transposed in registers.
 const TURNED_ROWS: usize = 8;
 
 /// The length of the longest of equal pieces of `total`, none longer than `most`.
@@ -408,8 +408,8 @@ impl<const N: usize> Plan<N> {
 mod tests {
     use super::*;
 
-    fn tiled<const N: usize>(plan: &Plan<N>, room: usize, part: usize) -> Vec<[isize; N]> {
-        let tiles = Tiles::new(plan, room, room);
+    fn tiled<const N: usize>(plan: &Plan<N>, capacity: usize, part: usize) -> Vec<[isize; N]> {
+        let tiles = Tiles::new(plan, capacity, capacity);
         let (inner, across, mut all) = (plan.row_steps(), tiles.steps_across(), Vec::new());
         for start in (0..tiles.count()).step_by(part) {
             tiles.visit(start..(start + part).min(tiles.count()), &mut |tile| {
@@ -438,10 +438,10 @@ mod tests {
         for plan in plans {
             let mut expected = offsets(&plan);
             expected.sort();
-            for (room, part) in [(16, 1), (64, 3), (512, 1000)] {
-                let mut visited = tiled(&plan, room, part);
+            for (capacity, part) in [(16, 1), (64, 3), (512, 1000)] {
+                let mut visited = tiled(&plan, capacity, part);
                 visited.sort();
-                assert_eq!(visited, expected, "{plan:?} {room}");
+                assert_eq!(visited, expected, "{plan:?} {capacity}");
             }
         }
     }

@@ -1,47 +1,49 @@
-//! The threads behind `parallel_for`: a fork-join pool in which the caller takes part.
+//! The threads behind `parallel_for`: a fork-join pool in which the caller participates.
 //!
-//! Each thread has a seat with a range of shares of its own; it takes them from the front, and when they are done takes those
-//! of others from the back. Taking is a compare-and-swap on the seat's word, and what is taken belongs to the loop under
-//! way, which cannot end before it is done: so a late worker finds empty seats or real work, never a finished loop. The
-//! caller runs whatever nobody has taken and so waits for running shares only, never for a thread to wake up. The same loop
+//! Each thread has a seat with its own range of shares; it takes them from the front, and then steals from the back of
+//! others. Taking is a compare-and-swap on the seat's word, and a taken share belongs to the running loop, which cannot
+//! end before it is done: a late worker finds empty seats or real work, never a finished loop. The caller runs all
+//! shares that nobody has taken and thus waits only for running shares, never for a thread to wake up. The same loop
 //! gives the same thread the same shares, near its caches.
 //!
-//! A worker out of work spins for [`SPIN`], then sleeps. There is one loop at a time; one that finds the pool taken (a loop
-//! inside a share, a second user thread) runs on its own thread. No thread is made before the first loop that wants one.
-//! `parallel.rs` decides who comes here, `fork.rs` what a forked child finds.
+//! A worker without work spins for [`SPIN`], then sleeps. Workers are joined at shutdown and before the library is
+//! unloaded. There is one loop at a time; one that finds the pool taken (a loop inside a share, a second user thread)
+//! runs on its own thread. No thread is created before the first loop that needs one. `parallel.rs` decides which loops
+//! use the pool, `fork.rs` handles forked children.
 //!
-//! Why more shares than threads: with one share for each thread, the prototype of this pool took either half the time or
-//! all of it. A sleeping worker of this kind of machine (a virtual one) arrives 15 to 100 us after it was woken, and a
-//! caller that had finished its half by then took the whole other half too: after pauses of 1 ms two shares of 50 us ran one
-//! after the other in 45 to 52 % of the calls (0.76 of the time of one thread at the 10th percentile, 1.33 at the 90th), and a
-//! worker pinned to the caller's core did the same. With shares of a few microseconds the late worker costs only its delay.
+//! Why there are more shares than threads: with one share per thread, the prototype of this pool took either half the
+//! time or all of it. On a virtual machine, a sleeping worker starts 15 to 100 us after it was woken; a caller that had
+//! finished its half by then also ran the other half. After pauses of 1 ms, two shares of 50 us ran one after the other
+//! in 45 to 52 % of the calls (0.76 of the time of one thread at the 10th percentile, 1.33 at the 90th), and a worker
+//! pinned to the caller's core behaved the same. With shares of a few microseconds the late worker costs only its
+//! delay.
 
 use crate::parallel::Job;
+use crate::thread::Thread;
 use crate::{cores, fork};
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Threads that one loop can use, the caller included.
 const SEATS: usize = 128;
 
-/// How long a worker without work looks for some before it sleeps: longer than the pauses between the operators of a
-/// model, short enough not to be noticed.
+/// How long a worker without work spins before it sleeps: longer than the pauses between the operators of a model,
+/// short enough not to be noticed.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// Short loops (a share costs a few microseconds) with fewer shares than this do not wake a sleeping worker, unless the last
-/// such loop was just before: waking costs the caller about as much as the shares.
+/// Short loops (a share takes a few microseconds) with fewer shares than this do not wake a sleeping worker, unless the
+/// last such loop was just before: waking costs the caller about as much as the shares.
 const WORTH_WAKING: usize = 8;
 
 /// Stack of a worker: kernels keep their buffers on the heap.
 const STACK: usize = 512 << 10;
 
-/// What one thread of the pool is known by. The caller's is the first.
+/// The state of one thread of the pool. The caller's is the first.
 ///
-/// Two cache lines, which processors fetch together, keep it apart from others.
+/// Padding to two cache lines, which processors fetch together.
 #[repr(align(128))]
 struct Seat {
     /// Shares that nobody has taken: the first in the low half, the end in the high half.
@@ -72,7 +74,7 @@ impl Seat {
         self.range.store((end as u64) << 32 | first as u64, Ordering::Release);
     }
 
-    /// Take a share: the first (`FRONT`) or the last one.
+    /// Takes a share: the first (`FRONT`) or the last one.
     #[inline]
     fn take<const FRONT: bool>(&self) -> Option<usize> {
         let mut range = self.range.load(Ordering::Relaxed);
@@ -82,7 +84,7 @@ impl Seat {
                 return None;
             }
             let (share, rest) = if FRONT { (first, range + 1) } else { (end - 1, range - (1 << 32)) };
-            // Acquire: what was written before the range was given out, that is the job, is seen.
+            // Acquire: data written before the range was published, that is the job, is visible.
             match self.range.compare_exchange_weak(range, rest, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Some(share as usize),
                 Err(now) => range = now,
@@ -94,7 +96,7 @@ impl Seat {
         self.door.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wake the worker if it sleeps, and say whether it did. Whatever it is to find was written with `SeqCst` before.
+    /// Wakes the worker if it sleeps, and returns whether it did. Data for it must be written with `SeqCst` before.
     #[inline]
     fn wake(&self) -> bool {
         let asleep = self.asleep.load(Ordering::SeqCst);
@@ -106,18 +108,18 @@ impl Seat {
 
     #[cold]
     fn ring(&self) {
-        // Once per sleep: a worker takes a while to wake up, and the next loop need not ring again.
+        // Once per sleep: a worker takes a while to wake up, and the next loop need not signal again.
         if self.asleep.swap(false, Ordering::SeqCst) {
-            // With the door in hand, the worker is behind it or already waits for the bell.
+            // While we hold the lock, the worker has not taken it yet or already waits for the signal.
             drop(self.door());
             self.bell.notify_one();
         }
     }
 }
 
-/// The pool. It is made at first use and taken down by [`shutdown`].
+/// The pool. It is created at first use and destroyed by [`shutdown`].
 struct Pool {
-    /// Taken by the thread whose loop runs; gives it `crew`.
+    /// Taken by the thread whose loop runs; protects `crew`.
     taken: AtomicBool,
     crew: UnsafeCell<Crew>,
     /// How long workers spin, in nanoseconds.
@@ -126,10 +128,10 @@ struct Pool {
     seats: [Seat; SEATS],
 }
 
-/// The loop under way: what a worker has to read and write arrives together.
+/// The running loop: the fields that a worker reads and writes share cache lines.
 #[repr(align(128))]
 struct Board {
-    /// Counts the loops: workers look here for the next one.
+    /// Counts the loops: workers watch it for the next one.
     loops: AtomicU64,
     /// Valid as long as there is a share that was taken and is not done.
     job: AtomicPtr<Job<'static>>,
@@ -141,24 +143,24 @@ struct Board {
     unfinished: AtomicUsize,
 }
 
-/// What belongs to the thread that has taken the pool.
+/// Data of the thread that has taken the pool.
 struct Crew {
-    workers: Vec<JoinHandle<()>>,
-    /// So many workers were wanted last time; fewer are there if the system refused.
+    workers: Vec<Thread>,
+    /// Number of workers requested last time; there are fewer if the system could not create all of them.
     wanted: usize,
-    /// When a short loop last met a sleeping worker.
+    /// When a short loop last found a sleeping worker.
     met_asleep: Option<Instant>,
 }
 
-// SAFETY: `crew` is only reached by the thread that has taken the pool; the rest is atomic or locked.
+// SAFETY: `crew` is accessed only by the thread that has taken the pool; the other fields are atomic or locked.
 unsafe impl Sync for Pool {}
-// SAFETY: nothing in it belongs to a thread.
+// SAFETY: none of the fields has thread affinity.
 unsafe impl Send for Pool {}
 
 static POOL: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 
-/// Run the shares `0..shares` of `job` on this thread and up to `threads - 1` others. False: the pool is not to be had,
-/// or not worth it, and nothing has run. `short`: a share costs a few microseconds.
+/// Runs the shares `0..shares` of `job` on this thread and up to `threads - 1` others. False: the pool is not
+/// available, or not worth it, and nothing has run. `short`: a share takes a few microseconds.
 pub(crate) fn run(job: &Job<'_>, shares: usize, threads: usize, short: bool) -> bool {
     if shares >= u32::MAX as usize {
         return false;
@@ -172,32 +174,37 @@ pub(crate) fn run(job: &Job<'_>, shares: usize, threads: usize, short: bool) -> 
     ran
 }
 
-/// The pool, made if there is none.
+/// The pool, created if there is none.
 #[inline]
 fn pool() -> &'static Pool {
-    // SAFETY: a pool lives until `shutdown`, whose contract is that no other call is under way.
+    // SAFETY: a non-null pool lives until `shutdown`, whose contract is that no other call is running.
     unsafe { POOL.load(Ordering::Acquire).as_ref() }.unwrap_or_else(make)
 }
 
 #[cold]
 fn make() -> &'static Pool {
-    let made = Box::into_raw(Box::new(Pool {
-        taken: AtomicBool::new(false),
-        crew: UnsafeCell::new(Crew { workers: Vec::new(), wanted: 0, met_asleep: None }),
-        spin: AtomicU64::new(0),
-        board: Board {
-            loops: AtomicU64::new(0),
-            job: AtomicPtr::new(ptr::null_mut()),
-            threads: AtomicUsize::new(0),
-            core: AtomicUsize::new(0),
-            unfinished: AtomicUsize::new(0),
-        },
-        seats: [const { Seat::new() }; SEATS],
-    }));
+    let board = Board {
+        loops: AtomicU64::new(0),
+        job: AtomicPtr::new(ptr::null_mut()),
+        threads: AtomicUsize::new(0),
+        core: AtomicUsize::new(0),
+        unfinished: AtomicUsize::new(0),
+    };
+    let made = Box::into_raw(Box::<Pool>::new_uninit()).cast::<Pool>();
+    // SAFETY: the box has space for each field, and each is written once. The seats are written in place, because they
+    // are too large for the stack.
+    unsafe {
+        (&raw mut (*made).taken).write(AtomicBool::new(false));
+        (&raw mut (*made).crew).write(UnsafeCell::new(Crew { workers: Vec::new(), wanted: 0, met_asleep: None }));
+        (&raw mut (*made).spin).write(AtomicU64::new(0));
+        (&raw mut (*made).board).write(board);
+        let seats = (&raw mut (*made).seats).cast::<Seat>();
+        (0..SEATS).for_each(|seat| seats.add(seat).write(Seat::new()));
+    }
     match POOL.compare_exchange(ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: it is in force now and lives until `shutdown`.
+        // SAFETY: the exchange published `made`, which now lives until `shutdown`.
         Ok(_) => unsafe { &*made },
-        // SAFETY: nobody has seen ours; the other one is in force, as above.
+        // SAFETY: nobody has seen ours, which is dropped once; the other one is in force and lives until `shutdown`.
         Err(other) => unsafe {
             drop(Box::from_raw(made));
             &*other
@@ -208,7 +215,7 @@ fn make() -> &'static Pool {
 impl Pool {
     /// The caller has taken the pool.
     fn run(&'static self, job: &Job<'_>, shares: usize, threads: usize, short: bool) -> bool {
-        // SAFETY: the pool is taken by this thread, and this is the one reference.
+        // SAFETY: this thread has taken the pool, and no other reference to `crew` exists while it holds it.
         let crew = unsafe { &mut *self.crew.get() };
         let most = threads.min(SEATS);
         if crew.workers.len() >= most {
@@ -235,7 +242,7 @@ impl Pool {
         self.board.loops.fetch_add(1, Ordering::SeqCst);
         self.wake_below(0, threads);
         let done = self.take_part(0, threads);
-        // What is missing now was taken by workers, and is running.
+        // Shares missing now were taken by workers and are running.
         let mut looks = 0u32;
         while self.board.unfinished.load(Ordering::Acquire) != done {
             looks = looks.saturating_add(1);
@@ -249,7 +256,7 @@ impl Pool {
         true
     }
 
-    /// Would a worker see a short loop at once, or is it time to wake one?
+    /// Whether a worker would see a short loop at once, or it is time to wake one.
     fn is_awake(&self, crew: &mut Crew) -> bool {
         if !self.seats[1].asleep.load(Ordering::Relaxed) {
             return true;
@@ -258,8 +265,9 @@ impl Pool {
         crew.met_asleep.replace(now).is_some_and(|before| now - before < SPIN)
     }
 
-    /// Wake the workers below `seat` in the tree whose root is the caller: so no thread wakes many. One that is awake may
-    /// come late from the loop before, and take a share of this one without knowing who is below it now: it is passed over.
+    /// Wakes the workers below `seat` in the tree whose root is the caller, so that no thread wakes many. A worker that
+    /// is awake may come late from the previous loop, and take a share of this one without knowing which workers are
+    /// below it now: it is passed over.
     fn wake_below(&self, seat: usize, threads: usize) {
         for below in 2 * seat + 1..(2 * seat + 3).min(threads) {
             if !self.seats[below].wake() {
@@ -268,10 +276,10 @@ impl Pool {
         }
     }
 
-    /// Run shares, first those of `seat`, until none is left to take. How many it were.
+    /// Runs shares, first those of `seat`, until none is left. Returns how many.
     fn take_part(&self, seat: usize, threads: usize) -> usize {
         let mut done = 0;
-        // SAFETY: a share was taken and is not done, so the job is alive.
+        // SAFETY: a share was taken and is not done, so the loop has not ended and its job is alive.
         let job = || unsafe { &*self.board.job.load(Ordering::Relaxed) };
         while let Some(share) = self.seats[seat].take::<true>() {
             job().run(share);
@@ -287,7 +295,7 @@ impl Pool {
         done
     }
 
-    /// The life of a worker that has seen `seen` loops.
+    /// The main loop of a worker that has seen `seen` loops.
     fn work(&self, seat: usize, mut seen: u64) {
         while let Some(now) = self.wait(&self.seats[seat], seen) {
             seen = now;
@@ -303,8 +311,8 @@ impl Pool {
         }
     }
 
-    /// Get off the core of another thread of this loop: the scheduler sometimes wakes a worker on the caller's core, though
-    /// another one is idle, and leaves it there for long.
+    /// Moves off the core of another thread of this loop: the scheduler sometimes wakes a worker on the caller's core
+    /// although another one is idle, and leaves it there for long.
     #[inline]
     fn avoid_others(&self, seat: usize, threads: usize) {
         let Some(core) = cores::current() else { return };
@@ -324,7 +332,7 @@ impl Pool {
         mine.store(cores::current().map_or(0, |core| core + 1), Ordering::Relaxed);
     }
 
-    /// Wait for a loop after the one that was `seen` last. `None`: the worker is to end.
+    /// Waits for a loop after the one numbered `seen`. `None`: the worker is to end.
     fn wait(&self, seat: &Seat, seen: u64) -> Option<u64> {
         let next = |order| {
             let now = self.board.loops.load(order);
@@ -334,7 +342,7 @@ impl Pool {
         let mut found = None;
         if !spin.is_zero() {
             let start = Instant::now();
-            // If the core was taken away meanwhile, the time is over too: others need it more.
+            // If the core was taken away meanwhile, the spin time has passed as well: other threads need the core more.
             while found.is_none() && start.elapsed() < spin {
                 for _ in 0..32 {
                     found = next(Ordering::Acquire);
@@ -360,14 +368,14 @@ impl Pool {
         found.filter(|_| !seat.dismissed.load(Ordering::Acquire))
     }
 
-    /// With more threads than cores, one that spins keeps others from working.
+    /// With more threads than cores, a spinning thread keeps others from working.
     fn choose_spin(&self, threads: usize) {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let spin = if threads <= cores { SPIN } else { Duration::ZERO };
         self.spin.store(spin.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Have `wanted` workers, or as many as the system grants.
+    /// Creates up to `wanted` workers, or as many as the system grants.
     #[cold]
     fn hire(&'static self, crew: &mut Crew, wanted: usize, threads: usize) {
         crew.wanted = wanted;
@@ -381,30 +389,26 @@ impl Pool {
         while crew.workers.len() < wanted {
             let seat = crew.workers.len() + 1;
             self.seats[seat].dismissed.store(false, Ordering::Relaxed);
-            let builder = std::thread::Builder::new().name(format!("rushlight-{seat}")).stack_size(STACK);
-            match builder.spawn(move || self.work(seat, seen)) {
+            match Thread::spawn(&format!("rushlight-{seat}"), STACK, move || self.work(seat, seen)) {
                 Ok(worker) => crew.workers.push(worker),
                 Err(_) => break,
             }
         }
     }
 
-    /// Let all but `rest` workers end, and wait for that.
+    /// Ends all workers but `rest`, and waits for that.
     #[cold]
     fn dismiss(&self, crew: &mut Crew, rest: usize) {
         for seat in &self.seats[rest + 1..=crew.workers.len()] {
             seat.dismissed.store(true, Ordering::SeqCst);
             seat.wake();
         }
-        for worker in crew.workers.drain(rest..) {
-            // A worker ends without a panic: shares are run by `Job::run`, which catches theirs.
-            let _ = worker.join();
-        }
+        crew.workers.drain(rest..).for_each(Thread::join);
         crew.wanted = rest;
     }
 }
 
-/// Blocks the signals of this thread, and of those that it makes, until dropped; all but those that report a fault.
+/// Blocks the signals of this thread, and of those that it creates, until dropped; except those that report a fault.
 struct BlockedSignals {
     #[cfg(unix)]
     before: libc::sigset_t,
@@ -413,7 +417,7 @@ struct BlockedSignals {
 impl BlockedSignals {
     #[cfg(unix)]
     fn new() -> BlockedSignals {
-        // SAFETY: the sets are initialised by sigfillset and by pthread_sigmask before they are used.
+        // SAFETY: `sigfillset` and `pthread_sigmask` initialize the zeroed sets before they are read.
         unsafe {
             let (mut blocked, mut before) = (std::mem::zeroed(), std::mem::zeroed());
             libc::sigfillset(&raw mut blocked);
@@ -434,16 +438,16 @@ impl BlockedSignals {
 #[cfg(unix)]
 impl Drop for BlockedSignals {
     fn drop(&mut self) {
-        // SAFETY: the set was filled by pthread_sigmask.
+        // SAFETY: `self.before` was filled by pthread_sigmask in `new`.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut()) };
     }
 }
 
-/// End the workers and take the pool down. No loop may be under way; the next one starts anew.
+/// Ends the workers and frees the pool. No loop may be running; the next one creates it again.
 pub(crate) fn shutdown() {
     let pool = POOL.swap(ptr::null_mut(), Ordering::AcqRel);
-    // SAFETY: the pool came from a box and was in force until now. Nobody but its workers uses it any more, and they are
-    // joined before it goes.
+    // SAFETY: the pool came from a box in `make` and was just unpublished; only its workers still use it, and they are
+    // joined before it is freed.
     unsafe {
         if let Some(shared) = pool.as_ref() {
             shared.dismiss(&mut *shared.crew.get(), 0);
@@ -452,7 +456,7 @@ pub(crate) fn shutdown() {
     }
 }
 
-/// A forked child has no workers, and another thread may just have used the pool: leave it behind as it is.
+/// A forked child has no workers, and another thread may have been using the pool: leave it as it is.
 pub(crate) fn after_fork_in_child() {
     POOL.store(ptr::null_mut(), Ordering::Relaxed);
 }

@@ -1,11 +1,11 @@
-//! How a reduction walks its input: device-neutral, built from sizes and strides only.
+//! How a reduction traverses its input: device-neutral, computed from sizes and strides only.
 //!
-//! [`Reduction`] splits the dimensions into kept and reduced ones, each half a [`Plan`] ordered by the input's strides. The
-//! loops live in `rushlight-cpu`.
+//! [`Reduction`] splits the dimensions into kept and reduced ones, each a [`Plan`] ordered by the input's strides. The
+//! loops are in `rushlight-cpu`.
 
 use crate::plan::Plan;
 
-/// The two halves of a reduction.
+/// The two plans of a reduction.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     /// The kept dimensions, ordered by the input's steps: output and input.
@@ -14,18 +14,18 @@ pub struct Reduction {
     pub reduced: Plan<1>,
 }
 
-/// In which order the reduced dimensions are walked.
+/// The order in which the reduced dimensions are traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As they lie in memory.
+    /// Memory order.
     Memory,
-    /// Row-major: for reductions that count places.
+    /// Row-major: for reductions that return indices.
     RowMajor,
 }
 
 impl Reduction {
-    /// The reduction of an input with these sizes and strides into an output of the same rank, whose size is 1 where
-    /// it is reduced, or of no dimensions, which reduces all. `None` if the shapes do not fit.
+    /// The reduction of an input with these sizes and strides into an output of the same rank, whose size is 1 where it
+    /// is reduced, or into a scalar, which reduces all dimensions. `None` if the shapes do not match.
     pub fn new(
         out_sizes: &[i64],
         out_strides: &[i64],
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!((plan.reduced.inner(), plan.reduced.outer()), ((12, [5]), 1));
         assert_eq!((plan.kept.inner(), plan.kept.outer()), ((5, [1, 1]), 2));
         assert_eq!(places(&plan.kept, 0..2), [[0, 0], [5, 60]]);
-        // Any gap-free layout reduces to one row, unless places are counted.
+        // Any layout without gaps reduces to one row, unless indices are counted.
         let all = |order| Reduction::new(&[], &[], &[3, 4], &[1, 3], order).unwrap().reduced;
         assert_eq!(all(Order::Memory).inner(), (12, [1]));
         assert_eq!(all(Order::RowMajor).inner(), (4, [3]));

@@ -1,10 +1,12 @@
-//! The allocator of Rust's own small things (names, lists, nodes of a graph), which cannot fail.
+//! The allocator of small internal Rust objects (names, lists, graph nodes), whose allocation cannot report failure.
 //!
-//! Memory of tensors runs out with an error (`memory.rs`). A name or a list of arguments has no way to say so: where
-//! `malloc` gives nothing, Rust ends the process, and with it the host. So small requests that `malloc` refuses are served
-//! from a reserve, which is part of the library's zeroed data and costs nothing until then. From that moment on operators
-//! ask [`check`] before they begin, and end with `OutOfMemory` as long as the system has nothing to give: what is under way
-//! comes to its end, and nothing new eats the reserve up.
+//! Running out of tensor memory is an error (`memory.rs`). Code that allocates a name or a list of arguments cannot
+//! report an error: if `malloc` fails, Rust aborts the process, and with it the host. If `malloc` fails, small requests
+//! are therefore served from a reserve, which is part of the library's zeroed data and costs nothing until then. From
+//! that moment on operators call [`check`] before they begin, and return `OutOfMemory` as long as the system has no
+//! memory: running calls complete, and no new call uses up the reserve. A kernel that fails after it has begun to write
+//! bumps the version of its in-place or out= target (`dispatch::written` of `rushlight-tensor`), so that backward does
+//! not use the target.
 
 use crate::{Result, bail};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,37 +15,37 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are given out together.
+/// Bytes per unit.
 const UNIT: usize = 64;
-/// Units in the reserve: 1 MiB, where a step of training a small network asks for some dozens of KiB.
+/// Units in the reserve: 1 MiB; a training step of a small network needs a few dozen KiB.
 const UNITS: usize = 16 * 1024;
-/// Larger requests depend on input, and are made by those who can say that memory ran out.
+/// Larger requests depend on input and are made by code that can report a failed allocation.
 const LARGEST: usize = 64 << 10;
 
 /// The memory itself.
 #[repr(C, align(64))]
 struct Block(UnsafeCell<[u8; UNITS * UNIT]>);
 
-// SAFETY: its bytes are handed out, each to one owner, under the lock of `TAKEN`.
+// SAFETY: the bytes are handed out to one owner each, under the lock of `TAKEN`.
 unsafe impl Sync for Block {}
 
 static BLOCK: Block = Block(UnsafeCell::new([0; UNITS * UNIT]));
 
-/// A bit for each unit that is taken.
+/// A bit for each allocated unit.
 static TAKEN: Mutex<[u64; UNITS / 64]> = Mutex::new([0; UNITS / 64]);
 
-/// Units that are taken.
+/// Number of allocated units.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The allocator of a library that must not end its host: the system's, with a reserve.
 pub struct Reserve;
 
-// SAFETY: System's promises hold for what it gives; the reserve gives each unit to one owner at a time, aligned and as large
-// as asked for, and knows its own by their address.
+// SAFETY: blocks of `System` satisfy its contract; the reserve gives each unit to one owner at a time, with the
+// requested size and alignment, and recognizes its own blocks by their address.
 unsafe impl GlobalAlloc for Reserve {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees a layout of nonzero size, as `System.alloc` requires.
         let given = unsafe { System.alloc(layout) };
         if given.is_null() { take(layout) } else { given }
     }
@@ -53,14 +55,15 @@ unsafe impl GlobalAlloc for Reserve {
         if is_ours(block) {
             give_back(block, layout);
         } else {
-            // SAFETY: as this function's own contract; what is not ours came from System.
+            // SAFETY: the block is not in the reserve, so it came from `System`; the caller guarantees that it has this
+            // layout.
             unsafe { System.dealloc(block, layout) }
         }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees a layout of nonzero size, as `System.alloc_zeroed` requires.
         let given = unsafe { System.alloc_zeroed(layout) };
         if given.is_null() { zeroed(take(layout), layout) } else { given }
     }
@@ -68,18 +71,19 @@ unsafe impl GlobalAlloc for Reserve {
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !is_ours(block) {
-            // SAFETY: as this function's own contract.
+            // SAFETY: the block is not in the reserve, so it came from `System`; the caller guarantees its layout and a
+            // valid nonzero size.
             let given = unsafe { System.realloc(block, layout, size) };
             if !given.is_null() {
                 return given;
             }
         }
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees the contract of `GlobalAlloc::realloc`, which `moved` has as well.
         unsafe { moved(block, layout, size) }
     }
 }
 
-/// The error `OutOfMemory` while the reserve is in use and the system has nothing to give.
+/// Returns the error `OutOfMemory` while the reserve is in use and the system has no memory.
 #[inline]
 pub fn check() -> Result<()> {
     if COUNT.load(Ordering::Relaxed) == 0 { Ok(()) } else { check_system() }
@@ -88,7 +92,7 @@ pub fn check() -> Result<()> {
 #[cold]
 fn check_system() -> Result<()> {
     let wanted = Layout::new::<[u8; LARGEST]>();
-    // SAFETY: the layout is not empty, and the block is given back as it was asked for.
+    // SAFETY: the layout is not empty, and the block is freed with the same layout.
     let has_some = unsafe {
         let block = System.alloc(wanted);
         if !block.is_null() {
@@ -102,14 +106,14 @@ fn check_system() -> Result<()> {
     Ok(())
 }
 
-/// A block of the reserve in another size, or elsewhere.
+/// Moves a block of the reserve to one of another size, or elsewhere.
 ///
 /// # Safety
-/// As `GlobalAlloc::realloc`.
+/// Like `GlobalAlloc::realloc`.
 #[cold]
 unsafe fn moved(block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-    // SAFETY: the caller promises that the new size is possible with this alignment; the blocks are apart, and each holds what
-    // is copied.
+    // SAFETY: the caller guarantees that the new size is valid with this alignment; the two blocks are distinct, and
+    // each holds the bytes that are copied.
     unsafe {
         let wanted = Layout::from_size_align_unchecked(size, layout.align());
         let new = Reserve.alloc(wanted);
@@ -134,7 +138,7 @@ fn units(layout: Layout) -> usize {
     layout.size().div_ceil(UNIT)
 }
 
-/// The first run of free units that is long enough; null if there is none.
+/// Allocates the first run of free units that is long enough; null if there is none.
 #[cold]
 fn take(layout: Layout) -> *mut u8 {
     if layout.size() > LARGEST || layout.align() > UNIT {
@@ -149,7 +153,7 @@ fn take(layout: Layout) -> *mut u8 {
             COUNT.fetch_add(wanted, Ordering::Relaxed);
             let first = run.start;
             run.for_each(|unit| taken[unit / 64] |= 1 << (unit % 64));
-            // SAFETY: the unit lies within the block.
+            // SAFETY: `first` is the index of a unit in the block, so the address is within it.
             return unsafe { BLOCK.0.get().cast::<u8>().add(first * UNIT) };
         }
     }
@@ -159,7 +163,7 @@ fn take(layout: Layout) -> *mut u8 {
 #[cold]
 fn zeroed(block: *mut u8, layout: Layout) -> *mut u8 {
     if !block.is_null() {
-        // SAFETY: the block has so many bytes, and nobody else has it.
+        // SAFETY: the caller guarantees a block of `layout.size()` bytes that no other code uses yet.
         unsafe { block.write_bytes(0, layout.size()) };
     }
     block
@@ -184,10 +188,10 @@ mod tests {
         assert!([a, b, c].iter().all(|block| is_ours(*block) && block.addr().is_multiple_of(UNIT)));
         assert!(b.addr() - a.addr() >= UNIT && c.addr() - b.addr() >= 2 * UNIT);
         assert!(check().is_ok(), "the system has memory");
-        // What is larger, or aligned to more, is nothing for it.
+        // Larger or more strictly aligned requests do not use the reserve.
         assert!(take(layout(LARGEST + 1)).is_null());
         assert!(take(Layout::from_size_align(8, 4096).unwrap()).is_null());
-        // SAFETY: the blocks came from the reserve, in these sizes.
+        // SAFETY: the blocks came from the reserve with these sizes, and each is freed once.
         unsafe {
             a.write(7);
             let larger = Reserve.realloc(a, layout(1), 300);

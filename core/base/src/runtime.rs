@@ -1,6 +1,5 @@
-//! The process-wide state: settings, hooks, the cancel flag. Everything here is constant-initialised:
-//! nothing happens at load time, and [`shutdown`] leaves nothing behind. Parallel loops, which belong to it too,
-//! are in `parallel.rs`.
+//! Process-wide state: settings, hooks, the cancel flag. Everything here is constant-initialized: nothing happens at
+//! load time, and [`shutdown`] leaves nothing behind. Parallel loops are in `parallel.rs`.
 
 use crate::hooks::Slot;
 pub use crate::parallel::{ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for};
@@ -15,17 +14,17 @@ static DETERMINISM: AtomicU8 = AtomicU8::new(Determinism::Off as u8);
 static FILL_UNSET: AtomicBool = AtomicBool::new(true);
 static LOG: Slot<LogHook> = Slot::new();
 
-/// The dtype of floating-point tensors made without one.
+/// The default dtype of tensors.
 pub fn default_dtype() -> DType {
     DType::from_code(DEFAULT_DTYPE.load(Ordering::Relaxed)).unwrap_or(DType::F32)
 }
 
-/// Set the dtype of tensors made without one. libtorch takes any; where PyTorch wants a floating one, the binding checks.
+/// Sets the default dtype. libtorch accepts any; where PyTorch requires a floating one, the binding checks.
 pub fn set_default_dtype(dtype: DType) {
     DEFAULT_DTYPE.store(dtype as i32, Ordering::Relaxed);
 }
 
-/// Number of threads an operator may use: what was set, else `MKL_NUM_THREADS`, `OMP_NUM_THREADS`, the cores.
+/// Number of threads that an operator may use: the value set, else `MKL_NUM_THREADS`, `OMP_NUM_THREADS`, the cores.
 pub fn num_threads() -> usize {
     match NUM_THREADS.load(Ordering::Relaxed) {
         0 => {
@@ -45,25 +44,26 @@ fn threads_from_environment() -> usize {
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Set the number of threads an operator may use.
+/// Sets the number of threads that an operator may use.
 pub fn set_num_threads(threads: i64) -> Result<()> {
     ensure!(threads > 0, Runtime, "expected a positive number of threads, got {threads}");
     NUM_THREADS.store(threads, Ordering::Relaxed);
     Ok(())
 }
 
-/// Set or clear the cancel flag. While it is set, operators return the error `Cancelled`.
+/// Sets or clears the cancel flag. While it is set, operators return the error `Cancelled`.
 pub fn set_cancelled(on: bool) {
     CANCELLED.store(on, Ordering::Relaxed);
 }
 
-/// Is the cancel flag set?
+/// Whether the cancel flag is set.
 #[inline]
 pub fn is_cancelled() -> bool {
     CANCELLED.load(Ordering::Relaxed)
 }
 
-/// Elements between two looks at the cancel flag where one thread goes over all of them: a multiple of what loops do at once.
+/// Elements between two checks of the cancel flag where one thread processes all of them: a multiple of the block size
+/// of loops.
 pub const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// The error `Cancelled` while the cancel flag is set. Called between operators and between blocks.
@@ -72,7 +72,7 @@ pub fn check_cancelled() -> Result<()> {
     if is_cancelled() { cancelled() } else { Ok(()) }
 }
 
-/// May an operator begin? Not while the cancel flag is set, nor while the system has no memory left.
+/// Whether an operator may begin: not while the cancel flag is set, nor while the system has no memory left.
 #[inline]
 pub fn check_may_begin() -> Result<()> {
     check_cancelled()?;
@@ -84,26 +84,26 @@ fn cancelled() -> Result<()> {
     bail!(Cancelled, "the operation was cancelled")
 }
 
-/// What is asked of operators that could give other bits in the next run.
+/// Deterministic mode.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Determinism {
-    /// Nothing.
+    /// Nothing is required.
     Off = 0,
-    /// They warn.
+    /// Nondeterministic operators warn.
     Warn = 1,
-    /// They fail.
+    /// Nondeterministic operators fail.
     Error = 2,
 }
 
-/// Ask for determinism. Rushlight's own operators give the same bits in every run on any number of threads, whatever is
-/// asked; what changes is memory that nobody has written ([`fills_unset_memory`]), and what operators of the
-/// program answer ([`alert_not_deterministic`]).
+/// Sets deterministic mode. Rushlight's own operators are deterministic for any number of threads in every mode; the
+/// mode changes whether uninitialized memory is filled ([`fills_unset_memory`]), and the result of custom operators
+/// ([`alert_not_deterministic`]).
 pub fn set_determinism(determinism: Determinism) {
     DETERMINISM.store(determinism as u8, Ordering::Relaxed);
 }
 
-/// What is asked for.
+/// The current mode.
 pub fn determinism() -> Determinism {
     match DETERMINISM.load(Ordering::Relaxed) {
         0 => Determinism::Off,
@@ -112,23 +112,22 @@ pub fn determinism() -> Determinism {
     }
 }
 
-/// Where determinism is asked for, is memory filled that `empty` and its kin leave unset (the default)?
+/// Whether deterministic mode fills memory that `empty` and similar operators leave uninitialized (default true).
 pub fn set_fill_unset_memory(on: bool) {
     FILL_UNSET.store(on, Ordering::Relaxed);
 }
 
-/// As [`set_fill_unset_memory`] says.
+/// The setting of [`set_fill_unset_memory`].
 pub fn fill_unset_memory() -> bool {
     FILL_UNSET.load(Ordering::Relaxed)
 }
 
-/// Does memory that nobody has written have to be the same in every run?
+/// Whether uninitialized memory is to be filled.
 pub fn fills_unset_memory() -> bool {
     determinism() != Determinism::Off && fill_unset_memory()
 }
 
-/// `operator`, one of the program's own, could give other bits in the next run: an error or a line of the log, if
-/// determinism is asked for.
+/// Reports that `operator`, a custom one, is not deterministic: an error or a log line, depending on the mode.
 pub fn alert_not_deterministic(operator: &str) -> Result<()> {
     let missing = |setting: &str| {
         format!(
@@ -152,46 +151,46 @@ pub fn alert_not_deterministic(operator: &str) -> Result<()> {
     Ok(())
 }
 
-/// How grave a log line is.
+/// Severity of a log line.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogLevel {
-    /// What happens, for those who look.
+    /// Informational message.
     Info = 0,
-    /// Something that probably is not meant.
+    /// Warning: probably a mistake.
     Warning = 1,
 }
 
 /// The embedder's log.
 pub struct LogHook {
-    /// Handed to `write`.
+    /// Passed to `write`.
     pub context: *mut c_void,
-    /// Receives a level and a text that ends with NUL.
+    /// Receives a level and a NUL-terminated string.
     pub write: unsafe extern "C" fn(context: *mut c_void, level: i32, text: *const std::ffi::c_char),
 }
 
-// SAFETY: the embedder promises, by installing it, that the function may be called from any thread.
+// SAFETY: `set_log` requires of the embedder that the function and its context may be used from any thread.
 unsafe impl Send for LogHook {}
-// SAFETY: as above.
+// SAFETY: `&LogHook` only reads the pointers; `set_log` requires that any thread may use them.
 unsafe impl Sync for LogHook {}
 
-/// Send log lines to the embedder (`None`: drop them; Rushlight itself never prints).
+/// Sends log lines to the embedder (`None`: discards them; Rushlight itself never prints).
 pub fn set_log(hook: Option<LogHook>) {
     LOG.set(hook);
 }
 
-/// Write a line to the log, if there is one. The text is built only then.
+/// Writes a line to the log, if there is one. The string is only built then.
 pub fn log(level: LogLevel, text: impl FnOnce() -> String) {
     if let Some(hook) = LOG.get() {
         let mut text = text().replace('\0', " ");
         text.push('\0');
-        // SAFETY: the hook was installed for this call, and the text ends with NUL.
+        // SAFETY: the embedder installed `write` with this context and signature, and `text` is NUL-terminated and
+        // lives until it returns.
         unsafe { (hook.write)(hook.context, level as i32, text.as_ptr().cast()) }
     }
 }
 
-/// Back to the state before the first call: settings at their defaults, hooks removed. No other call may
-/// be under way.
+/// Returns to the state before the first call: settings at their defaults, hooks removed. No other call may be running.
 pub fn shutdown() {
     DEFAULT_DTYPE.store(DType::F32 as i32, Ordering::Relaxed);
     NUM_THREADS.store(0, Ordering::Relaxed);

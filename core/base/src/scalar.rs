@@ -1,4 +1,4 @@
-//! A number without a tensor, as operators take it.
+//! A scalar: a number as an argument of operators.
 
 use crate::{Category, DType};
 use num_complex::Complex;
@@ -31,7 +31,7 @@ impl Scalar {
         }
     }
 
-    /// Level of promotion.
+    /// Category of promotion.
     pub fn category(self) -> Category {
         self.dtype().category()
     }
@@ -66,7 +66,7 @@ impl Scalar {
         }
     }
 
-    /// Is the value different from zero?
+    /// Whether the value is nonzero.
     pub fn to_bool(self) -> bool {
         match self {
             Scalar::Bool(value) => value,

@@ -13,12 +13,12 @@ pub fn copy_dims(dims: &DimVec) -> DimVec {
     if dims.spilled() {
         return DimVec::from_slice(dims);
     }
-    // SAFETY: a vector that is not spilled owns no memory, so that its bytes make a second, independent one.
+    // SAFETY: a vector that has not spilled owns no heap memory, so a bitwise copy is a second, independent vector.
     unsafe { std::ptr::read(dims) }
 }
 
-/// Number of elements of a shape. Negative sizes and products beyond `i64` are errors, also where a size of 0 makes
-/// the product small: the strides would still be too large.
+/// Number of elements of a shape. Negative sizes and products beyond `i64` are errors, even if a size of 0 makes the
+/// product small: the strides would still be too large.
 #[inline]
 pub fn numel(sizes: &[i64]) -> Result<i64> {
     let mut product = 1i64;
@@ -60,7 +60,7 @@ pub fn contiguous_strides(sizes: &[i64]) -> DimVec {
     strides
 }
 
-/// [`contiguous_strides`] where they stay, number by number: moving them there would take longer than finding them.
+/// Writes [`contiguous_strides`] in place, number by number: moving them would take longer than computing them.
 /// `strides` is empty.
 #[inline]
 pub fn push_contiguous_strides(strides: &mut DimVec, sizes: &[i64]) {
@@ -72,15 +72,15 @@ pub fn push_contiguous_strides(strides: &mut DimVec, sizes: &[i64]) {
     let at = strides.as_mut_ptr();
     let mut step = 1i64;
     for dim in (0..rank).rev() {
-        // SAFETY: there is room for `rank` numbers.
+        // SAFETY: the vector has capacity for `rank` numbers, and `dim` is below `rank`.
         unsafe { at.add(dim).write(step) };
         step = step.wrapping_mul(sizes[dim].max(1));
     }
-    // SAFETY: all of them were written.
+    // SAFETY: the capacity is at least `rank`, and the loop wrote all `rank` numbers.
     unsafe { strides.set_len(rank) };
 }
 
-/// Are these the same sizes? A loop over a few words; comparing slices would call `memcmp`.
+/// Whether the sizes are equal. A loop over a few words; comparing slices would call `memcmp`.
 #[inline]
 pub fn same_sizes(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
@@ -99,15 +99,18 @@ pub fn wrap_dim(dim: i64, ndim: usize) -> Result<usize> {
     Ok(if dim < 0 { dim + n } else { dim } as usize)
 }
 
-/// A shape as PyTorch's messages print it: `[2, 3]`.
+/// The most entries of a list that a message prints.
+const PRINTED: usize = 256;
+
+/// A shape as PyTorch's messages print it: `[2, 3]`. Only the first entries of a long list.
 pub fn format_sizes(sizes: &[i64]) -> String {
     let mut text = String::from("[");
-    for (index, size) in sizes.iter().enumerate() {
+    for (index, size) in sizes.iter().take(PRINTED).enumerate() {
         let separator = if index == 0 { "" } else { ", " };
         // Writing to a String cannot fail.
         let _ = write!(text, "{separator}{size}");
     }
-    text.push(']');
+    text.push_str(if sizes.len() > PRINTED { ", ...]" } else { "]" });
     text
 }
 
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn overflowing_shapes_are_refused() {
+    fn overflowing_shapes_are_rejected() {
         assert!(numel(&[i64::MAX, 2]).is_err());
         assert!(numel(&[-1]).is_err());
         assert_eq!(numel(&[]).unwrap(), 1);

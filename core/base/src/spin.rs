@@ -1,7 +1,7 @@
-//! A lock for sections of a few instructions: looking at a tensor's history, or at the table of large blocks.
+//! A spin lock for sections of a few instructions: reading a tensor's history, or the table of large blocks.
 //!
 //! Recorded calls take one per argument and result, so it must cost no more than one atomic exchange; the standard
-//! locks pay a second one to unlock. A thread that finds it taken spins briefly, then gives way.
+//! locks need a second one to unlock. A thread that finds it taken spins briefly, then yields.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -13,16 +13,16 @@ pub struct SpinLock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is only reached through a guard, of which there is one at a time.
+// SAFETY: the value is accessed only through a guard, of which there is one at a time, so a `Send` value is enough.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
-    /// A lock that is free.
+    /// Creates a free lock.
     pub const fn new(value: T) -> SpinLock<T> {
         SpinLock { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Take the lock.
+    /// Takes the lock.
     #[inline]
     pub fn lock(&self) -> SpinGuard<'_, T> {
         if self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -31,20 +31,20 @@ impl<T> SpinLock<T> {
         SpinGuard { lock: self }
     }
 
-    /// The value, of a lock that nobody else has.
+    /// The value, of a lock that is borrowed exclusively.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 
-    /// Take the lock and keep it until [`SpinLock::release`].
+    /// Takes the lock and keeps it until [`SpinLock::release`].
     pub(crate) fn hold(&self) {
         std::mem::forget(self.lock());
     }
 
-    /// Give back a lock that [`SpinLock::hold`] took.
+    /// Releases a lock that [`SpinLock::hold`] took.
     ///
     /// # Safety
-    /// It was taken so, by this thread or by the one that this process was forked from.
+    /// It was taken by `hold`, in this thread or in the one from which this process was forked.
     pub(crate) unsafe fn release(&self) {
         self.taken.store(false, Ordering::Release);
     }
@@ -60,7 +60,7 @@ impl<T> SpinLock<T> {
     }
 }
 
-/// Let time pass for somebody who needs a few nanoseconds, unless he was preempted: then he needs this core.
+/// Waits for a thread that needs a few nanoseconds, unless it was preempted: then it needs this core.
 pub(crate) fn relax(spins: &mut u32) {
     *spins += 1;
     if spins.is_multiple_of(64) { std::thread::yield_now() } else { std::hint::spin_loop() }
@@ -81,7 +81,7 @@ impl<T> Deref for SpinGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard holds the lock.
+        // SAFETY: the guard holds the lock, so no other thread accesses the value.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -89,7 +89,7 @@ impl<T> Deref for SpinGuard<'_, T> {
 impl<T> DerefMut for SpinGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard holds the lock, and is borrowed exclusively.
+        // SAFETY: the guard holds the lock and is borrowed exclusively, so no other reference exists.
         unsafe { &mut *self.lock.value.get() }
     }
 }

@@ -1,4 +1,6 @@
-//! The bytes behind tensors: shared, on one device, with the version that in-place writes advance.
+//! The bytes behind tensors: shared, on one device, with the version counter that in-place writes bump.
+//!
+//! Kernels access the bytes through raw pointers, never through slices, since tensors may share or overlap memory.
 
 use crate::memory::{self, Block};
 use crate::{Device, Result};
@@ -9,8 +11,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 /// A reference-counted block of bytes. Views share it.
 pub struct Storage(NonNull<Inner>);
 
-/// The header of a storage. Our own memory follows right behind it, in the same block, and between the two there may
-/// be room for a resident (the tensor that the bytes were allocated for): small operators notice every allocation.
+/// The header of a storage. Our own memory follows directly, in the same block, and between the two there may be space
+/// for a resident (the tensor for which the bytes were allocated): small operators notice every allocation.
 struct Inner {
     /// References to the bytes, and [`RESIDENT`] while there is one. The block is freed at 0.
     users: AtomicU64,
@@ -18,24 +20,24 @@ struct Inner {
     device: Device,
     data: *mut u8,
     bytes: usize,
-    /// Kept for its `Drop`, as is the block that holds this header.
+    /// Kept for its `Drop`, as is the block that contains this header.
     _owner: Owner,
     _block: Block,
 }
 
-/// Who owns the bytes.
+/// The owner of the bytes.
 enum Owner {
-    /// They stand behind the header.
+    /// They follow the header.
     Header,
-    /// Shape without data: the meta device.
+    /// The meta device: shape without data.
     Nothing,
     /// The embedder's allocator.
     Allocator(#[allow(dead_code, reason = "kept for its Drop")] Block),
-    /// Somebody else.
+    /// A foreign owner.
     Foreign(#[allow(dead_code, reason = "kept for its Drop")] Foreign),
 }
 
-/// Memory that somebody else owns, and how to tell them that it is no longer used.
+/// Memory of a foreign owner, and how to notify it that the memory is no longer used.
 struct Foreign {
     deleter: Option<Box<dyn FnOnce(*mut c_void) + Send + Sync>>,
     data: *mut c_void,
@@ -49,36 +51,42 @@ impl Drop for Foreign {
     }
 }
 
-/// What a resident adds to the count of users.
+/// The amount that a resident adds to the reference count.
 const RESIDENT: u64 = 1 << 32;
 
-/// Bytes from the start of the header's block to the data behind it, with room for a resident of `room` bytes: keeps
-/// the data aligned.
-const fn data_offset(room: usize) -> usize {
-    (size_of::<Inner>() + room).next_multiple_of(memory::ALIGNMENT)
+/// Bytes from the start of the header's block to the data, with space for a resident of `resident` bytes: keeps the
+/// data aligned.
+const fn data_offset(resident: usize) -> usize {
+    (size_of::<Inner>() + resident).next_multiple_of(memory::ALIGNMENT)
 }
 
-/// The block that a resident lives in. It stays until both the resident and the bytes have no users left.
+/// The block in which a resident is stored. It is freed when neither the resident nor the bytes have users.
 #[derive(Clone, Copy)]
 pub struct Home(NonNull<Inner>);
 
-// SAFETY: as for `Storage`: the header may be used from any thread.
+// SAFETY: the header's counts are atomic and its other fields do not change, so any thread may use it.
 unsafe impl Send for Home {}
-// SAFETY: as above.
+// SAFETY: `&Home` only gives access to atomic counts, which any thread may use.
 unsafe impl Sync for Home {}
 
-// SAFETY: the pointer to the bytes is only handed out; kernels that write through it follow the rules of the
-// tensors that share the storage (racing writes may give wrong values, never freed memory). Count and version are
-// atomic, the rest never changes, and a foreign deleter is required to be Send + Sync.
+// SAFETY: the storage only hands out the pointer to its bytes; kernels that write through it follow the rules of the
+// tensors that share the storage (racing writes may give wrong values, but never access freed memory). Count and
+// version are atomic, the other fields never change, and a foreign deleter is required to be Send + Sync.
 unsafe impl Send for Storage {}
-// SAFETY: as above.
+// SAFETY: a shared `Storage` provides access to the same data as an owned one: atomics, constants, and a pointer.
 unsafe impl Sync for Storage {}
+
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Storage({} bytes on {})", self.bytes(), self.device())
+    }
+}
 
 impl Clone for Storage {
     #[inline]
     fn clone(&self) -> Storage {
-        // A new reference is made from one that is there: no order is needed. The count cannot overflow: each
-        // reference takes memory of its own.
+        // A new reference is created from an existing one: no ordering is needed. The count cannot overflow: each
+        // reference occupies memory.
         self.inner().users.fetch_add(1, Ordering::Relaxed);
         Storage(self.0)
     }
@@ -87,18 +95,18 @@ impl Clone for Storage {
 impl Drop for Storage {
     #[inline]
     fn drop(&mut self) {
-        // A count of 1 is this reference: nobody else can add one, so there is no need to count down.
+        // A count of 1 is this reference: no other thread can add one, so the decrement is unnecessary.
         if self.inner().users.load(Ordering::Acquire) == 1 || self.inner().users.fetch_sub(1, Ordering::Release) == 1 {
-            // Everything that other users did with the bytes happened before they are freed.
+            // Acquire: all accesses by other users happen before the bytes are freed.
             fence(Ordering::Acquire);
-            // SAFETY: this was the last reference.
+            // SAFETY: the count reached zero, so this was the last reference.
             unsafe { Storage::free(self.0) };
         }
     }
 }
 
 impl Storage {
-    /// `bytes` bytes of uninitialised host memory.
+    /// Allocates `bytes` bytes of uninitialized host memory.
     #[inline]
     pub fn allocate(bytes: usize) -> Result<Storage> {
         if memory::is_hooked() {
@@ -110,10 +118,10 @@ impl Storage {
         Ok(Storage::in_block(block, data, bytes, Device::CPU, Owner::Header))
     }
 
-    /// As [`Storage::allocate`], with room for a `T` in the same block: where to put it, and the home that it must
-    /// leave at its end. `None` where the bytes do not come in a block of ours.
+    /// Like [`Storage::allocate`], with space for a `T` in the same block: returns a pointer to the space, and the home
+    /// that the resident must leave when it is dropped. `None` if the bytes are not in a block of our own allocator.
     #[inline]
-    pub fn allocate_with_room<T>(bytes: usize) -> Result<Option<(Storage, Home, NonNull<T>)>> {
+    pub fn allocate_with_space<T>(bytes: usize) -> Result<Option<(Storage, Home, NonNull<T>)>> {
         const { assert!(align_of::<T>() <= align_of::<Inner>()) }
         if memory::is_hooked() {
             return Ok(None);
@@ -122,12 +130,12 @@ impl Storage {
         let block = memory::allocate_behind(offset, bytes)?;
         let data = block.start().wrapping_add(offset);
         let mut storage = Storage::in_block(block, data, bytes, Device::CPU, Owner::Header);
-        // SAFETY: the storage was just made, and nobody else has it.
+        // SAFETY: the storage was just created, so this is the only reference to its header.
         *unsafe { storage.0.as_mut() }.users.get_mut() += RESIDENT;
-        // SAFETY: the block has room for a T behind the header, which keeps it aligned.
-        let room = unsafe { storage.0.add(1).cast::<T>() };
+        // SAFETY: `in_block` reserved space for a `T` directly behind the header, whose alignment suffices.
+        let space = unsafe { storage.0.add(1).cast::<T>() };
         let home = Home(storage.0);
-        Ok(Some((storage, home, room)))
+        Ok(Some((storage, home, space)))
     }
 
     /// A storage that has a size but no data, for the meta device.
@@ -135,12 +143,12 @@ impl Storage {
         Storage::new(std::ptr::null_mut(), bytes, Device::META, Owner::Nothing)
     }
 
-    /// Memory owned by the caller. `deleter` is called once, with `data`, when nothing uses it any more (also if
-    /// this function fails).
+    /// Wraps memory owned by the caller. `deleter` is called once, with `data`, when the memory is no longer used (also
+    /// if this function fails).
     ///
     /// # Safety
-    /// `data` must point to `bytes` readable and writable bytes that stay valid until the deleter is called
-    /// (or for good, without one).
+    /// `data` must point to `bytes` readable and writable bytes that stay valid until the deleter is called (or
+    /// forever, without one).
     pub unsafe fn foreign(
         data: *mut c_void,
         bytes: usize,
@@ -157,7 +165,7 @@ impl Storage {
     fn in_block(block: Block, data: *mut u8, bytes: usize, device: Device, owner: Owner) -> Storage {
         let header = block.start().cast::<Inner>();
         let (users, version) = (AtomicU64::new(1), AtomicU32::new(0));
-        // SAFETY: the block is aligned and has room for the header at its start; nobody else has it.
+        // SAFETY: the block is aligned and has space for the header at its start; nothing else refers to it yet.
         unsafe {
             header.write(Inner { users, version, device, data, bytes, _owner: owner, _block: block });
             Storage(NonNull::new_unchecked(header))
@@ -165,11 +173,11 @@ impl Storage {
     }
 
     /// # Safety
-    /// `header` came from `in_block` and is not used again.
+    /// `header` came from `in_block` and is not used afterwards.
     unsafe fn free(header: NonNull<Inner>) {
         let header = header.as_ptr();
-        // SAFETY: nobody else has the header any more. Owner and block are taken out of it once, here, and the block,
-        // which holds the header, goes last; the other fields need no drop.
+        // SAFETY: the caller guarantees that no reference to the header is left. Owner and block are moved out once,
+        // here, and the block, which contains the header, is freed last; the other fields need no drop.
         unsafe {
             let block = (&raw const (*header)._block).read();
             if !matches!((*header)._owner, Owner::Header) {
@@ -180,16 +188,16 @@ impl Storage {
     }
 
     /// # Safety
-    /// `header` is the last reference, and its owner is dropped once, here.
+    /// `header` has no other reference, and its owner is dropped once, here.
     #[inline(never)]
     unsafe fn free_owner(header: *mut Inner) {
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees that `header` has no other reference and that its owner is dropped only here.
         unsafe { (&raw mut (*header)._owner).drop_in_place() }
     }
 
     #[inline]
     fn inner(&self) -> &Inner {
-        // SAFETY: the header lives as long as there is a reference to it.
+        // SAFETY: the header lives as long as there is a reference to it, and `self` is one.
         unsafe { self.0.as_ref() }
     }
 
@@ -204,55 +212,55 @@ impl Storage {
         self.inner().bytes
     }
 
-    /// Where the bytes live.
+    /// The device of the bytes.
     pub fn device(&self) -> Device {
         self.inner().device
     }
 
-    /// How often tensors over this storage were written in place.
+    /// The version counter: number of in-place writes by tensors over this storage.
     #[inline]
     pub fn version(&self) -> u32 {
         self.inner().version.load(Ordering::Relaxed)
     }
 
-    /// Record a write in place.
+    /// Bumps the version counter.
     #[inline]
     pub fn bump_version(&self) {
         self.inner().version.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Are these the same bytes?
+    /// Whether two storages are the same.
     pub fn is(&self, other: &Storage) -> bool {
         self.0 == other.0
     }
 
-    /// How many tensors (and snapshots) share the bytes.
+    /// Reference count: tensors and snapshots that share the bytes.
     pub fn use_count(&self) -> usize {
         (self.inner().users.load(Ordering::Relaxed) % RESIDENT) as usize
     }
 }
 
 impl Home {
-    /// The resident's end: gives up the room, and `storage`, if the resident still used one.
+    /// Ends the resident: releases its space, and `storage`, if the resident still used one.
     ///
     /// # Safety
-    /// The resident was dropped, and neither it nor the home is used again.
+    /// The resident was dropped, and neither it nor the home is used afterwards.
     #[inline]
     pub unsafe fn leave(self, storage: Option<Storage>) {
         if let Some(storage) = storage {
             if storage.0 == self.0 && storage.inner().users.load(Ordering::Acquire) == RESIDENT + 1 {
-                // Both references are given up here, and nobody else can add one.
+                // Both references are released here, and no other thread can add one.
                 std::mem::forget(storage);
-                // SAFETY: these were the last references.
+                // SAFETY: the count fell to zero with these two references, so nothing refers to the block.
                 unsafe { Storage::free(self.0) };
                 return;
             }
             drop(storage);
         }
-        // SAFETY: the resident's share keeps the header alive until here.
+        // SAFETY: the resident's reference keeps the header alive until the subtraction.
         if unsafe { self.0.as_ref() }.users.fetch_sub(RESIDENT, Ordering::Release) == RESIDENT {
             fence(Ordering::Acquire);
-            // SAFETY: this was the last reference.
+            // SAFETY: the count fell to zero, so this was the last reference.
             unsafe { Storage::free(self.0) };
         }
     }
@@ -279,24 +287,24 @@ mod tests {
     }
 
     #[test]
-    fn the_block_stays_until_both_the_resident_and_the_bytes_are_given_up() {
-        let make = || Storage::allocate_with_room::<[u64; 5]>(24).unwrap().unwrap();
-        let (storage, home, room) = make();
+    fn the_block_is_freed_when_both_the_resident_and_the_bytes_are_released() {
+        let make = || Storage::allocate_with_space::<[u64; 5]>(24).unwrap().unwrap();
+        let (storage, home, space) = make();
         let view = storage.clone();
         assert_eq!((storage.use_count(), storage.data() as usize % memory::ALIGNMENT), (2, 0));
-        // SAFETY: the room is for this type; the home is left once, and the view keeps its bytes.
+        // SAFETY: the space was allocated for this type; the home is left once, and the view keeps the bytes alive.
         unsafe {
-            room.write([7; 5]);
+            space.write([7; 5]);
             home.leave(Some(storage));
             view.data().write_bytes(1, 24);
         }
         drop(view);
-        let (first, home, room) = make();
+        let (first, home, space) = make();
         let (other, other_home, _) = make();
         drop(first);
-        // SAFETY: the resident still has its room, and leaves with another storage.
+        // SAFETY: the space was allocated for this type and is still the resident's, which leaves with another storage.
         unsafe {
-            room.write([7; 5]);
+            space.write([7; 5]);
             home.leave(Some(other));
             other_home.leave(None);
         }
@@ -310,7 +318,7 @@ mod tests {
         let deleter = Box::new(move |_: *mut c_void| {
             counter.fetch_add(1, Ordering::Relaxed);
         });
-        // SAFETY: the array outlives the storage.
+        // SAFETY: `bytes` has 4 bytes and outlives the storage.
         let storage = unsafe { Storage::foreign(bytes.as_mut_ptr().cast(), 4, Some(deleter)) }.unwrap();
         let other = storage.clone();
         drop(storage);

@@ -1,4 +1,4 @@
-//! The allocator as storages use it. The counters are the process's, so these tests take turns.
+//! The allocator as storages use it. The counters are process-wide, so these tests run one at a time.
 
 use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, trim_memory};
 use rushlight_base::pins::{is_pinned, pin};
@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static TURN: Mutex<()> = Mutex::new(());
 
-/// What may be kept. Half of it is divided among all threads there ever were at once: of 512, which one of the tests makes,
-/// each may still keep the small blocks that the others look for.
+/// The cache limit. Half of it is divided among the maximum number of concurrent threads: of 512, which one of the
+/// tests creates, each may still cache the small blocks that the other tests check.
 const LIMIT: i64 = 1 << 30;
 
-/// The process is this test's own until the guard is dropped; nothing is kept.
+/// The test has the process to itself until the guard is dropped; nothing is cached.
 fn alone() -> MutexGuard<'static, ()> {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     set_cache_limit(LIMIT).unwrap();
@@ -29,13 +29,13 @@ fn kept() -> i64 {
 fn filled(bytes: usize, value: u8) -> Storage {
     let storage = Storage::allocate(bytes).unwrap();
     assert_eq!(storage.data() as usize % 64, 0);
-    // SAFETY: the storage has so many bytes and no other user.
+    // SAFETY: the storage has `bytes` bytes and no other user.
     unsafe { storage.data().write_bytes(value, bytes) };
     storage
 }
 
 fn holds(storage: &Storage, value: u8) -> bool {
-    // SAFETY: written by `filled`, in full.
+    // SAFETY: `filled` has written all bytes of the storage, which outlives the slice.
     unsafe { std::slice::from_raw_parts(storage.data(), storage.bytes()) }.iter().all(|byte| *byte == value)
 }
 
@@ -55,7 +55,7 @@ fn freed_memory_is_used_again_and_trimmed() {
 }
 
 #[test]
-fn what_is_kept_stays_within_the_limit() {
+fn cached_memory_stays_within_the_limit() {
     let _turn = alone();
     for limit in [0, 1 << 20, 16 << 20] {
         set_cache_limit(limit).unwrap();
@@ -88,7 +88,7 @@ fn counters_and_the_high_water_mark_are_exact_in_one_thread() {
 }
 
 #[test]
-fn sixteen_threads_free_what_others_made() {
+fn sixteen_threads_free_blocks_of_other_threads() {
     let _turn = alone();
     std::thread::scope(|scope| {
         for pair in 0..8u8 {
@@ -106,7 +106,7 @@ fn sixteen_threads_free_what_others_made() {
 }
 
 #[test]
-fn what_a_waiting_thread_keeps_is_trimmed_too() {
+fn blocks_cached_by_a_waiting_thread_are_trimmed() {
     let _turn = alone();
     let both = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {
@@ -158,7 +158,7 @@ fn threads_allocate_while_others_trim() {
 }
 
 #[test]
-fn more_threads_than_have_a_place_of_their_own_work_too() {
+fn threads_beyond_the_number_of_slots_also_work() {
     const THREADS: usize = 600;
     let _turn = alone();
     let all = &std::sync::Barrier::new(THREADS);
@@ -190,7 +190,7 @@ fn more_threads_than_have_a_place_of_their_own_work_too() {
 }
 
 #[test]
-fn the_high_water_mark_does_not_add_up_what_passes_from_thread_to_thread() {
+fn the_high_water_mark_counts_blocks_passed_between_threads_once() {
     let _turn = alone();
     reset_peak_memory();
     let (send, receive) = sync_channel::<Storage>(4);
@@ -198,7 +198,7 @@ fn the_high_water_mark_does_not_add_up_what_passes_from_thread_to_thread() {
         scope.spawn(move || (0..2000).for_each(|_| send.send(filled(50_000, 1)).unwrap()));
         scope.spawn(move || receive.iter().for_each(drop));
     });
-    // 100 MB passed; at no time more than six blocks, and each thread may be off by 1 MiB and a block.
+    // 100 MB were allocated in total, at most six blocks at a time, and each thread may be off by 1 MiB and a block.
     let stats = memory_stats();
     assert!(stats.allocated == 0 && stats.peak < 4 << 20, "{stats:?}");
 }
@@ -210,7 +210,7 @@ fn a_forked_child_allocates() {
     let over = std::sync::atomic::AtomicBool::new(false);
     let statuses: Vec<i32> = std::thread::scope(|scope| {
         for _ in 0..2 {
-            // So that a fork finds the locks taken if it can.
+            // Makes it likely that a fork finds the locks taken.
             scope.spawn(|| {
                 while !over.load(std::sync::atomic::Ordering::Relaxed) {
                     SIZES.iter().for_each(|bytes| drop(Storage::allocate(*bytes).unwrap()));
@@ -226,7 +226,7 @@ fn a_forked_child_allocates() {
 
 #[cfg(unix)]
 fn child_allocates() -> i32 {
-    // SAFETY: the child allocates and ends; it returns to nothing of the test's.
+    // SAFETY: the child only allocates and exits; it does not return into the test harness.
     unsafe {
         let child = libc::fork();
         if child == 0 {

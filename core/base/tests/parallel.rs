@@ -1,4 +1,4 @@
-//! Parallel loops as kernels see them. These tests change settings of the process, so they take turns.
+//! Parallel loops as kernels use them. These tests change process-wide settings, so they run one at a time.
 
 use rushlight_base::ErrorKind;
 use rushlight_base::runtime::{self, parallel_chunks, parallel_for};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The process is this test's own until the guard is dropped.
+/// The test has the process to itself until the guard is dropped.
 fn alone() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -22,7 +22,7 @@ fn a_cancelled_loop_stops_between_shares() {
     });
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
     assert!(ran.load(Ordering::Relaxed) < 1000);
-    // Also one that has no shares to stop between.
+    // Also a loop without shares between which it could stop.
     let result = parallel_chunks(5, 10, &|_| unreachable!("the flag is set"));
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
     runtime::set_cancelled(false);
@@ -93,7 +93,7 @@ fn another_thread_helps_and_the_surplus_of_workers_ends() {
     assert_workers(1);
 }
 
-/// Shares that can only end together, on so many threads.
+/// Shares that can only finish together, on this many threads.
 fn meet(threads: usize) {
     let here = AtomicUsize::new(0);
     parallel_for(threads, &|_| {
@@ -105,7 +105,7 @@ fn meet(threads: usize) {
     .unwrap();
 }
 
-/// The pool has so many workers; the system may list one that was joined for a moment longer.
+/// The pool has this many workers; the system may still list one that was joined.
 fn assert_workers(expected: usize) {
     let start = std::time::Instant::now();
     while workers() != expected && start.elapsed().as_secs() < 10 {
@@ -121,7 +121,7 @@ fn workers() -> usize {
 }
 
 #[test]
-fn a_loop_inside_a_share_runs_too() {
+fn a_loop_inside_a_share_also_runs() {
     let _turn = alone();
     runtime::set_num_threads(3).unwrap();
     for _ in 0..100 {
@@ -191,10 +191,10 @@ fn a_forked_child_starts_afresh() {
     );
 }
 
-/// The status of a forked child, 0 if what it does is true.
+/// The status of a forked child, 0 if its condition is true.
 #[cfg(unix)]
 fn in_child(does: impl Fn() -> bool) -> i32 {
-    // SAFETY: the child computes, makes threads and ends; it returns to nothing of the test's.
+    // SAFETY: the child only computes, creates threads and exits; it does not return into the test harness.
     unsafe {
         let child = libc::fork();
         if child == 0 {

@@ -1,8 +1,8 @@
 //! The generator against PyTorch 2.7.1, case by case: `tests/data/random.safetensors`.
 //!
-//! Each case gives a seed, an operator with its arguments, the result, and the four floats that `rand(4)` gave
-//! right afterwards (the generator must have moved exactly as far). Tensors are plain vectors here; what the
-//! operators do around the generator (a mask divided by `1 - p`, ...) is spelled out below as the reference.
+//! Each case has a seed, an operator with its arguments, the result, and the four floats that `rand(4)` returned
+//! afterwards (the generator must have advanced exactly as far). Tensors are plain vectors here; the operators' code
+//! around the generator (such as a mask divided by `1 - p`) is written out below as the reference.
 
 use rushlight_base::random::{
     Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, RandomInteger, Real, Uniform,
@@ -47,7 +47,7 @@ impl Golden<'_> {
             Dtype::F32 => words(data, |bytes| f32::from_le_bytes(bytes).into()),
             Dtype::F16 => words(data, |bytes| f16::from_le_bytes(bytes).to_f64()),
             Dtype::BF16 => words(data, |bytes| bf16::from_le_bytes(bytes).to_f64()),
-            // Integers may not fit a double: a high and a low half, one after the other.
+            // Integers may not fit a double: stored as a high and a low half, one after the other.
             Dtype::I64 => words(data, i64::from_le_bytes).into_iter().flat_map(halves).collect(),
             Dtype::BOOL => data.iter().map(|&byte| byte.into()).collect(),
             other => panic!("dtype {other:?} is not expected in the file"),
@@ -194,7 +194,7 @@ fn integers(case: &Case, generator: &mut Generator, range: RandomInteger) -> Vec
     }
 }
 
-/// What the call returns, output by output; `None` if the operator is not served.
+/// The results of the call, output by output; `None` if the operator is not supported.
 fn run(case: &Case, generator: &mut Generator) -> Option<Vec<Vec<f64>>> {
     let (dtype, numel) = (case.dtype(), case.numel());
     let single = match case.op() {
@@ -257,7 +257,7 @@ fn run(case: &Case, generator: &mut Generator) -> Option<Vec<Vec<f64>>> {
     Some(vec![single])
 }
 
-/// Doubles go through the system's `log` and `cos`, which may differ in the last bits; all else is exact.
+/// Doubles use the system's `log` and `cos`, which may differ in the last bits; everything else is exact.
 fn agrees(actual: f64, expected: f64, dtype: DType) -> bool {
     let tolerance = if dtype == DType::F64 { 1e-14 } else { 0.0 };
     (actual - expected).abs() <= tolerance * expected.abs()
@@ -280,7 +280,7 @@ fn check(case: &Case) -> Result<(), String> {
 }
 
 #[test]
-fn every_recorded_case_gives_pytorchs_numbers() {
+fn every_recorded_case_has_pytorchs_numbers() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/random.safetensors");
     let file = std::fs::read(path).unwrap();
     let (_, metadata) = SafeTensors::read_metadata(&file).unwrap();
@@ -304,7 +304,7 @@ fn every_recorded_case_gives_pytorchs_numbers() {
 #[test]
 fn a_state_that_pytorch_saved_is_ours_byte_for_byte() {
     let saved = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/rng_state.bin")).unwrap();
-    // As in tests/oracle/rng_state.py: an odd number of normals, so that one waits in the state.
+    // As in tests/oracle/rng_state.py: an odd number of normals, so that one is cached in the state.
     let mut generator = Generator::new(42);
     uniform::<f32>(&mut generator, 5, 0.0, 1.0);
     normal::<f64>(&mut generator, 3, 0.0, 1.0);

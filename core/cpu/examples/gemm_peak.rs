@@ -1,7 +1,7 @@
 //! GEMM in percent of the measured peak: `gemm_peak [f32|f64|f16|bf16|i8|c64] [threads] [nn|nt] [MxNxK ...]`.
 //!
-//! The peak is that of a loop of independent fused multiply-adds in registers, on as many threads. It is measured beside each
-//! block of products, since clocks change: the share is the median of those of the blocks.
+//! The peak is that of a loop of independent fused multiply-adds in registers, on as many threads. It is measured next
+//! to each block of products, since clock rates change: the share is the median over the blocks.
 
 use rushlight_base::{DType, Scalar, Storage, runtime};
 use rushlight_cpu::{Array, gemm};
@@ -30,7 +30,7 @@ fn spin(rounds: usize) -> f64 {
     if !is_x86_feature_detected!("avx512f") {
         return f64::NAN;
     }
-    // SAFETY: the processor has the instructions, and the registers are declared.
+    // SAFETY: the caller has checked the instruction set, and all clobbered registers are declared.
     unsafe {
         std::arch::asm!(
             "vpxord zmm30, zmm30, zmm30",
@@ -123,18 +123,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     writeln!(to, "# {dtype} {threads} threads")?;
     for [m, n, k] in shapes {
         let element = dtype.size();
-        // As tensors have it; zeros nobody wrote would all lie in the kernel's one page of zeros.
-        let room = |count: usize| -> rushlight_base::Result<Storage> {
+        // Like tensors; unwritten zeros would all be mapped to the kernel's single zero page.
+        let allocate = |count: usize| -> rushlight_base::Result<Storage> {
             let storage = Storage::allocate(count)?;
-            // SAFETY: the memory is new and has so many bytes.
+            // SAFETY: the storage was just allocated with `count` bytes and has no other user.
             unsafe { storage.data().write_bytes(0x3c, count) };
             Ok(storage)
         };
-        let (a, b, out) = (room(m * k * element)?, room(k * n * element)?, room(m * n * out_dtype.size())?);
+        let (a, b, out) = (allocate(m * k * element)?, allocate(k * n * element)?, allocate(m * n * out_dtype.size())?);
         let (sa, sb, so) = ([m as i64, k as i64], [k as i64, n as i64], [m as i64, n as i64]);
         let strides = if transposed { [1, k as i64] } else { [n as i64, 1] };
         let (ta, to_strides) = ([k as i64, 1], [n as i64, 1]);
-        // SAFETY: the storages have room for the elements; any bits are values of these dtypes.
+        // SAFETY: the storages hold all elements of these sizes; any bits are values of these dtypes.
         let (a, b, o) = unsafe {
             (
                 Array::new(a.data(), dtype, &sa, &ta),

@@ -1,10 +1,11 @@
-//! Activation functions and their gradients, of floats: in vectors, halves in `f32`. Parameters are rounded to the type
-//! that is computed in.
+//! Activation functions and their gradients for floating-point tensors, vectorized; half precision is computed in
+//! `f32`. Parameters are rounded to the computation type.
 
+use crate::complex::ComplexFunctions;
 use crate::math;
 use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop, float_kernels};
-use rushlight_base::{Result, Scalar};
+use rushlight_base::{Complex64, Complex128, DType, Result, Scalar};
 
 /// A number in all lanes.
 macro_rules! constant {
@@ -14,7 +15,7 @@ macro_rules! constant {
 }
 
 float_kernels! {
-    /// out = a Phi(a), Phi the distribution function of the normal distribution.
+    /// out = a Phi(a), where Phi is the CDF of the standard normal distribution.
     gelu<2>("GeluKernelImpl", HEAVY): |x| x * math::phi(x);
     /// out = grad (Phi(a) + a phi(a)): operands (out, grad, a).
     gelu_backward<3>("GeluBackwardKernelImpl", HEAVY): |grad, x| {
@@ -32,8 +33,8 @@ float_kernels! {
         let t = math::tanh(x * gelu_ratio(x, 1.0));
         grad * half.mul_add(t, half + half * x * (one - t * t) * gelu_ratio(x, 3.0))
     };
-    /// out = grad s (1 + a (1 - s)), s = sigmoid a: operands (out, grad, a).
-    silu_backward<3>("silu_backward_cpu", HEAVY): |grad, x| {
+    /// out = grad s (1 + a (1 - s)), s = sigmoid a, of floats: operands (out, grad, a).
+    silu_backward_of_floats<3>("silu_backward_cpu", HEAVY): |grad, x| {
         let (s, one) = (math::sigmoid(x), constant!(1.0));
         grad * s * x.mul_add(one - s, one)
     };
@@ -57,12 +58,12 @@ float_kernels! {
     /// The gradient of `elu`: operands (out, grad, a).
     elu_backward<3>("elu_backward_cpu", HEAVY, alpha, scale, input_scale): |grad, x| {
         let below = grad * (input_scale * (alpha * scale)) * math::exp(x * input_scale);
-        V::select(constant!(0.0).lt(x), grad * scale, below)
+        V::select(x.le(constant!(0.0)), below, grad * scale)
     };
     /// The gradient of `elu` by its result: operands (out, grad, result).
     elu_backward_of_result<3>("elu_backward_cpu", LIGHT, alpha, scale, input_scale): |grad, y| {
         let below = grad * input_scale * (y + alpha * scale);
-        V::select(constant!(0.0).lt(y), grad * scale, below)
+        V::select(y.le(constant!(0.0)), below, grad * scale)
     };
     /// out = a where a > 0, else slope a
     leaky_relu<2>("leaky_relu_cpu", LIGHT, slope): |x| V::select(constant!(0.0).lt(x), x, x * slope);
@@ -83,7 +84,7 @@ float_kernels! {
     hardswish_backward<3>("hardswish_backward_cpu", LIGHT): |grad, x| {
         let three = constant!(3.0);
         let within = grad * (x / three + constant!(0.5));
-        V::select((-three).lt(x), V::select(x.lt(three), within, grad), constant!(0.0))
+        V::select(x.lt(-three), constant!(0.0), V::select(x.le(three), within, grad))
     };
     /// out = grad where low < a < high, else 0: operands (out, grad, a).
     hardtanh_backward<3>("hardtanh_backward_cpu", LIGHT, low, high): |grad, x| {
@@ -116,7 +117,7 @@ float_kernels! {
     glu<3>("glu_cpu", HEAVY): |x, gate| x * math::sigmoid(gate);
     /// out = ln(a / (1 - a)) of floats
     logit_of_floats<2>("logit_cpu", HEAVY): |x| math::log(x / (constant!(1.0) - x));
-    /// As `logit_of_floats`, of an argument that is moved into [eps, 1 - eps].
+    /// Like `logit_of_floats`, for an argument clamped to [eps, 1 - eps].
     logit_of_floats_within<2>("logit_cpu", HEAVY, eps): |x| {
         let one = constant!(1.0);
         let x = V::select(x.lt(eps), eps, V::select((one - eps).lt(x), one - eps, x));
@@ -146,7 +147,23 @@ pub fn logit(walk: &Loop<2>, eps: Option<f64>) -> Result<()> {
     }
 }
 
-/// sqrt(2/pi) (1 + power 0.044715 x^2): what `gelu_tanh` has for an argument, over x; or, with the power 3 of the cube, its slope.
+/// out = grad s (1 + a (1 - s)), s = sigmoid a: operands (out, grad, a).
+pub fn silu_backward(walk: &Loop<3>) -> Result<()> {
+    match walk.common() {
+        DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, silu_slope),
+        DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, silu_slope),
+        _ => silu_backward_of_floats(walk),
+    }
+}
+
+/// The derivative of `silu` at x, times grad.
+fn silu_slope<T: ComplexFunctions>(grad: T, x: T) -> T {
+    let s = x.sigmoid();
+    grad.mul(s).mul(T::ONE.add(x.mul(T::ONE.sub(s))))
+}
+
+/// sqrt(2/pi) (1 + power 0.044715 x^2): the argument of tanh in `gelu_tanh`, divided by x; or, with the power 3 of the
+/// cube, its derivative.
 #[inline(always)]
 fn gelu_ratio<V: crate::simd::FloatVector>(x: V, power: f64) -> V {
     let beta = std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2;
@@ -166,7 +183,7 @@ fn hard_step<V: crate::simd::FloatVector>(x: V) -> V {
     V::from_f64(0.0).max(x + V::from_f64(3.0)).min(V::from_f64(6.0))
 }
 
-/// out = min(max(a, low), high), of integers too.
+/// out = min(max(a, low), high), also for integers.
 pub fn hardtanh(walk: &Loop<2>, low: Scalar, high: Scalar) -> Result<()> {
     crate::arithmetic::clamp_scalar(walk, Some(low), Some(high))
 }

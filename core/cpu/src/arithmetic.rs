@@ -1,5 +1,5 @@
 //! Pointwise arithmetic: kernels of the templates in `pointwise/`. A kernel computes in the common dtype of its
-//! [`Loop`]; where an operand has a type of its own, it says so.
+//! [`Loop`], unless its documentation says that an operand has its own type.
 
 use crate::array::Array;
 use crate::number::{Analytic, Number, Ordered, Real, Wide};
@@ -45,19 +45,19 @@ pub fn div(walk: &Loop<3>) -> Result<()> {
     })
 }
 
-/// out = the sum of a b, whose products are halves, as in PyTorch; they are added up in `f32`.
-pub fn dot_of_halves(out: &Array, a: &Array, b: &Array) -> Result<()> {
+/// out = the sum of a b, whose products are rounded to half precision, as in PyTorch, and accumulated in `f32`.
+pub fn dot_in_half_precision(out: &Array, a: &Array, b: &Array) -> Result<()> {
     let walk = Loop::computing(out.dtype(), [a.clone(), b.clone()])?;
     stepwise!(out.dtype(), "dot", T => {
         let mut sum = 0.0;
         walk.visit::<T, T>(|a, b| sum += a.mul(b).to_f32());
-        // SAFETY: one element.
+        // SAFETY: the array has one element of this type.
         unsafe { out.as_ptr::<T>().write(T::from_f64(sum.into())) };
         Ok(())
     })
 }
 
-/// How a quotient is rounded.
+/// Rounding of a quotient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// Towards zero.
@@ -71,7 +71,7 @@ pub fn div_rounded(walk: &Loop<3>, rounding: Rounding) -> Result<()> {
     let (trunc, floor) = ("div_trunc_cpu", "div_floor_cpu");
     let name = if rounding == Rounding::Trunc { trunc } else { floor };
     if walk.common().is_half() && rounding == Rounding::Trunc {
-        // The quotient is a half before it is cut.
+        // The quotient is rounded to half precision before it is truncated.
         return stepwise!(walk.common(), name, T => walk.map::<T, T, T>(LIGHT, |a, b| a.div(b).of(f32::trunc)));
     }
     if walk.common().is_floating() {
@@ -147,7 +147,7 @@ float_ops!(f32, f64);
 
 /// out = -a
 pub fn neg(walk: &Loop<2>) -> Result<()> {
-    // 0 - a would turn -0 into 0, so floats have a loop of their own.
+    // 0 - a would turn -0 into 0, so floats have their own loop.
     if walk.common().is_integral(true) {
         return compute!(walk.common(), "neg_cpu", integer, T => {
             walk.map::<T, T>(LIGHT, move |a| a.wrapping_neg())
@@ -191,7 +191,7 @@ pub fn minimum(walk: &Loop<3>) -> Result<()> {
     })
 }
 
-/// out = min(max(a, low), high); an absent bound does not bound, NaN stays NaN.
+/// out = min(max(a, low), high); `None` means no bound, and NaN is preserved.
 pub fn clamp_scalar(walk: &Loop<2>, low: Option<Scalar>, high: Option<Scalar>) -> Result<()> {
     compute!(walk.common(), "clamp_scalar_cpu", integer half float, T => {
         type W = <T as Number>::Wide;

@@ -4,8 +4,8 @@ use rushlight_base::{DType, DimVec, Element, Result, ensure};
 
 /// Strided memory that a kernel reads or writes.
 ///
-/// Arrays may alias one another (an in-place operator gets the same memory twice), so elements are only
-/// ever touched through raw pointers.
+/// Arrays may alias one another (an in-place operator gets the same memory twice), so elements are only accessed
+/// through raw pointers.
 #[derive(Clone, Debug)]
 pub struct Array<'a> {
     at: *mut u8,
@@ -16,9 +16,9 @@ pub struct Array<'a> {
 
 impl<'a> Array<'a> {
     /// # Safety
-    /// Every index within `sizes` must lie, at `strides` elements from `at`, in live memory that may be
-    /// read, and written if the array is passed as an output; no other thread may write it meanwhile
-    /// (or the values read are unspecified). `at` must be aligned for `dtype`.
+    /// For every index within `sizes` there must be an element, at `strides` elements from `at`, in live memory that
+    /// may be read, and written if the array is passed as an output; no other thread may write it meanwhile (or the
+    /// values read are unspecified). `at` must be aligned for `dtype`.
     pub unsafe fn new(at: *mut u8, dtype: DType, sizes: &'a [i64], strides: &'a [i64]) -> Array<'a> {
         debug_assert_eq!(sizes.len(), strides.len());
         Array { at, dtype, sizes, strides }
@@ -29,7 +29,8 @@ impl<'a> Array<'a> {
         self.dtype
     }
 
-    /// The same memory, read as elements of another dtype of the same size. They may be less aligned than theirs are.
+    /// The same memory, read as elements of another dtype of the same size. Their alignment may be less than that of
+    /// the new dtype.
     pub(crate) fn seen_as(&self, dtype: DType) -> Array<'a> {
         assert_eq!(dtype.size(), self.dtype.size(), "a dtype of another size");
         Array { dtype, ..*self }
@@ -66,7 +67,7 @@ impl<'a> Array<'a> {
         self.strides.get(dim).map_or(1, |&stride| stride as isize)
     }
 
-    /// Is the memory row-major without gaps?
+    /// Whether the memory is row-major without gaps. An array without elements is, whatever its strides.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1;
@@ -76,7 +77,7 @@ impl<'a> Array<'a> {
             }
             if size != 1 {
                 if stride != expected {
-                    return false;
+                    return self.sizes.contains(&0);
                 }
                 expected *= size;
             }
@@ -91,7 +92,7 @@ impl<'a> Array<'a> {
     }
 
     /// The first element, after checking that the dtype is `T`'s.
-    pub(crate) fn as_ptr<T: Element>(&self) -> *mut T {
+    pub fn as_ptr<T: Element>(&self) -> *mut T {
         assert_eq!(self.dtype, T::DTYPE, "kernel instantiated for another dtype");
         self.at.cast()
     }
@@ -132,5 +133,25 @@ impl<'a> Array<'a> {
             strides[lead + dim] = if size == 1 { 0 } else { stride };
         }
         Ok(strides)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contiguous(sizes: &[i64], strides: &[i64]) -> bool {
+        let mut element = 0f32;
+        // SAFETY: only the geometry is read; no element is accessed through the array.
+        unsafe { Array::new((&raw mut element).cast(), DType::F32, sizes, strides) }.is_contiguous()
+    }
+
+    #[test]
+    fn is_contiguous_ignores_the_strides_of_an_empty_array() {
+        assert!(contiguous(&[2, 3], &[3, 1]));
+        assert!(contiguous(&[2, 1], &[1, 7]));
+        assert!(!contiguous(&[2, 3], &[6, 2]));
+        assert!(contiguous(&[0, 4, 3], &[24, 6, 2]));
+        assert!(contiguous(&[4, 0, 3], &[24, 6, 2]));
     }
 }

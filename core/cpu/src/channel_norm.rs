@@ -1,19 +1,19 @@
 //! Normalisation by channels: elements that share a mean and a deviation, and channels that share a weight and a bias.
 //! Each channel of each sample is a line `x * scale + shift`.
 //!
-//! What there is one of for a channel comes in the wide type, side by side: it is little, and may have another dtype.
+//! Per-channel values have the wide type and are contiguous: they are few, and may have another dtype.
 
 use crate::array::Array;
 use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::{LIGHT, Loop};
 use rushlight_base::{Element, Result, ensure};
 
-/// `count` numbers side by side; none have no places that could be apart.
+/// `count` contiguous numbers; a stride would have no effect on an empty array.
 fn numbers<W: Element>(array: &Array, count: usize) -> Result<*mut W> {
     ensure!(
         array.dtype() == W::DTYPE && array.numel() == count && (count == 0 || array.is_contiguous()),
         Internal,
-        "a norm of channels got numbers that do not fit"
+        "a channel norm got arrays of mismatched sizes"
     );
     Ok(array.as_ptr())
 }
@@ -23,7 +23,7 @@ pub fn reciprocal_deviations(a: &Array, eps: f64) -> Result<()> {
     dispatch!(a.dtype(), "batch_norm", float, T => {
         let at = numbers::<T>(a, a.numel())?;
         for nth in 0..a.numel() {
-            // SAFETY: there are as many numbers.
+            // SAFETY: the array has as many numbers, and they are contiguous.
             unsafe {
                 let variance = at.add(nth).read();
                 at.add(nth).write(1.0 / (variance + eps as T).sqrt());
@@ -33,8 +33,8 @@ pub fn reciprocal_deviations(a: &Array, eps: f64) -> Result<()> {
     })
 }
 
-/// `scale = rstd * weight`, `shift = bias - mean * scale` for each channel of each sample. Samples and channels are those of
-/// `scale`, (samples, channels); as many channels share a mean and a deviation as there are more channels than these.
+/// `scale = rstd * weight`, `shift = bias - mean * scale` for each channel of each sample. The sizes of `scale` are
+/// (samples, channels). If there are fewer means than these, neighbouring channels share a mean and a deviation.
 pub fn lines(
     scale: &Array,
     shift: &Array,
@@ -53,7 +53,7 @@ pub fn lines(
         let together = count.checked_div(groups).unwrap_or(1).max(1);
         for nth in 0..count {
             let (channel, group) = (nth % channels, nth / together);
-            // SAFETY: there is a number for each channel, and for each group, which `numbers` has checked.
+            // SAFETY: `numbers` has checked that there is a number for each channel and for each group.
             unsafe {
                 let factor = rstd.add(group).read() * weight.map_or(1.0, |weight| weight.add(channel).read());
                 scale.add(nth).write(factor);

@@ -49,7 +49,7 @@ pub fn ge(walk: &Loop<3>) -> Result<()> {
     })
 }
 
-/// Are all elements of two arrays equal? NaN differs from itself.
+/// Whether all elements of two arrays are equal. NaN differs from itself.
 pub fn all_equal(walk: &Loop<2>) -> Result<bool> {
     let differs = std::cell::Cell::new(false);
     dispatch!(walk.dtype(1), "equal_cpu", integer unsigned half float complex chalf bool, T => {

@@ -1,6 +1,6 @@
 //! Elementary functions of complex numbers, one element at a time, with the branch cuts of the C standard.
 //!
-//! Formulas in real functions, chosen so that neither cancellation nor an overflow on the way spoils the result. The
+//! Formulas in real functions, chosen so that neither cancellation nor intermediate overflow spoils the result. The
 //! inverse functions follow W. Kahan, "Branch cuts for complex elementary functions".
 
 use crate::number::{Analytic, Wide};
@@ -14,7 +14,7 @@ macro_rules! scaled {
     }};
 }
 
-/// What `elementary.rs` needs beyond [`Analytic`].
+/// The functions that `elementary.rs` needs in addition to [`Analytic`].
 pub(crate) trait ComplexFunctions: Analytic {
     /// 2 to this power.
     fn exp2(self) -> Self;
@@ -52,7 +52,7 @@ pub(crate) trait ComplexFunctions: Analytic {
     fn atanh(self) -> Self;
 }
 
-/// `i z`: functions along the imaginary axis come from those along the real one.
+/// `i z`: functions along the imaginary axis follow from those along the real one.
 fn turned<T: Copy + std::ops::Neg<Output = T>>(z: Complex<T>) -> Complex<T> {
     Complex { re: -z.im, im: z.re }
 }
@@ -81,7 +81,7 @@ macro_rules! complex_functions {
             }
             fn log1p(self) -> Self {
                 let Complex { re: x, im: y } = self;
-                // Near 0 the size of 1 + z is 1, and what it exceeds 1 by is lost.
+                // Near 0 the absolute value of 1 + z is 1, and its difference from 1 is lost.
                 let size = if x.abs() < 0.5 && y.abs() < 0.5 {
                     (x * (x + 2.0) + y * y).ln_1p() * 0.5
                 } else {
@@ -114,7 +114,7 @@ macro_rules! complex_functions {
             fn logaddexp(self, other: Self) -> Self {
                 let (less, more) = if self.re < other.re { (self, other) } else { (other, self) };
                 if less.re == more.re && less.re.is_infinite() {
-                    // Nothing is left of two that vanish; two that are infinite add up.
+                    // Both powers are 0: so is their sum. Both are infinite: their directions are added.
                     let sum = || Analytic::exp(less) + Analytic::exp(more);
                     return if less.re < 0.0 { less } else { sum().ln() };
                 }
@@ -140,7 +140,7 @@ macro_rules! complex_functions {
             fn tanh(self) -> Self {
                 let Complex { re: x, im: y } = self;
                 if x.abs() > $tanh_far {
-                    // Here the real part rounds to 1, and the imaginary one falls like e^-2x.
+                    // Here the real part rounds to 1, and the imaginary part decreases like e^-2x.
                     let small = if y.is_finite() { 2.0 * (2.0 * y).sin() * (-2.0 * x.abs()).exp() } else { 0.0 };
                     return Complex::new((1.0 as $type).copysign(x), small);
                 }
@@ -184,7 +184,7 @@ macro_rules! complex_functions {
                 let near = x.abs();
                 let distance = (1.0 - near) * (1.0 - near) + y * y;
                 let angle = (2.0 * y).atan2((1.0 - x) * (1.0 + x) - y * y);
-                // For a great z both terms are great, and their quotient vanishes like 4/x.
+                // For a large z both terms are large, and their quotient decreases like 4/x.
                 let real = if distance.is_infinite() { 0.0 } else { 0.25 * (4.0 * near / distance).ln_1p() };
                 Complex::new(real.copysign(x), 0.5 * angle)
             }
@@ -232,7 +232,7 @@ mod tests {
                     _ => false,
                 };
                 let back = function(inverse(z));
-                // Where the inverse tangent is nearly pi/2, its last bit decides the result's first ones.
+                // If the inverse tangent is nearly pi/2, its last bit determines the leading bits of the result.
                 let loss = if name.starts_with("tan") { 1e3 } else { 1.0 };
                 assert!(pole || (back - z).norm() <= 1e-11 * loss * (1.0 + z.norm()), "{name} at {z}: {back}");
             }

@@ -1,8 +1,8 @@
 //! Copies and casts between any two dtypes.
 //!
-//! Each pair has its own loop: nothing takes a detour that loses digits. Floating to integer truncates,
-//! through `i64` for the narrow types, as a C cast on the processors PyTorch runs on; complex to real
-//! drops the imaginary part; anything to `bool` is "differs from zero".
+//! Each pair has its own loop, without an intermediate type that loses digits. Floating to integer truncates, through
+//! `i64` for the narrow types, as a C cast does on the processors PyTorch runs on; complex to real drops the imaginary
+//! part; anything to `bool` is "differs from zero".
 
 use crate::number::{Flag, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 use crate::pointwise::{Cast, Loop};
@@ -16,7 +16,7 @@ pub fn copy(walk: &Loop<2>) -> Result<()> {
         return walk.copy();
     }
     let cast = caster(from, to)?;
-    // SAFETY: `run` hands out memory of `len` elements of these dtypes.
+    // SAFETY: `run` passes memory of `len` elements of these two dtypes.
     walk.convert(|[to, from], len| unsafe { cast(from, to, len) })
 }
 
@@ -35,12 +35,12 @@ pub(crate) fn caster(from: DType, to: DType) -> Result<Cast> {
     dispatch!(from, "copy_", integer unsigned half float complex chalf bool, A => to_any::<A>(to))
 }
 
-// Between halves and floats there are instructions that the compiler would not use. Every loop over halves takes
-// this way twice.
+// Between half precision and `f32` there are instructions that the compiler would not use. Every loop over half
+// precision converts twice.
 macro_rules! half_casts {
     ($($name:ident: $from:ident to $to:ident;)*) => {$(
         /// # Safety
-        /// As for `cast_all`.
+        /// The contract of `cast_all`.
         unsafe fn $name(from: *const u8, to: *mut u8, len: usize) {
             struct Convert(*const $from, *mut $to, usize);
             impl Kernel for Convert {
@@ -50,10 +50,12 @@ macro_rules! half_casts {
                     let (Convert(from, to, len), lanes) = (self, <S::F32 as FloatVector>::LANES);
                     let whole = len - len % lanes;
                     for at in (0..whole).step_by(lanes) {
-                        // SAFETY: the promise made to `cast_all`.
+                        // SAFETY: the caller of `cast_all` guarantees `len` elements at both addresses, and `at` plus a
+                        // vector is within `len`.
                         unsafe { <$to as Float>::store::<S>(<$from as Float>::load::<S>(from.add(at)), to.add(at)) }
                     }
-                    // SAFETY: as above.
+                    // SAFETY: the remaining `len - whole` elements are within the `len` that the caller of `cast_all`
+                    // guarantees.
                     unsafe {
                         let rest = <$from as Float>::load_partial::<S>(from.add(whole), len - whole);
                         <$to as Float>::store_partial::<S>(rest, to.add(whole), len - whole);
@@ -103,7 +105,7 @@ impl<A: Source, R: Target> Kernel for CastAll<A, R> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         for i in 0..self.len {
-            // SAFETY: the promise made to `cast_all`.
+            // SAFETY: `i` is below `len`, for which the caller of `cast_all` guarantees elements at both addresses.
             unsafe { self.to.add(i).write(R::cast(self.from.add(i).read())) }
         }
     }
@@ -113,13 +115,13 @@ impl<A: Source, R: Target> Kernel for CastAll<A, R> {
 pub(crate) trait Source: Element {
     /// As a signed integer: truncated; `u64` keeps its bits.
     fn to_i64(self) -> i64;
-    /// As `f32`, rounded once.
+    /// Like `f32`, rounded once.
     fn to_f32(self) -> f32;
-    /// As `f64`.
+    /// Like `f64`.
     fn to_f64(self) -> f64;
     /// Imaginary part, as `f64`; exact.
     fn imaginary(self) -> f64;
-    /// Differs from zero?
+    /// Whether it differs from zero.
     fn truth(self) -> bool;
 }
 
@@ -199,7 +201,7 @@ macro_rules! float_cast {
     )*};
 }
 
-// A double goes to a half through float, as in PyTorch, whose halves are made from floats.
+// A double is converted to half precision through float, as in PyTorch.
 float_cast! {
     f16: f16_to_f32, |x| f16_to_f32(x).into(), |a: A| f16_from_f32(a.to_f32());
     bf16: bf16_to_f32, |x| bf16_to_f32(x).into(), |a: A| bf16_from_f32(a.to_f32());

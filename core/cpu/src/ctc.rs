@@ -1,12 +1,13 @@
-//! Connectionist temporal classification: the likelihood of a sequence of labels under all its alignments with an input.
+//! Connectionist temporal classification: the likelihood of a sequence of labels under all its alignments with an
+//! input.
 //!
-//! An alignment walks through the labels with blanks between and around them: at each step it stays, goes on by one, or, to
-//! another label, by two (Graves et al., 2006). `alpha` is the logarithm of the likelihood of all ways to a place up to a
-//! step, `beta` of all ways from there. Probabilities are logarithms throughout; sequences are on their own.
+//! An alignment traverses the labels with blanks between and around them: at each step it stays, advances by one, or,
+//! to a different label, by two (Graves et al., 2006). `alpha` is the log likelihood of all paths to a state up to a
+//! step, `beta` that of all paths from there. Probabilities are logarithms throughout; sequences are independent.
 
 use crate::array::Array;
-use crate::room::filled;
 use crate::shared::Shared;
+use rushlight_base::list::filled;
 use rushlight_base::runtime::parallel_for;
 use rushlight_base::{DType, Element, Result, ensure};
 use std::sync::Mutex;
@@ -21,11 +22,11 @@ pub struct Batch<'a> {
     pub input_lengths: &'a [i64],
     /// Labels of each target.
     pub target_lengths: &'a [i64],
-    /// The class that is no label.
+    /// The blank class.
     pub blank: i64,
 }
 
-/// What the two directions compute in.
+/// The computation type of the two directions.
 trait Log: Element + PartialEq {
     const NONE: Self;
     const ZERO: Self;
@@ -87,7 +88,7 @@ impl Batch<'_> {
         let mut labels = filled(count, 0)?;
         for (nth, label) in labels.iter_mut().enumerate() {
             let at = first + nth as isize * step;
-            // SAFETY: the shape rule has compared the lengths with the shape of the targets.
+            // SAFETY: the shape rule has checked the target lengths against the shape of the targets.
             *label = unsafe {
                 match self.targets.dtype() {
                     DType::I32 => i64::from(self.targets.as_ptr::<i32>().offset(at).read()),
@@ -109,7 +110,7 @@ impl Batch<'_> {
         let failed = Mutex::new(None);
         parallel_for(self.log_probs.size(1), &|n| {
             if let Err(error) = body(n) {
-                // Which of several errors it is follows from the number, not from the thread.
+                // If several sequences fail, the error reported is that of the first one, independent of the threads.
                 let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 if failed.as_ref().is_none_or(|(first, _)| n < *first) {
                     *failed = Some((n, error));
@@ -142,16 +143,16 @@ impl<T: Log> Walk<T> {
     }
 
     fn log_prob(&self, step: usize, class: i64) -> T {
-        // SAFETY: steps and classes are within the log-probabilities.
+        // SAFETY: step and class are below the sizes of the log probabilities.
         unsafe { self.from.offset(step as isize * self.strides[0] + class as isize * self.strides[1]).read() }
     }
 
-    /// May an alignment come to `place` from two before?
+    /// Whether an alignment may reach `place` from two states before.
     fn skips_to(&self, place: usize) -> bool {
         place >= 2 && self.label(place) != self.blank && self.label(place) != self.label(place - 2)
     }
 
-    /// The logarithms of the likelihoods up to each step and place, `width` apart.
+    /// The log likelihoods up to each step and state, `width` apart.
     fn forwards(&self, alpha: &mut [T], width: usize) {
         for step in 0..self.steps {
             for place in 0..self.places() {
@@ -178,7 +179,7 @@ impl<T: Log> Walk<T> {
         T::join(at(1), at(2), T::NONE)
     }
 
-    /// Hands each step, the last first, the logarithms of the likelihoods from each place on, that of the place included.
+    /// Passes each step, the last first, the log likelihoods from each state on, including that of the state.
     fn backwards(&self, mut visit: impl FnMut(usize, &[T])) -> Result<()> {
         let places = self.places();
         let (mut beta, mut next) = (filled(places, T::NONE)?, filled(places, T::NONE)?);
@@ -213,16 +214,16 @@ impl Batch<'_> {
     }
 }
 
-/// What the threads of a call share.
+/// Data shared by the threads of a call.
 struct Places<'a, T> {
     batch: &'a Batch<'a>,
     at: [Shared<T>; 4],
 }
 
-// SAFETY: arrays are only read through, but for the places of a sequence, which are its share's own.
+// SAFETY: inputs are only read; the output parts of a sequence belong to one share.
 unsafe impl<T> Sync for Places<'_, T> {}
 
-/// `losses[n]` = minus the logarithm of the likelihood of target n; `alphas` (N, T, places, contiguous) as in the module's
+/// `losses[n]` = the negative log likelihood of target n; `alphas` (N, T, states, contiguous) as in the module's
 /// description.
 pub fn losses(losses: &Array, alphas: &Array, batch: &Batch) -> Result<()> {
     ensure!(alphas.is_contiguous() && losses.is_contiguous(), Internal, "ctc_loss got results with gaps");
@@ -233,19 +234,19 @@ pub fn losses(losses: &Array, alphas: &Array, batch: &Batch) -> Result<()> {
         batch.each(&|n| {
             let Places { batch, at } = &shared;
             let walk = batch.walk::<T>(n)?;
-            // SAFETY: each sequence has its own part of `alphas` and its own loss.
+            // SAFETY: sequence `n` has its own `steps * width` elements of `alphas`, which no other share accesses.
             let alpha = unsafe { std::slice::from_raw_parts_mut(at[1].get().add(n * steps * width), steps * width) };
             alpha.fill(T::NONE);
             walk.forwards(alpha, width);
-            // SAFETY: as above.
+            // SAFETY: there is one loss per sequence, and sequence `n` belongs to this share.
             unsafe { at[0].get().add(n).write(-walk.total(alpha, width)) };
             Ok(())
         })
     })
 }
 
-/// The gradient by the log-probabilities, as if they were those of a softmax: e^log_prob minus the part of the likelihood
-/// that goes through a class. `grad_in` holds zeros.
+/// The gradient with respect to the log probabilities, as if they were those of a softmax: e^log_prob minus the share
+/// of the likelihood that passes through a class. `grad_in` holds zeros.
 pub fn losses_backward(
     grad_in: &Array,
     grad: &Array,
@@ -264,7 +265,7 @@ pub fn losses_backward(
         let shared = Places { batch, at };
         batch.each(&|n| {
             let Places { batch, at: [out, grad, losses, alphas] } = &shared;
-            // SAFETY: there is a gradient and a loss for each sequence.
+            // SAFETY: the arrays have a gradient and a loss for each sequence, and `n` is one.
             let (grad, loss) = unsafe {
                 let nth = n as isize;
                 (grad.get().offset(nth * per_row[0]).read(), losses.get().offset(nth * per_row[1]).read())
@@ -273,7 +274,7 @@ pub fn losses_backward(
                 return Ok(());
             }
             let walk = batch.walk::<T>(n)?;
-            // SAFETY: each sequence has its part of `alphas`, which is only read.
+            // SAFETY: sequence `n` has `steps * width` elements of `alphas`, which are only read.
             let alpha = unsafe { std::slice::from_raw_parts(alphas.get().add(n * steps * width), steps * width) };
             let mut through = filled(classes, T::NONE)?;
             walk.backwards(|step, beta| {
@@ -288,7 +289,7 @@ pub fn losses_backward(
                     let part = through.plus(loss).minus(log_prob).exp();
                     let value = Log::exp(log_prob).minus(part).times(grad);
                     let offset = step as isize * to[0] + n as isize * to[1] + class as isize * to[2];
-                    // SAFETY: the place of a step, a sequence and a class.
+                    // SAFETY: step, sequence and class are below the output's sizes.
                     unsafe { out.get().offset(offset).write(value) };
                 }
             })

@@ -1,7 +1,8 @@
-//! Losses that compare each element with its target, and their gradients, of floats: in vectors, halves in `f32`.
+//! Losses that compare each element with its target, and their gradients, for floating-point tensors: vectorized, half
+//! precision in `f32`.
 //!
-//! Forward operands are (out, a, target), those of a gradient (out, grad, a, target). A `factor` carries what a mean
-//! divides by.
+//! Forward operands are (out, a, target), those of a gradient (out, grad, a, target). A `factor` includes the divisor
+//! of a mean.
 
 use crate::math;
 use crate::number::{Analytic, Wide};

@@ -1,5 +1,5 @@
-//! `dispatch!`: from a dtype at run time to an element type at compile time. `by_size!`: to a type of as many bytes, for what
-//! only moves elements.
+//! `dispatch!`: from a dtype at run time to an element type at compile time. `by_size!`: to a type of the same size,
+//! for kernels that only move elements.
 
 use rushlight_base::{DType, Error, err};
 
@@ -9,9 +9,9 @@ pub(crate) fn unsupported(kernel: &str, dtype: DType) -> Error {
     err!(Runtime, "\"{kernel}\" not implemented for '{}'", dtype.c10_name())
 }
 
-/// `compute!(dtype, "kernel_name", sets..., T => body)`: like `dispatch!` for pointwise loops, with `T` the type
-/// that is computed in. `half` stands for f16 and bf16 in `f32` and wants `float` beside it, as `chalf` wants
-/// `complex`: blocks of them are converted on the way (`pointwise/drive.rs`), so they need no loop of their own.
+/// `compute!(dtype, "kernel_name", sets..., T => body)`: like `dispatch!` for pointwise loops, with `T` the computation
+/// type. `half` stands for f16 and bf16 in `f32` and requires `float`, as `chalf` requires `complex`: blocks of them
+/// are converted on the fly (`pointwise/drive.rs`), so they need no loop of their own.
 macro_rules! compute {
     ($dtype:expr, $kernel:expr, $($set:ident)+, $T:ident => $body:expr) => {
         compute!(@sets $dtype, $kernel, [$($set)+] [] [], $T => $body)
@@ -35,7 +35,7 @@ macro_rules! compute {
     }};
 }
 
-/// The element type that stands for a dtype name.
+/// The element type for a dtype name.
 macro_rules! element {
     (U8) => {
         u8

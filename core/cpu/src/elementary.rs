@@ -1,5 +1,5 @@
-//! Elementary functions of each element: a line each. Floats are computed in vectors by `math`, halves in `f32`,
-//! complex numbers one by one by `complex.rs`.
+//! Elementary functions, one line each. Floats are computed in vectors by `math`, half precision in `f32`, complex
+//! numbers one by one by `complex.rs`.
 
 use crate::complex::ComplexFunctions;
 use crate::math;
@@ -8,8 +8,8 @@ use crate::pointwise::{Function1, HEAVY, LIGHT, Loop, functions};
 use crate::simd::FloatVector;
 use rushlight_base::{Complex64, Complex128, DType, Result};
 
-/// Kernels `out = f(a)`: their PyTorch name, from how many elements on a second thread is worth it, the function of
-/// vectors, and that of complex numbers, unless these are refused.
+/// Kernels `out = f(a)`: PyTorch's name, the number of elements from which a second thread is worth it, the vector
+/// function, and the complex function, unless complex numbers are rejected.
 macro_rules! elementary {
     ($($(#[$doc:meta])* $name:ident($kernel:literal, $grain:ident): |$x:ident| $value:expr $(, complex $complex:path)?;)*) => {$(
         $(#[$doc])*
@@ -174,7 +174,8 @@ fn distance<V: FloatVector>(x: V, y: V) -> V {
     V::select(width.eq(infinity) | height.eq(infinity), infinity, size)
 }
 
-/// The greater of two and what the sum of their powers adds; of two equal infinities, that.
+/// The larger of two plus the logarithm of the sum of their powers relative to it; for two equal infinities, that
+/// infinity.
 #[inline(always)]
 fn log_of_sum<V: FloatVector>(x: V, y: V, rest: V) -> V {
     let same = x.eq(y) & x.abs().eq(V::from_f64(f64::INFINITY));
@@ -245,7 +246,7 @@ pub fn pow(walk: &Loop<3>) -> Result<()> {
     }
 }
 
-/// By squares.
+/// By repeated squaring.
 #[inline(always)]
 fn power<T: Wide>(mut base: T, mut exponent: u64, multiply: impl Fn(T, T) -> T) -> T {
     let mut result = T::ONE;
@@ -299,7 +300,7 @@ mod tests {
     fn call(kernel: impl Fn(&Loop<3>) -> Result<()>, a: &[f32], b: &[f32]) -> Vec<f32> {
         let mut out = vec![0f32; a.len()];
         let array = |at: *const f32| {
-            // SAFETY: arrays of one length; kernels only read their inputs.
+            // SAFETY: the address is that of one element of a slice that outlives the array; the kernel only reads its inputs.
             unsafe { crate::Array::new(at.cast_mut().cast(), DType::F32, &[], &[]) }
         };
         for index in 0..a.len() {

@@ -1,4 +1,4 @@
-//! Largest and smallest elements, with or without their place.
+//! Maxima and minima, with or without their index.
 //!
 //! NaN counts as larger than everything and smaller than everything; of equal elements the first wins.
 
@@ -12,7 +12,7 @@ use rushlight_base::reduction::Order;
 use rushlight_base::{Result, ensure};
 use std::marker::PhantomData;
 
-/// Which end of the order is searched.
+/// The end of the order that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extremum {
     /// The largest element.
@@ -74,7 +74,7 @@ impl<T: Number<Wide: Bounded>, const MAX: bool> Fold for Extreme<T, MAX> {
     }
 }
 
-/// An element with an order: floats have vectors of their own.
+/// An ordered element: floats have vectors.
 pub(crate) trait Comparable: Number<Wide: Bounded> {
     /// The extreme value of each group.
     fn values<const MAX: bool>(out: &Array, a: &Array) -> Result<()>;
@@ -82,7 +82,7 @@ pub(crate) trait Comparable: Number<Wide: Bounded> {
     /// The extreme values of lines: see [`Reducer::lines`]; of any steps.
     ///
     /// # Safety
-    /// As there.
+    /// The contract of [`Reducer::lines`].
     unsafe fn values_of_lines<const MAX: bool>(at: *const Self, len: usize, steps: Steps, values: &mut [Self::Wide]);
 }
 
@@ -99,7 +99,7 @@ macro_rules! comparable {
                 steps: Steps,
                 values: &mut [<$type as Number>::Wide],
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller of `values_of_lines` guarantees `values.len()` lines of `len` elements at `at`.
                 unsafe { reducer::lines(Folding(Extreme::<$type, MAX>(PhantomData)), at, len, steps, 0, values) }
             }
         })*
@@ -118,7 +118,7 @@ macro_rules! comparable {
                 steps: Steps,
                 values: &mut [<$float as Number>::Wide],
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller of `values_of_lines` guarantees `values.len()` lines of `len` elements at `at`.
                 unsafe {
                     if MAX {
                         reducer::lines(FloatFolding::<_, $float>::new(Largest), at, len, steps, 0, values)
@@ -133,7 +133,8 @@ macro_rules! comparable {
 
 comparable!(u8, i8, i16, i32, i64, crate::Flag; f32, f64, rushlight_base::f16, rushlight_base::bf16);
 
-/// An extreme value, and where to look for it: among `len` elements from `at`, the first of which is number `index`.
+/// An extreme value, and where to search for its index: among `len` elements from `at`, the first of which is number
+/// `index`.
 #[derive(Clone, Copy)]
 struct Place<T: Number> {
     value: T::Wide,
@@ -147,11 +148,11 @@ const LANES: usize = 16;
 /// Lines whose values are found together.
 const SOME: usize = 16;
 
-/// The extreme value and its first place. A line is searched for the place only after it has won.
+/// The extreme value and its first index. A line is searched for the index only after it has won.
 #[derive(Clone, Copy)]
 struct ArgExtreme<T, const MAX: bool>(PhantomData<T>);
 
-/// Does `b`, which comes later, take the place of `a`?
+/// Whether `b`, which comes later, replaces `a`.
 #[inline(always)]
 fn beats<W: Ordered, const MAX: bool>(b: W, a: W) -> bool {
     let better = if MAX { b > a } else { b < a };
@@ -180,7 +181,8 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
         for (nth, acc) in acc.chunks_mut(SOME).enumerate() {
             let values = &mut values[..acc.len()];
             let at = at.wrapping_offset((nth * SOME) as isize * steps.column);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `acc.len()` lines of `len` elements at `at`, and `values` has as many
+            // entries.
             unsafe { T::values_of_lines::<MAX>(at, len, steps, values) };
             for (line, (acc, &value)) in acc.iter_mut().zip(&*values).enumerate() {
                 let at = at.wrapping_offset(line as isize * steps.column);
@@ -198,7 +200,7 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
         for (nth, acc) in acc.chunks_mut(WIDTH).enumerate() {
             let (width, at) = (acc.len(), at.wrapping_add(nth * WIDTH));
             let element = |row: usize, column: usize| {
-                // SAFETY: the caller vouches for `rows` rows of as many columns as there are results.
+                // SAFETY: the caller guarantees `rows` rows with as many columns as there are results.
                 unsafe { at.offset(row as isize * row_step).add(column).read() }.wide()
             };
             for (column, (best, place)) in best.iter_mut().zip(&mut place).enumerate().take(width) {
@@ -208,7 +210,7 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
                 let whole = width / LANES * LANES;
                 let lanes = best[..whole].as_chunks_mut().0.iter_mut().zip(place[..whole].as_chunks_mut().0);
                 for (block, (best, place)) in lanes.enumerate() {
-                    // Through local blocks: the row might alias them, for all the compiler knows.
+                    // Through local blocks: the compiler must assume that the row aliases them.
                     let (mut values, mut places): ([T::Wide; LANES], [u32; LANES]) = (*best, *place);
                     for lane in 0..LANES {
                         let x = element(row, block * LANES + lane);
@@ -234,17 +236,17 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
 }
 
 impl<T: Number<Wide: Bounded>> Place<T> {
-    /// The first place of the value; `step` is that of lines.
+    /// The first index of the value; `step` is that of lines.
     fn resolve(self, step: isize) -> i64 {
         if self.len <= 1 {
             return self.index;
         }
         let same = |x: T::Wide| (x == self.value) | (x.is_nan() & self.value.is_nan());
         let (at, len) = (self.at.get().cast_const(), self.len as usize);
-        // SAFETY: a line of more than one element was read from there, so long.
+        // SAFETY: the place was found in a line of `len` elements at `at`, and `i` stays below `len`.
         let element = |i: usize| unsafe { at.offset(i as isize * step).read().wide() };
         let mut i = 0;
-        // Whole blocks without a branch per element; the block with a hit is looked through again.
+        // Whole blocks without a branch per element; the block with a hit is searched again.
         while i + 32 <= len && !(0..32).fold(false, |hit, lane| hit | same(element(i + lane))) {
             i += 32;
         }
@@ -255,8 +257,8 @@ impl<T: Number<Wide: Bounded>> Place<T> {
     }
 }
 
-/// The extremum of each reduced group of `a` into `values`, its row-major index within the group into
-/// `indices` (int64); either output may be absent. Empty groups are the shape rule's to refuse.
+/// The extremum of each reduced group of `a` into `values`, its row-major index within the group into `indices`
+/// (int64); either output may be absent. The shape rule rejects empty groups.
 pub fn extremum(values: Option<&Array>, indices: Option<&Array>, a: &Array, which: Extremum) -> Result<()> {
     let name = match (which, indices.is_some()) {
         (Extremum::Max, true) => "max_cpu",
@@ -272,11 +274,11 @@ pub fn extremum(values: Option<&Array>, indices: Option<&Array>, a: &Array, whic
 
 fn search<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: Option<&Array>, a: &Array) -> Result<()> {
     for out in [values, indices].into_iter().flatten() {
-        ensure!(a.numel() > 0 || out.numel() == 0, Internal, "an extremum of nothing reached its kernel");
+        ensure!(a.numel() > 0 || out.numel() == 0, Internal, "the extremum kernel received an empty tensor");
     }
     match (values, indices) {
         (Some(values), None) => T::values::<MAX>(values, a),
-        // Each output has strides of its own; where they are not the same, each gets a walk.
+        // Each output has its own strides; if they differ, each is traversed separately.
         (Some(values), Some(indices)) if values.strides() != indices.strides() => {
             T::values::<MAX>(values, a)?;
             places::<T, MAX>(None, indices, a)
@@ -292,7 +294,7 @@ fn places<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: &Arra
     let values = values.map(|values| Shared::new(values.as_ptr::<T>()));
     let reducer = ArgExtreme::<T, MAX>(PhantomData);
     let write = move |at: isize, place: Place<T>, step: isize| {
-        // SAFETY: `at` comes from the plan over `indices`, whose sizes and strides `values` shares.
+        // SAFETY: `at` comes from the plan over `indices`, and `values` has the same sizes and strides.
         unsafe {
             to.get().offset(at).write(place.resolve(step));
             if let Some(values) = values {
@@ -300,7 +302,7 @@ fn places<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: &Arra
             }
         }
     };
-    // SAFETY: `Array::new` vouches for the elements; the plan stays within them.
+    // SAFETY: `Array::new` guarantees live elements at all indices; the plan stays within the sizes.
     unsafe {
         if indices.numel() == 1 && a.is_contiguous() {
             write(0, driver::flat(reducer, from, a.numel())?, 1);
@@ -324,7 +326,7 @@ mod tests {
     fn argmax(mut values: Vec<f32>) -> i64 {
         let mut out = [0i64];
         let sizes = [values.len() as i64];
-        // SAFETY: the pointers hold as many elements as the sizes say.
+        // SAFETY: the pointers hold as many elements as the sizes require.
         let (a, o) = unsafe {
             (
                 Array::new(values.as_mut_ptr().cast(), DType::F32, &sizes, &[1]),

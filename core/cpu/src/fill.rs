@@ -11,7 +11,7 @@ pub fn fill(walk: &Loop<1>, value: Scalar) -> Result<()> {
     walk.fill(element(value, walk.dtype(0))?)
 }
 
-/// `value` as an element of `dtype`: its bytes, at the start of the room of the largest element.
+/// `value` as an element of `dtype`: its bytes, at the start of a buffer for the largest element.
 #[inline]
 pub fn element(value: Scalar, dtype: DType) -> Result<[u64; 2]> {
     dispatch!(dtype, "fill_cpu", integer unsigned half float complex chalf bool, T => {
@@ -39,8 +39,8 @@ pub fn element_of(from: &Array, dtype: DType) -> Result<[u64; 2]> {
 
 /// out_i = start + i step, for a one-dimensional output.
 ///
-/// Integers count in `i64`; floating dtypes compute each element from its index in `f64` (`f32` and
-/// halves as well: PyTorch's accumulation type on the CPU), so that errors do not add up.
+/// Integers count in `i64`; floating dtypes compute each element from its index in `f64` (also `f32` and half
+/// precision: PyTorch's accumulation type on the CPU), so that errors do not accumulate.
 pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
     let walk = Loop::new([out.clone()])?;
     if matches!(out.dtype(), DType::Bool) || out.dtype().is_complex() {
@@ -68,7 +68,7 @@ pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
     })
 }
 
-/// out = the next of `values`, element by element, for a one-dimensional output.
+/// out = the next of `values` at each element, for a one-dimensional output.
 pub fn integers(out: &Array, values: &mut dyn Iterator<Item = i64>) -> Result<()> {
     let walk = Loop::new([out.clone()])?;
     dispatch!(out.dtype(), "indices_cpu", integer unsigned half float, T => {
@@ -77,7 +77,7 @@ pub fn integers(out: &Array, values: &mut dyn Iterator<Item = i64>) -> Result<()
     })
 }
 
-/// `first, first + step, ..., last`: from the nearer end, so that both are met exactly.
+/// `first, first + step, ..., last`: computed from the nearer end, so that both ends are exact.
 fn spaced<W: Analytic>(first: W, last: W, count: usize) -> impl FnMut() -> W {
     let intervals = count.saturating_sub(1);
     let step = last.sub(first).div(W::from_f64(intervals.max(1) as f64));
@@ -94,7 +94,7 @@ fn spaced<W: Analytic>(first: W, last: W, count: usize) -> impl FnMut() -> W {
     }
 }
 
-/// out = evenly spaced from start to end, for a one-dimensional output. Integers are counted in `f64`, and cut.
+/// out = evenly spaced from start to end, for a one-dimensional output. Integers are computed in `f64` and truncated.
 pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
     let walk = Loop::new([out.clone()])?;
     let count = out.numel();

@@ -1,23 +1,23 @@
-//! Sampling: images read at places that a grid names, between elements and beyond the borders.
+//! Grid sampling: images are read at positions given by a grid, between elements and beyond the borders.
 //!
-//! Along each dimension a place is made of a few elements with weights, which are functions of the grid. [`sample`] sums
-//! them, [`spread`] brings gradients back to them; both take the order of the derivative of the weights along each
-//! dimension, so that the gradient by the grid, and every further one, is a sample as well.
+//! Along each dimension a position is a weighted sum of a few elements, with weights that are functions of the grid.
+//! [`sample`] sums them, [`spread`] propagates gradients back to them; both take the order of the derivative of the
+//! weights along each dimension, so that the gradient with respect to the grid, and every higher one, is also a sample.
 
 mod weights;
 
 use crate::array::Array;
 use crate::number::{Analytic, Number, Wide};
 use crate::pooling::store;
-use crate::room::filled;
 use crate::volume::{Volume, each_planes};
+use rushlight_base::list::filled;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Error, Result, Scalar, bail, ensure};
 use std::ops::Range;
 use std::sync::OnceLock;
 use weights::{Axis, Rounding, along};
 
-/// What a place between elements is made of.
+/// Interpolation between elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     /// The two elements around it along each dimension.
@@ -28,7 +28,7 @@ pub enum Interpolation {
     Cubic,
 }
 
-/// What lies beyond the borders.
+/// Padding mode: values beyond the borders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// Zeros.
@@ -39,14 +39,14 @@ pub enum Beyond {
     Reflection,
 }
 
-/// How a grid is read.
+/// Sampling options.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
     /// Between elements.
     pub interpolation: Interpolation,
     /// Beyond the borders.
     pub beyond: Beyond,
-    /// Do -1 and 1 name the middles of the first and the last element, rather than their outer edges?
+    /// Whether -1 and 1 refer to the centres of the first and the last element, rather than their outer edges.
     pub align_corners: bool,
 }
 
@@ -57,19 +57,19 @@ impl Sampling {
             0 => Interpolation::Linear,
             1 => Interpolation::Nearest,
             2 => Interpolation::Cubic,
-            _ => bail!(Value, "grid_sampler(): {interpolation} is no interpolation mode (0, 1 or 2)"),
+            _ => bail!(Value, "grid_sampler(): {interpolation} is not an interpolation mode (0, 1 or 2)"),
         };
         let beyond = match beyond {
             0 => Beyond::Zeros,
             1 => Beyond::Border,
             2 => Beyond::Reflection,
-            _ => bail!(Value, "grid_sampler(): {beyond} is no padding mode (0, 1 or 2)"),
+            _ => bail!(Value, "grid_sampler(): {beyond} is not a padding mode (0, 1 or 2)"),
         };
         Ok(Sampling { interpolation, beyond, align_corners })
     }
 }
 
-/// Where a grid's places lie: (samples, places..., dimensions).
+/// Layout of a grid: (samples, points..., dimensions).
 struct Places<T> {
     grid: Volume<T>,
     /// Spatial dimensions.
@@ -82,7 +82,7 @@ struct Places<T> {
     rounding: Rounding,
 }
 
-/// An element that a place is made of: where it is, by its place in a plane, and its weight.
+/// A term of an interpolated value: the position of the element in a plane, and its weight.
 type Terms = Vec<([usize; 3], f64)>;
 
 impl<T: Number> Places<T> {
@@ -91,7 +91,7 @@ impl<T: Number> Places<T> {
         let fits = matches!(spatial, 2 | 3) && grid.ndim() == spatial + 2 && grid.size(spatial + 1) == spatial;
         ensure!(fits, Internal, "sampling got a grid of another shape");
         let (sizes_of, strides_of) = (&grid.sizes()[..spatial + 1], &grid.strides()[..spatial + 1]);
-        // SAFETY: the first number of each place.
+        // SAFETY: the array has the grid's sizes without the last dimension: the first coordinate of each point.
         let first = unsafe { Array::new(grid.start(), grid.dtype(), sizes_of, strides_of) };
         let mut all = [0; 3];
         for (dim, &order) in orders.iter().enumerate() {
@@ -108,7 +108,7 @@ impl<T: Number> Places<T> {
         })
     }
 
-    /// What the place at `at` of a sample is made of, along each dimension.
+    /// The terms of the point at `at` of a sample, along each dimension.
     fn axes(&self, sample: usize, [d, h, w]: [usize; 3]) -> [Axis; 3]
     where
         T::Wide: Into<f64>,
@@ -120,13 +120,13 @@ impl<T: Number> Places<T> {
                 return Axis::single();
             };
             let at = at + component as isize * self.component;
-            // SAFETY: a number of the grid.
+            // SAFETY: `offset` is a point of the grid plus one of its coordinates.
             let value = unsafe { self.grid.plane(sample).offset(at).read() }.wide().into();
             along(value, self.sizes[dim], &self.sampling, self.orders[dim], self.rounding)
         })
     }
 
-    /// What the place at `at` of a sample is made of.
+    /// The terms of the point at `at` of a sample.
     fn terms(&self, sample: usize, at: [usize; 3], terms: &mut Terms)
     where
         T::Wide: Into<f64>,
@@ -143,13 +143,13 @@ impl<T: Number> Places<T> {
     }
 }
 
-/// The place number `index` of a volume of these sizes.
+/// The position with index `index` in a volume of these sizes.
 fn unravel(index: usize, sizes: [usize; 3]) -> [usize; 3] {
     [index / (sizes[1] * sizes[2]), index / sizes[2] % sizes[1], index % sizes[2]]
 }
 
-/// out (samples, channels, places) = the image (samples, channels, spatial dimensions) at the places of the grid. `orders`
-/// has the order of the derivative by the grid for each spatial dimension.
+/// out (samples, channels, points) = the image (samples, channels, spatial dimensions) at the points of the grid.
+/// `orders` has the order of the derivative with respect to the grid for each spatial dimension.
 pub fn sample(out: &Array, image: &Array, grid: &Array, sampling: Sampling, orders: &[i64]) -> Result<()> {
     if out.dtype().is_half() && orders.iter().all(|&order| order == 0) {
         return stepwise!(out.dtype(), "grid_sampler", T => read_by_steps::<T>(out, image, grid, sampling, orders));
@@ -157,7 +157,8 @@ pub fn sample(out: &Array, image: &Array, grid: &Array, sampling: Sampling, orde
     dispatch!(out.dtype(), "grid_sampler", half float, T => read::<T>(out, image, grid, sampling, orders))
 }
 
-/// As `read`, for halves: every product and sum is a half. A cubic sum is one along the rows, and then of these.
+/// Like `read`, for half precision: every product and sum is rounded. A cubic sum is one along the rows, and then of
+/// these.
 fn read_by_steps<T: Number<Wide: Into<f64> + Analytic>>(
     out: &Array,
     image: &Array,
@@ -179,7 +180,7 @@ fn read_by_steps<T: Number<Wide: Into<f64> + Analytic>>(
             let target = to.row([at[0], at[1]]) + at[2] as isize * to.steps[2];
             for channel in sample * channels..(sample + 1) * channels {
                 let source = from.plane(channel);
-                // SAFETY: taps are within the image.
+                // SAFETY: taps were checked to be inside the image.
                 let value = |z: usize, y: usize, x: usize| unsafe {
                     source.offset(from.row([z, y]) + x as isize * from.steps[2]).read().wide()
                 };
@@ -199,7 +200,7 @@ fn read_by_steps<T: Number<Wide: Into<f64> + Analytic>>(
                         }
                     }
                 }
-                // SAFETY: a place of the output that is this share's own.
+                // SAFETY: the target is inside the output plane, which belongs to this share alone.
                 unsafe { to.plane(channel).offset(target).write(T::narrow(sum)) };
             }
         }
@@ -227,11 +228,11 @@ fn read<T: Number<Wide: Into<f64>>>(
                 let source = from.plane(channel);
                 let mut sum = T::Wide::ZERO;
                 for &([z, y, x], weight) in &terms {
-                    // SAFETY: terms are within the image.
+                    // SAFETY: the terms were checked to be inside the image.
                     let value = unsafe { source.offset(from.row([z, y]) + x as isize * from.steps[2]).read() };
                     sum = sum.add(T::Wide::from_scalar(Scalar::Float(weight)).mul(value.wide()));
                 }
-                // SAFETY: a place of the output that is this share's own.
+                // SAFETY: the target is inside the output plane, which belongs to this share alone.
                 unsafe { to.plane(channel).offset(target).write(T::narrow(sum)) };
             }
         }
@@ -259,13 +260,13 @@ fn returned<T: Number<Wide: Into<f64>>>(
         let mut terms = Terms::new();
         let mut start = planes.start;
         while start < planes.end {
-            // The planes of one sample see the same places.
+            // All planes of a sample use the same points.
             let sample = start / channels;
             let own = start..planes.end.min((sample + 1) * channels);
             let mut sums = match filled(own.len() * area, T::Wide::ZERO) {
                 Ok(sums) => sums,
                 Err(error) => {
-                    // The first one is told.
+                    // The first error is reported.
                     let _ = failed.set(error);
                     return;
                 }
@@ -275,7 +276,7 @@ fn returned<T: Number<Wide: Into<f64>>>(
                 places.terms(sample, at, &mut terms);
                 let source = from.row([at[0], at[1]]) + at[2] as isize * from.steps[2];
                 for (plane, sums) in own.clone().zip(sums.chunks_exact_mut(area)) {
-                    // SAFETY: a place of the gradient.
+                    // SAFETY: `source` is an element of the gradient's plane.
                     let value = unsafe { from.plane(plane).offset(source).read() }.wide();
                     for &([z, y, x], weight) in &terms {
                         let sum = &mut sums[(z * to.sizes[1] + y) * to.sizes[2] + x];

@@ -2,8 +2,8 @@
 
 use crate::array::Array;
 use crate::number::{Analytic, Number, Ordered, Wide};
-use crate::room::filled;
 use crate::shared::Shared;
+use rushlight_base::list::filled;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_for;
 use rushlight_base::{Result, Scalar, ensure};
@@ -21,10 +21,10 @@ pub enum Bins {
 
 /// Rows of points in a share: the sums of shares are added in their order.
 const SHARE: usize = 1 << 16;
-/// So many shares at most, each with bins of its own.
+/// Maximum number of shares, each with its own bins.
 const SHARES: usize = 16;
 
-/// Points that stand in the rows of a matrix, and the edges of bins along each of its columns.
+/// Points, one per row of a matrix, and the edges of bins along each of its columns.
 struct Points<'p, T> {
     at: Shared<T>,
     steps: [isize; 2],
@@ -37,7 +37,7 @@ impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
     fn bin(&self, row: usize) -> Option<usize> {
         let mut bin = 0;
         for (column, edges) in self.edges.iter().enumerate() {
-            // SAFETY: the maker of the points vouches for so many rows and columns.
+            // SAFETY: row and column are below the numbers with which the points were created.
             let x =
                 unsafe { self.at.get().offset(row as isize * self.steps[0] + column as isize * self.steps[1]).read() };
             bin = bin * (edges.len() - 1) + self.bin_along(x, edges)?;
@@ -51,18 +51,18 @@ impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
             return None;
         }
         let count = edges.len() - 1;
-        // How many of some edges are not above the element: the place behind its bin.
+        // Number of edges that are not above the element: the index after its bin.
         let among = |low: usize, high: usize| low + edges[low..high].partition_point(|edge| edge.wide() <= x.wide());
         let bin = match self.how {
             Bins::Sorted => among(0, edges.len()).max(1) - 1,
             Bins::Even => self.guess(x, first, last, count),
             Bins::EvenByEdges => {
-                // Beyond the last where so many bins are no number of the dtype.
+                // Beyond the last bin if the number of bins is not representable in the dtype.
                 let guess = self.guess(x, first, last, count).min(count - 1);
                 among(guess.saturating_sub(1), (guess + 2).min(edges.len())).max(1) - 1
             }
         };
-        // The last bin has its right edge, too.
+        // The last bin includes its right edge.
         Some(bin.min(count - 1))
     }
 
@@ -84,8 +84,8 @@ pub fn count_in_bins(out: &Array, points: &Array, edges: &[Array], weights: Opti
         let mut lists = Vec::new();
         for (edges, &bins) in edges.iter().zip(out.sizes()) {
             ensure!(edges.numel() as i64 == bins + 1 && bins > 0, Internal, "a histogram got {:?}", edges.sizes());
-            let (at, step, mut list) = (edges.as_ptr::<T>(), edges.stride(0), crate::room::room(edges.numel())?);
-            // SAFETY: as many elements as there are, which `Array::new` vouches for.
+            let (at, step, mut list) = (edges.as_ptr::<T>(), edges.stride(0), rushlight_base::list::with_capacity(edges.numel())?);
+            // SAFETY: `i` is below the number of elements, all of which `Array::new` guarantees.
             list.extend((0..edges.numel() as isize).map(|i| unsafe { at.offset(i * step).read() }));
             lists.push(list);
         }
@@ -97,14 +97,14 @@ pub fn count_in_bins(out: &Array, points: &Array, edges: &[Array], weights: Opti
             how,
         };
         let weights = weights.map(|weights| (Shared::new(weights.as_ptr::<T>()), weights.stride(0)));
-        // SAFETY: a row below their number.
+        // SAFETY: `row` is below the number of rows of the array.
         let read = |(at, step): (Shared<T>, isize), row: usize| unsafe { at.get().offset(row as isize * step).read() };
         let weight = |row: usize| weights.map_or(1.0, |weights| as_double(read(weights, row).wide()));
         let sums = sums(rows, out.numel(), &|row| Some((points.bin(row)?, weight(row))))?;
         let (to, mut sums) = (out.as_ptr::<T>(), sums.into_iter());
         Plan::<1>::row_major(out.sizes(), [out.strides()]).elements(&mut |[place]| {
             let sum = <T as Number>::Wide::from_scalar(Scalar::Float(sums.next().unwrap_or(0.0)));
-            // SAFETY: the plan stays within the array.
+            // SAFETY: the plan stays within the sizes of `out`, whose elements `Array::new` guarantees.
             unsafe { to.offset(place).write(T::narrow(sum)) };
         });
         Ok(())
@@ -115,8 +115,8 @@ fn as_double<W: Into<f64>>(value: W) -> f64 {
     value.into()
 }
 
-/// For each bin the sum of what `find` gives for the rows. Shares of rows are summed apart; how many there are follows from
-/// the number of rows and bins.
+/// For each bin the sum of `find`'s results over the rows. Shares of rows are summed separately; their number follows
+/// from the number of rows and bins.
 fn sums(rows: usize, bins: usize, find: &(dyn Fn(usize) -> Option<(usize, f64)> + Sync)) -> Result<Vec<f64>> {
     let shares = (rows / SHARE).min(rows / bins.max(1)).clamp(1, SHARES);
     let mut all = filled(shares * bins, 0.0f64)?;
@@ -124,7 +124,7 @@ fn sums(rows: usize, bins: usize, find: &(dyn Fn(usize) -> Option<(usize, f64)> 
     parallel_for(shares, &|share| {
         for row in rows * share / shares..rows * (share + 1) / shares {
             if let Some((bin, weight)) = find(row) {
-                // SAFETY: each share has bins of its own.
+                // SAFETY: each share has its own `bins` sums.
                 unsafe { *at.get().add(share * bins + bin) += weight };
             }
         }
@@ -150,7 +150,7 @@ pub fn even_edges(out: &Array, first: f64, last: f64) -> Result<()> {
         let times = |nth: usize| step.mul(W::from_scalar(Scalar::Int(nth as i64)));
         for nth in 0..count {
             let edge = if nth < count / 2 { first.add(times(nth)) } else { last.sub(times(count - 1 - nth)) };
-            // SAFETY: below the number of elements.
+            // SAFETY: `nth` is below the number of elements of `out`.
             unsafe { to.offset(nth as isize * out.stride(0)).write(T::narrow(edge)) };
         }
         Ok(())
@@ -168,7 +168,7 @@ mod tests {
         let mut edges = [0.0f32; 3];
         for how in [Bins::Even, Bins::EvenByEdges, Bins::Sorted] {
             let mut counts = [0.0f32; 2];
-            // SAFETY: they hold what their sizes say.
+            // SAFETY: the three vectors hold as many elements as the sizes require and outlive the arrays.
             let [o, p, e] = unsafe {
                 [
                     Array::new(counts.as_mut_ptr().cast(), DType::F32, &[2], &[1]),

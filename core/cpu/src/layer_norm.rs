@@ -1,17 +1,17 @@
 //! Layer normalisation: rows are shifted and scaled to mean 0 and variance 1, then by a weight and a bias per element;
 //! and its gradients.
 //!
-//! A row is the last dimensions of an array from `axis` on, which must lie at one step from each other. `rows.rs` has the
-//! passes. Means, reciprocal deviations, weights and biases come in the wide type of the rows, side by side: they are few,
+//! A row is the last dimensions of an array from `axis` on, which must have one common step. `rows.rs` has the passes.
+//! Means, reciprocal deviations, weights and biases have the wide type of the rows and are contiguous: they are few,
 //! and may have either dtype.
 
 use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::reduce::fold::FloatSum;
-use crate::room::filled;
 use crate::rows::{Place, RowOp, Strip, Term, drive, terms};
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd};
+use rushlight_base::list::filled;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{chunk_length, parallel_chunks};
 use rushlight_base::{Element, Result, ensure};
@@ -23,9 +23,9 @@ use crate::simd::run;
 
 /// Rows that are summed in registers before their sum joins the others.
 const LEAF_ROWS: usize = 64;
-/// Elements of a part of the rows whose sums are taken apart from those of the others.
+/// Elements of a part of the rows whose sums are computed separately from those of the other parts.
 const PART: usize = 1 << 16;
-/// The most parts: their sums take room.
+/// Maximum number of parts, which limits the memory of their sums.
 const MOST_PARTS: usize = 32;
 
 terms! {
@@ -54,7 +54,7 @@ impl<T: Element, const N: usize> Matrix<T, N> {
         ensure!(
             arrays.iter().all(|array| array.sizes() == sizes) && (row.outer() == 1 || row.numel() * rows.numel() == 0),
             Internal,
-            "layer_norm got arrays that do not fit"
+            "layer_norm got arrays of mismatched sizes"
         );
         let at = arrays.map(|array| Shared::new(array.as_ptr::<T>()));
         Ok(Matrix { walk: rows, at, steps, len: if row.numel() == 0 { 0 } else { len } })
@@ -77,7 +77,7 @@ fn numbers<W: Element>(array: &Array, count: usize) -> Result<Shared<W>> {
     ensure!(
         array.dtype() == W::DTYPE && array.is_contiguous() && array.numel() == count,
         Internal,
-        "layer_norm got numbers that do not fit"
+        "layer_norm got parameters of mismatched sizes"
     );
     Ok(Shared::new(array.as_ptr::<W>()))
 }
@@ -125,7 +125,7 @@ impl<T: Float> RowOp<T, 2> for Forward<T> {
             Some([weight, bias]) => strip.map::<S>(Affine::<S, T> { mean, rstd, weight, bias }),
             None => strip.map::<S>(Normal([mean, rstd])),
         }
-        // SAFETY: there is a number for each row.
+        // SAFETY: `mean` and `rstd` have an element for each row.
         unsafe {
             mean.store_partial(self.mean.get().add(row), 1);
             rstd.store_partial(self.rstd.get().add(row), 1);
@@ -133,7 +133,7 @@ impl<T: Float> RowOp<T, 2> for Forward<T> {
     }
 }
 
-/// What [`layer_norm`] writes.
+/// Outputs of [`layer_norm`].
 pub struct Outputs<'a> {
     /// The normalised rows.
     pub out: Array<'a>,
@@ -166,7 +166,7 @@ fn forward<T: Float<Wide: Element>>(
     let (mean, rstd) = (numbers::<T::Wide>(&outputs.mean, rows)?, numbers::<T::Wide>(&outputs.rstd, rows)?);
     if len == 0 {
         for row in 0..rows {
-            // SAFETY: there is a number for each row. Nothing has mean 0, and no variance.
+            // SAFETY: `mean` and `rstd` have an element for each row. An empty row has mean 0 and no variance.
             unsafe {
                 mean.get().add(row).write(T::Wide::ZERO);
                 rstd.get().add(row).write(T::Wide::from_scalar(f64::NAN.into()));
@@ -237,7 +237,7 @@ impl<T: Float> RowOp<T, 3> for Backward<T> {
     #[inline(always)]
     fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, 3, ALONG>, row: usize) {
         let weight = self.weight;
-        // SAFETY: there is a number for each row.
+        // SAFETY: `mean` and `rstd` have an element for each row.
         let [mean, rstd] =
             [self.mean, self.rstd].map(|numbers| T::Vector::<S>::splat(unsafe { numbers.get().add(row).read() }));
         let count = T::Vector::<S>::from_f64(self.len);
@@ -277,7 +277,7 @@ struct Columns<T: Number> {
     rstd: *const T::Wide,
     rows: usize,
     len: usize,
-    /// What the sums are added to.
+    /// The accumulators of the sums.
     to: *mut T::Wide,
 }
 
@@ -291,7 +291,7 @@ impl<T: Float> Columns<T> {
         let width = T::Vector::<S>::LANES;
         let mut sums = [T::Vector::<S>::from_f64(0.0); COUNT];
         for row in 0..self.rows {
-            // SAFETY: the maker of the kernel vouches for the elements of the rows, and for a number for each.
+            // SAFETY: the kernel was created for rows of this length, with an element of `mean` and `rstd` for each.
             unsafe {
                 let [mean, rstd] = [self.mean, self.rstd].map(|numbers| T::Vector::<S>::splat(*numbers.add(row)));
                 let at: [*mut T; 2] = std::array::from_fn(|nth| {
@@ -308,7 +308,7 @@ impl<T: Float> Columns<T> {
             }
         }
         for (nth, &sum) in sums.iter().enumerate() {
-            // SAFETY: there is a sum for each column.
+            // SAFETY: `to` has a sum for each column.
             unsafe {
                 let to = self.to.add(first + nth * width);
                 (T::Vector::<S>::load_partial(to, lanes) + sum).store_partial(to, lanes);
@@ -336,8 +336,8 @@ impl<T: Float> Kernel for Columns<T> {
     }
 }
 
-/// The gradient by the weight, which has the dtype that rows compute in: the sum over rows of `grad * normal`. Rows of
-/// `grad` and `a` lie along memory.
+/// The gradient with respect to the weight, in the computation type of the rows: the sum over rows of `grad * normal`.
+/// Rows of `grad` and `a` are contiguous.
 pub fn layer_norm_backward_weight(
     grad_weight: &Array,
     grad: &Array,
@@ -382,7 +382,7 @@ fn backward_weight<T: Float<Wide: Element>>(
     })?;
     for column in 0..len {
         let total = (0..parts).fold(T::Wide::ZERO, |total, part| total.add(partial[part * len + column]));
-        // SAFETY: there is a place for each column.
+        // SAFETY: `to` has an element for each column.
         unsafe { to.get().add(column).write(total) };
     }
     Ok(())
@@ -399,14 +399,14 @@ mod tests {
     }
 
     fn array<'a>(at: *mut f32, sizes: &'a [i64], strides: &'a [i64]) -> Array<'a> {
-        // SAFETY: the tests make room for what the strides reach, and write to vectors that they made for it.
+        // SAFETY: the vectors hold every element that the strides reach, and the written ones belong to this test.
         unsafe { Array::new(at.cast(), DType::F32, sizes, strides) }
     }
 
-    /// Output, gradient by input and gradient by weight of `rows` of `len`, which lie `strides` apart.
+    /// Output, input gradient and weight gradient of `rows` of `len`, which are `strides` apart.
     fn all(rows: usize, len: usize, strides: [i64; 2], weighted: bool) -> [Vec<f32>; 3] {
-        let room = (rows - 1) * strides[0] as usize + (len - 1) * strides[1] as usize + 1;
-        let (mut x, mut grad) = (noise(room, 0), noise(rows * len, 5));
+        let length = (rows - 1) * strides[0] as usize + (len - 1) * strides[1] as usize + 1;
+        let (mut x, mut grad) = (noise(length, 0), noise(rows * len, 5));
         let (mut weight, mut bias) = (noise(len, 9), noise(len, 11));
         let [mut out, mut grad_in] = [(); 2].map(|()| vec![0.0f32; rows * len]);
         let (mut mean, mut rstd, mut grad_weight) = (vec![0.0f32; rows], vec![0.0f32; rows], vec![0.0f32; len]);
@@ -429,9 +429,9 @@ mod tests {
 
     /// The same in plain loops.
     fn expected(rows: usize, len: usize, strides: [i64; 2], weighted: bool) -> [Vec<f64>; 3] {
-        let room = (rows - 1) * strides[0] as usize + (len - 1) * strides[1] as usize + 1;
+        let length = (rows - 1) * strides[0] as usize + (len - 1) * strides[1] as usize + 1;
         let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect::<Vec<_>>();
-        let (x, grad) = (wide(noise(room, 0)), wide(noise(rows * len, 5)));
+        let (x, grad) = (wide(noise(length, 0)), wide(noise(rows * len, 5)));
         let (weight, bias) = (wide(noise(len, 9)), wide(noise(len, 11)));
         let mut results = [vec![0.0; rows * len], vec![0.0; rows * len], vec![0.0; len]];
         let count = len as f64;

@@ -1,11 +1,10 @@
 //! The loops of the CPU kernels, over raw memory described by sizes and strides.
 //!
-//! [`Array`] is what a kernel is given: a pointer, a dtype, sizes and strides; making one is the only
-//! unsafe step, every function here is safe after it. [`Loop`] walks several arrays of one shape with a
-//! [`rushlight_base::plan::Plan`]. Kernels are written once over the element types of `number` and
-//! instantiated by `dispatch!`; half precision computes in `f32` inside the loop. This crate knows
-//! nothing of tensors, type promotion or broadcasting rules: `rushlight-tensor` calls it with inputs that
-//! already have the dtype the kernel computes in.
+//! [`Array`] is the argument of a kernel: a pointer, a dtype, sizes and strides; creating one is the only unsafe step,
+//! every function here is safe after it. [`Loop`] traverses several arrays of one shape with a
+//! [`rushlight_base::plan::Plan`]. Kernels are written once over the element types of `number` and instantiated by
+//! `dispatch!`; half precision computes in `f32` inside the loop. This crate does not depend on tensors, type promotion
+//! or broadcasting rules: `rushlight-tensor` calls it with inputs that already have the computation dtype.
 
 #[macro_use]
 mod dispatch;
@@ -16,7 +15,6 @@ mod complex;
 pub mod math;
 mod number;
 mod order;
-mod room;
 mod rows;
 pub mod simd;
 
@@ -49,11 +47,13 @@ pub mod random;
 pub mod reduce;
 pub mod resample;
 pub mod scan;
+mod scratch;
 pub mod search;
 mod select;
 mod shared;
 pub mod softmax;
 pub mod sort;
+pub mod sparse;
 pub mod special;
 pub mod triangle;
 pub mod unfold;

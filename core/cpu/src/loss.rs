@@ -1,11 +1,11 @@
-//! Negative log likelihood: picks the score of the target class, weighs it, and reduces.
+//! Negative log likelihood: selects the score of the target class, multiplies it by the class weight, and reduces.
 
 use crate::array::Array;
 use crate::number::{Analytic, Number, Real, Wide};
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, DimVec, Element, Result, bail, ensure};
 
-/// How the losses of a batch become one number; PyTorch's numbers 0, 1 and 2.
+/// Reduction of the losses of a batch; PyTorch's numbers 0, 1 and 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// One loss per target.
@@ -52,7 +52,7 @@ impl Targets<'_> {
         let class_dim = usize::from(scores.ndim() > 1);
         let classes = scores.size(class_dim) as i64;
         let (mut sizes, mut strides) = scores.without(class_dim);
-        // A single target for `(C)` scores may come as shape `()` or `(1)`.
+        // A single target for `(C)` scores may have shape `()` or `(1)`.
         if self.target.ndim() > sizes.len() {
             (sizes, strides) = (DimVec::from_slice(self.target.sizes()), DimVec::from_elem(0, self.target.ndim()));
         }
@@ -69,7 +69,7 @@ impl Targets<'_> {
         }
         let mut failed = None;
         plan.elements(&mut |[s, l, t]| {
-            // SAFETY: the plan stays within the target's sizes.
+            // SAFETY: the plan stays within the target's sizes, whose elements `Array::new` guarantees.
             let class = unsafe {
                 match self.target.dtype() {
                     DType::U8 => i64::from(self.target.as_ptr::<u8>().offset(t).read()),
@@ -81,7 +81,7 @@ impl Targets<'_> {
             } else if !(0..classes).contains(&class) {
                 failed.get_or_insert(class);
             } else {
-                // SAFETY: there is a weight for each class, and `class` is one.
+                // SAFETY: `weight` has an element for each class, and `class` was checked to be one.
                 let weight =
                     weight.map_or(T::Wide::ONE, |(at, step)| unsafe { at.offset(class as isize * step).read().wide() });
                 each(s + class as isize * class_step, l, weight);
@@ -95,7 +95,7 @@ impl Targets<'_> {
 }
 
 fn write<T: Element>(array: &Array, value: T) {
-    // SAFETY: called for arrays of one element.
+    // SAFETY: all callers pass arrays of one element of this dtype.
     unsafe { array.as_ptr::<T>().write(value) }
 }
 
@@ -126,10 +126,10 @@ fn forward<T: Number<Wide: Real>>(
             scores,
             Some(out),
             &mut |s, l, weight| {
-                // SAFETY: `visit` gives places within `scores` and `out`.
+                // SAFETY: `visit` passes offsets inside `scores` and `out`.
                 unsafe { to.offset(l).write(T::narrow(T::Wide::ZERO.sub(weight.mul(from.offset(s).read().wide())))) }
             },
-            // SAFETY: `visit` gives places within `out`.
+            // SAFETY: `visit` passes offsets inside `out`.
             &mut |l| unsafe { to.offset(l).write(T::default()) },
         );
     }
@@ -139,7 +139,7 @@ fn forward<T: Number<Wide: Real>>(
         scores,
         None,
         &mut |s, _, weight| {
-            // SAFETY: `visit` gives places within `scores`.
+            // SAFETY: `visit` passes offsets inside `scores`.
             part = part.sub(weight.mul(unsafe { from.offset(s).read() }.wide()));
             total = total.add(weight);
             count += 1;
@@ -187,7 +187,7 @@ fn backward<T: Number<Wide: Real>>(
         grad_in,
         per_target,
         &mut |s, l, weight| {
-            // SAFETY: `visit` gives places within `grad_in` and `grad`; a reduced `grad` has one element.
+            // SAFETY: `visit` passes offsets inside `grad_in` and `grad`; a reduced `grad` has one element.
             unsafe {
                 let mut value = T::Wide::ZERO.sub(weight.mul(from.offset(l).read().wide()));
                 if reduction == Reduction::Mean {

@@ -1,49 +1,49 @@
-//! Elements that a mask picks, in row-major order.
+//! Elements that a mask selects, in row-major order.
 
 use crate::array::Array;
 use crate::number::Flag;
 use rushlight_base::plan::Plan;
 use rushlight_base::{DimVec, Result, ensure};
 
-/// How many elements of a mask are true.
+/// Number of true elements of a mask.
 pub fn count(mask: &Array) -> usize {
     let at = mask.as_ptr::<Flag>();
     let plan = Plan::new(mask.sizes(), [mask.strides()]);
     let (len, [step]) = plan.inner();
     let mut count = 0;
     plan.rows(&mut |[offset]| {
-        // SAFETY: the plan stays within the array.
+        // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
         count += (0..len as isize).filter(|i| unsafe { at.offset(offset + i * step).read() }.0 != 0).count();
     });
     count
 }
 
-/// Calls `visit` for each true element with its number and the offset of its place in `other`, at most `room` times: another
-/// thread may write the mask.
-fn visit(mask: &Array, other: &Array, room: usize, visit: &mut dyn FnMut(usize, isize)) {
+/// Calls `visit` for each true element with its index among them and the offset of its position in `other`, at most
+/// `capacity` times: another thread may write the mask.
+fn visit(mask: &Array, other: &Array, capacity: usize, visit: &mut dyn FnMut(usize, isize)) {
     let at = mask.as_ptr::<Flag>();
     let mut number = 0;
     Plan::row_major(mask.sizes(), [mask.strides(), other.strides()]).elements(&mut |[place, offset]| {
-        // SAFETY: the plan stays within the array.
-        if number < room && unsafe { at.offset(place).read() }.0 != 0 {
+        // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
+        if number < capacity && unsafe { at.offset(place).read() }.0 != 0 {
             visit(number, offset);
             number += 1;
         }
     });
 }
 
-/// out[k] = the coordinates of number k of the true elements
+/// out[k] = the coordinates of the k-th true element
 pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
-    ensure!(out.ndim() == 2 && out.size(1) == mask.ndim(), Internal, "coordinates got {:?}", out.sizes());
+    ensure!(out.ndim() == 2 && out.size(1) == mask.ndim(), Internal, "coordinates got shape {:?}", out.sizes());
     let (to, steps) = (out.as_ptr::<i64>(), [out.stride(0), out.stride(1)]);
-    // Seen with row-major strides, the offset of a place is its number.
+    // With row-major strides, the offset of a position is its row-major index.
     let mut rest = 1;
     let mut strides = DimVec::from_elem(0, mask.ndim());
     for dim in (0..mask.ndim()).rev() {
         strides[dim] = rest;
         rest *= mask.sizes()[dim];
     }
-    // SAFETY: nothing is read or written through this array: its strides count places.
+    // SAFETY: no element is accessed through this array: its strides only compute positions.
     let places = unsafe { Array::new(mask.start(), mask.dtype(), mask.sizes(), &strides) };
     visit(mask, &places, out.size(0), &mut |number, place| {
         let mut place = place as i64;
@@ -56,7 +56,7 @@ pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
     Ok(())
 }
 
-/// out[k] = number k of the elements of `a` whose mask is true
+/// out[k] = the k-th element of `a` whose mask is true
 pub fn select(out: &Array, a: &Array, mask: &Array) -> Result<()> {
     let fits = a.sizes() == mask.sizes() && a.dtype() == out.dtype() && out.ndim() == 1;
     ensure!(fits, Internal, "select got {:?}, {:?} and {:?}", out.sizes(), a.sizes(), mask.sizes());

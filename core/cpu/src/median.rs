@@ -1,12 +1,12 @@
-//! Medians, modes, running extrema with their places: what is found in a row by comparing its elements.
+//! Medians, modes, running extrema with their indices: results of comparing the elements of a row.
 
 use crate::array::Array;
 use crate::extrema::Extremum;
 use crate::number::{Number, Ordered, Wide};
-use crate::room::room;
-use crate::rows::{each_row_with_room, each_run};
+use crate::rows::{each_row_with_buffer, each_run};
 use crate::select;
 use crate::shared::Shared;
+use rushlight_base::list::with_capacity;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DType, Result, ensure};
@@ -14,7 +14,7 @@ use rushlight_base::{DType, Result, ensure};
 /// Elements worth another thread.
 const GRAIN: usize = 16384;
 
-/// An element and its place in its row.
+/// An element and its index in its row.
 type Entry<W> = (W, i64);
 
 /// The lower of the middle two of a row with elements. NaN is the median wherever it occurs, or is left out if `ignore_nan`
@@ -33,29 +33,30 @@ fn middle<W: Ordered>(row: &mut [Entry<W>], ignore_nan: bool) -> Entry<W> {
 
 /// out = the median of all elements of `a`, of which there are some
 pub fn median(out: &Array, a: &Array, ignore_nan: bool) -> Result<()> {
-    ensure!(a.numel() > 0 && out.numel() == 1, Internal, "a median of nothing reached its kernel");
+    ensure!(a.numel() > 0 && out.numel() == 1, Internal, "the median kernel received an empty tensor");
     dispatch!(a.dtype(), "median_cpu", integer half float, T => {
         let (to, from) = (out.as_ptr::<T>(), a.as_ptr::<T>());
-        let mut row = room::<Entry<<T as Number>::Wide>>(a.numel())?;
+        let mut row = with_capacity::<Entry<<T as Number>::Wide>>(a.numel())?;
         Plan::<1>::row_major(a.sizes(), [a.strides()]).elements(&mut |[at]| {
-            // SAFETY: the plan stays within the array, which `Array::new` vouches for; here and below.
+            // SAFETY: the plan stays within the sizes of the arrays, whose elements `Array::new` guarantees, here and
+            // in the write below.
             row.push((unsafe { from.offset(at).read() }.wide(), row.len() as i64));
         });
-        // SAFETY: as above.
+        // SAFETY: `to` is the position of this row in the output, which the plan keeps inside it.
         unsafe { to.write(T::narrow(middle(&mut row, ignore_nan).0)) };
         Ok(())
     })
 }
 
-/// The median of each row of `a` along `dim`, and its place; both outputs have size 1 there.
+/// The median of each row of `a` along `dim`, and its index; both outputs have size 1 there.
 pub fn median_dim(values: &Array, indices: &Array, a: &Array, dim: usize, ignore_nan: bool) -> Result<()> {
     dispatch!(a.dtype(), "median_cpu", integer half float, T => {
         one_of_each_row::<T>(values, indices, a, dim, &|row| middle(row, ignore_nan))
     })
 }
 
-/// The `k`th least element, counted from 1, of each row of `a` along `dim`, and its place; both outputs have size 1 there.
-/// NaN is above all.
+/// The `k`th smallest element, counted from 1, of each row of `a` along `dim`, and its index; both outputs have size 1
+/// there. NaN is the largest.
 pub fn kth_value(values: &Array, indices: &Array, a: &Array, dim: usize, k: usize) -> Result<()> {
     ensure!(1 <= k && k <= a.size(dim), Internal, "element {k} of {} reached its kernel", a.size(dim));
     dispatch!(a.dtype(), "kthvalue_cpu", integer half float, T => {
@@ -66,7 +67,7 @@ pub fn kth_value(values: &Array, indices: &Array, a: &Array, dim: usize, k: usiz
     })
 }
 
-/// The element that occurs most often in each row of `a` along `dim`, the least of them, and one of its places; both outputs
+/// The most frequent element in each row of `a` along `dim`, the smallest of them, and one of its indices; both outputs
 /// have size 1 there. No NaN equals another.
 pub fn mode(values: &Array, indices: &Array, a: &Array, dim: usize) -> Result<()> {
     dispatch!(a.dtype(), "mode_cpu", integer half float bool, T => {
@@ -91,7 +92,7 @@ fn most_frequent<W: Ordered>(row: &mut [Entry<W>]) -> Entry<W> {
 /// Takes one entry from a row, which it may put in another order.
 type Find<'a, W> = &'a (dyn Fn(&mut [Entry<W>]) -> Entry<W> + Sync);
 
-/// What `find` takes from each row of `a` along `dim`, and its place; both outputs have size 1 there.
+/// The result of `find` for each row of `a` along `dim`, and its index; both outputs have size 1 there.
 fn one_of_each_row<T: Number<Wide: Ordered>>(
     values: &Array,
     indices: &Array,
@@ -100,13 +101,14 @@ fn one_of_each_row<T: Number<Wide: Ordered>>(
     find: Find<'_, T::Wide>,
 ) -> Result<()> {
     let (len, step) = (a.size(dim), a.stride(dim));
-    ensure!(len > 0 || a.numel() == 0 && values.numel() == 0, Internal, "a row of nothing reached its kernel");
+    ensure!(len > 0 || a.numel() == 0 && values.numel() == 0, Internal, "the median kernel received an empty row");
     let [out, places, rows] = [values, indices, a].map(|array| array.without(dim));
     let walk = Plan::<3>::row_major(&rows.0, [&out.1, &places.1, &rows.1]);
     let (to, at, from) =
         (Shared::new(values.as_ptr::<T>()), Shared::new(indices.as_ptr::<i64>()), Shared::new(a.as_ptr::<T>()));
-    each_row_with_room(&walk, len, GRAIN, &|row, [o, p, x]| {
-        // SAFETY: the walk and the loop stay within the arrays, which `Array::new` vouches for.
+    each_row_with_buffer(&walk, len, GRAIN, &|row, [o, p, x]| {
+        // SAFETY: the traversal and the loop stay within the sizes of the arrays, whose elements `Array::new`
+        // guarantees.
         unsafe {
             row.extend((0..len as isize).map(|i| (from.get().offset(x + i * step).read().wide(), i as i64)));
             let (value, place) = find(row);
@@ -116,15 +118,15 @@ fn one_of_each_row<T: Number<Wide: Ordered>>(
     })
 }
 
-/// The extremum of the elements up to each along `dim`, and its place: the last of equals, and the last NaN once there is
-/// one.
+/// The extremum of the elements up to each along `dim`, and its index: the last of equals, and the last NaN once there
+/// is one.
 pub fn running_extremum(values: &Array, indices: &Array, a: &Array, dim: usize, which: Extremum) -> Result<()> {
     ensure!(
         values.sizes() == a.sizes() && values.dtype() == a.dtype(),
         Internal,
         "a scan got an output of another kind"
     );
-    ensure!(indices.dtype() == DType::I64, Internal, "a scan got places of another dtype");
+    ensure!(indices.dtype() == DType::I64, Internal, "a scan got indices of another dtype");
     ensure!(indices.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
     let name = if which == Extremum::Max { "cummax_cpu" } else { "cummin_cpu" };
     let scan_row = dispatch!(a.dtype(), name, integer half float bool, T => Ok(match which {
@@ -147,15 +149,15 @@ pub fn running_extremum(values: &Array, indices: &Array, a: &Array, dim: usize, 
                 let to = to.get().wrapping_offset((o + row * row_steps[0]) * size);
                 let at = at.get().cast::<i64>().wrapping_offset(p + row * row_steps[1]);
                 let from = from.get().wrapping_offset((x + row * row_steps[2]) * size);
-                // SAFETY: the walk stays within the arrays, which `Array::new` vouches for; the values have the input's
-                // dtype.
+                // SAFETY: the traversal stays within the sizes of the arrays, whose elements `Array::new` guarantees;
+                // the values have the input's dtype.
                 unsafe { scan_row(to, at, from, steps, len) };
             }
         });
     })
 }
 
-/// Scans a row of `len` elements, `steps` apart: values, places, input.
+/// Scans a row of `len` elements, `steps` apart: values, indices, input.
 type Running = unsafe fn(*mut u8, *mut i64, *const u8, [isize; 3], usize);
 
 /// # Safety
@@ -168,7 +170,7 @@ unsafe fn running<T: Number<Wide: Ordered>, const MAX: bool>(
     len: usize,
 ) {
     let (to, from) = (to.cast::<T>(), from.cast::<T>());
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `len` elements of type `T` at the given steps of all three arrays.
     unsafe {
         let mut best = (from.read().wide(), 0);
         for i in 0..len as isize {
@@ -187,7 +189,7 @@ unsafe fn running<T: Number<Wide: Ordered>, const MAX: bool>(
 mod tests {
     use super::*;
 
-    /// Values and places along the only dimension.
+    /// Values and indices along the only dimension.
     fn found(
         values: &[f32],
         kernel: impl Fn(&Array, &Array, &Array) -> Result<()>,
@@ -195,7 +197,7 @@ mod tests {
     ) -> (Vec<f32>, Vec<i64>) {
         let (mut out, mut places) = (vec![0f32; len], vec![0i64; len]);
         let (all, size) = ([values.len() as i64], [len as i64]);
-        // SAFETY: they hold what their sizes say.
+        // SAFETY: the vectors hold as many elements as the sizes require and outlive the arrays.
         unsafe {
             let a = Array::new(values.as_ptr().cast_mut().cast(), DType::F32, &all, &[1]);
             let o = Array::new(out.as_mut_ptr().cast(), DType::F32, &size, &[1]);

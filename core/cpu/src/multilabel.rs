@@ -28,12 +28,12 @@ impl<T: Element> Rows<T> {
     }
 
     fn get(&self, row: usize, class: usize) -> T {
-        // SAFETY: `place` has checked that it is an element of the array.
+        // SAFETY: `place` has checked that row and class are below the array's sizes.
         unsafe { self.place(row, class).read() }
     }
 
     fn set(&self, row: usize, class: usize, value: T) {
-        // SAFETY: as for `get`; kernels are given outputs that they may write to.
+        // SAFETY: `place` has checked that row and class are below the array's sizes; outputs are writable.
         unsafe { self.place(row, class).write(value) }
     }
 }
@@ -51,7 +51,7 @@ fn labels(targets: &Rows<i64>, row: usize, mut each: impl FnMut(usize)) -> Resul
     Ok(())
 }
 
-/// Scores, and which of the classes are labels.
+/// Scores, and the classes that are labels.
 struct Scores<'a, T> {
     scores: Rows<T>,
     is_target: Rows<T>,
@@ -91,7 +91,7 @@ pub fn multilabel_margin(each: &Array, is_target: &Array, scores: &Array, target
             labels(targets, row, |label| rows.is_target.set(row, label, T::narrow(<T as Number>::Wide::ONE)))?;
             let mut sum = <T as Number>::Wide::ZERO;
             rows.short(row, |_, _, short| sum = sum.add(short))?;
-            // SAFETY: there is a result for each row.
+            // SAFETY: the output has an element for each row.
             unsafe { to.offset(row as isize * step).write(T::narrow(sum.div(classes))) };
         }
         Ok(())
@@ -115,7 +115,7 @@ pub fn multilabel_margin_backward(
         let step = if grad.ndim() > 0 { grad.stride(0) } else { 0 };
         let share = <<T as Number>::Wide as Analytic>::from_f64(factor / rows.scores.classes.max(1) as f64);
         for row in 0..rows.scores.count {
-            // SAFETY: there is a gradient for each row.
+            // SAFETY: the gradient has an element for each row.
             let grad = unsafe { grad.as_ptr::<T>().offset(row as isize * step).read() }.wide().mul(share);
             rows.short(row, |label, class, _| {
                 out.set(row, class, T::narrow(out.get(row, class).wide().add(grad)));

@@ -1,12 +1,12 @@
-//! What a loop may do with an element: the stored types and the wide types they compute in.
+//! Element types: the operations of loops, the stored types, and the wide types in which they compute.
 //!
-//! `f16` and `bf16` are stored, and computed in `f32`; `complex32` in `Complex<f32>`; every other type
-//! is its own wide type. Integers wrap, as in C; on `bool`, addition is "or" and multiplication "and".
+//! `f16` and `bf16` are stored, and computed in `f32`; `complex32` in `Complex<f32>`; every other type is its own wide
+//! type. Integers wrap, as in C; on `bool`, addition is "or" and multiplication "and".
 
 use num_complex::Complex;
 use rushlight_base::{Complex32, Complex64, Complex128, DType, Element, Scalar, bf16, f16};
 
-/// A stored `bool`: a byte that is false when 0, whatever wrote it.
+/// A stored `bool`: a byte that is false when 0, for any other value true.
 #[derive(Clone, Copy, Default)]
 #[repr(transparent)]
 pub struct Flag(pub u8);
@@ -23,14 +23,14 @@ impl std::fmt::Debug for Flag {
     }
 }
 
-// SAFETY: one byte, every pattern valid.
+// SAFETY: one byte, for which every bit pattern is valid.
 unsafe impl Element for Flag {
     const DTYPE: DType = DType::Bool;
 }
 
 /// A stored element type with its wide type.
 pub trait Number: Element {
-    /// What the loop computes in.
+    /// The computation type.
     type Wide: Wide;
     /// Into the wide type; exact.
     fn wide(self) -> Self::Wide;
@@ -52,9 +52,9 @@ pub trait Wide: Copy + PartialEq + Send + Sync + 'static {
     fn mul(self, other: Self) -> Self;
     /// The scalar in this type, as a C cast would convert it.
     fn from_scalar(scalar: Scalar) -> Self;
-    /// Is it not a number? Never, for integers.
+    /// Whether it is NaN. Never, for integers.
     fn is_nan(self) -> bool;
-    /// The complex conjugate; a real number is its own.
+    /// The complex conjugate; a real number is its own conjugate.
     #[inline(always)]
     fn conjugate(self) -> Self {
         self
@@ -99,29 +99,29 @@ macro_rules! own_wide {
 
 own_wide!(u8, i8, i16, i32, i64, u16, u32, u64, f32, f64, Complex64, Complex128);
 
-/// A half as `f32`: the exponent is moved by a multiplication, which also normalises subnormal halves.
-/// Without branches, so that loops over halves become vector code.
+/// Half precision to `f32`: the exponent is adjusted by a multiplication, which also normalizes subnormal numbers.
+/// Without branches, so that loops are vectorized.
 #[inline(always)]
 pub(crate) fn f16_to_f32(half: f16) -> f32 {
     let bits = u32::from(half.to_bits());
     let (sign, rest) = ((bits & 0x8000) << 16, bits & 0x7fff);
     // 2^112: the difference of the exponents' biases.
     let moved = (f32::from_bits(rest << 13) * f32::from_bits(0x7780_0000)).to_bits();
-    // NaN is quiet, as the processor's conversion makes it.
+    // NaN is quiet, as with the processor's conversion.
     let special = if rest > 0x7c00 { 0x7fc0_0000 } else { 0x7f80_0000 };
     let special = if rest >= 0x7c00 { special } else { 0 };
     f32::from_bits(sign | moved | special)
 }
 
-/// `f32` as a half, to nearest, ties to even.
+/// `f32` to half precision, to nearest, ties to even.
 #[inline(always)]
 pub(crate) fn f16_from_f32(value: f32) -> f16 {
     let bits = value.to_bits();
     let (sign, rest) = ((bits & 0x8000_0000) >> 16, bits & 0x7fff_ffff);
     let special = if rest > 0x7f80_0000 { 0x7e00 } else { 0x7c00 };
-    // Adding 1/2 puts the last bit of a subnormal half where `f32` rounds.
+    // Adding 1/2 puts the last bit of a subnormal half-precision number where `f32` rounds.
     let subnormal = (f32::from_bits(rest) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
-    // Rounds up by carrying into the kept bits; the exponent's bias goes from 127 to 15.
+    // Rounds up by carrying into the kept bits; the exponent's bias changes from 127 to 15.
     let normal = rest.wrapping_add(0xc800_0fff).wrapping_add((rest >> 13) & 1) >> 13;
     let finite = if rest < 0x3880_0000 { subnormal } else { normal };
     f16::from_bits((sign | if rest >= 0x4780_0000 { special } else { finite }) as u16)
@@ -136,7 +136,7 @@ pub(crate) fn bf16_from_f32(value: f32) -> bf16 {
     bf16::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fc0 } else { rounded } as u16)
 }
 
-/// A brain float as `f32`: the upper half of one.
+/// bfloat16 to `f32`: its bits are the upper half.
 #[inline(always)]
 pub(crate) fn bf16_to_f32(half: bf16) -> f32 {
     f32::from_bits(u32::from(half.to_bits()) << 16)
@@ -334,7 +334,7 @@ macro_rules! float_wide {
             }
         }
         impl Analytic for Complex<$type> {
-            /// Smith's method: scales by the larger part, so that squares neither overflow nor vanish.
+            /// Smith's method: scales by the larger part, so that squares neither overflow nor underflow.
             #[inline]
             fn div(self, other: Self) -> Self {
                 if other.re == 0.0 && other.im == 0.0 {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_round_to_halves_as_the_reference_does() {
+    fn floats_round_to_half_precision_like_the_reference() {
         // Every pattern of the upper bits, with lower bits below, at and above the ties.
         for upper in 0..=u16::MAX {
             for lower in [0u32, 1, 0x0fff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001, 0xffff] {

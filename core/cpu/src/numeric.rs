@@ -1,4 +1,4 @@
-//! Rounding, signs, remainders and combinations of each element: arithmetic that the compiler makes vector code of.
+//! Rounding, signs, remainders and element-wise combinations: arithmetic that the compiler vectorizes.
 
 // The loops are written once for every type, also where nothing is below zero.
 #![allow(clippy::bool_comparison, clippy::absurd_extreme_comparisons, unused_comparisons)]
@@ -44,12 +44,12 @@ pub fn round_decimals(walk: &Loop<2>, decimals: i64) -> Result<()> {
     })
 }
 
-/// out = |a|; of a complex number, the real size.
+/// out = |a|; for a complex number, its magnitude, which is real.
 pub fn abs(walk: &Loop<2>) -> Result<()> {
     match walk.common() {
         DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.re.hypot(a.im)),
         DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.re.hypot(a.im)),
-        // An unsigned number, or a flag, is its own size.
+        // An unsigned number, or a flag, is its own absolute value.
         other if other.is_integral(true) => {
             compute!(other, "abs_cpu", integer bool, T => {
                 type W = <T as Number>::Wide;
@@ -60,31 +60,31 @@ pub fn abs(walk: &Loop<2>) -> Result<()> {
     }
 }
 
-/// out = -1, 0 or 1, as a lies; of a complex number, the number of size 1 in its direction.
+/// out = the sign of a: -1, 0 or 1; for a complex number, a / |a|.
 pub fn sgn(walk: &Loop<2>) -> Result<()> {
     compute!(walk.common(), "sign_cpu", integer half float bool complex chalf, T => walk.map::<T, T>(LIGHT, Signed::sign))
 }
 
-/// out = is a below zero, or minus zero?
+/// out = whether a is below zero, or minus zero
 pub fn signbit(walk: &Loop<2>) -> Result<()> {
     compute!(walk.common(), "signbit_cpu", integer half float bool, T => walk.map::<Flag, T>(LIGHT, Signed::is_minus))
 }
 
-/// out = is a infinite?
+/// out = whether a is infinite
 pub fn isinf(walk: &Loop<2>) -> Result<()> {
     compute!(walk.common(), "isinf", integer unsigned half float bool complex chalf, T => {
         walk.map::<Flag, T>(LIGHT, Signed::is_infinity)
     })
 }
 
-/// out = is a neither infinite nor not a number?
+/// out = whether a is finite
 pub fn isfinite(walk: &Loop<2>) -> Result<()> {
     compute!(walk.common(), "isfinite", integer unsigned half float bool complex chalf, T => {
         walk.map::<Flag, T>(LIGHT, |a| !a.is_infinity() && !a.is_nan())
     })
 }
 
-/// out = is a plus infinity (or minus infinity)?
+/// out = whether a is plus infinity (or minus infinity)
 pub fn is_infinity_of(walk: &Loop<2>, minus: bool) -> Result<()> {
     let name = if minus { "isneginf_cpu" } else { "isposinf_cpu" };
     compute!(walk.common(), name, integer half float bool, T => {
@@ -92,7 +92,7 @@ pub fn is_infinity_of(walk: &Loop<2>, minus: bool) -> Result<()> {
     })
 }
 
-/// What has a sign, or a direction.
+/// Types with a sign or a phase.
 trait Signed: Wide {
     fn sign(self) -> Self;
     fn is_minus(self) -> bool;
@@ -104,7 +104,7 @@ macro_rules! signed {
         $(impl Signed for $type {
             #[inline(always)]
             fn sign(self) -> $type {
-                // Not a number is neither above nor below zero.
+                // NaN is neither above nor below zero.
                 f32::from(self > 0.0) as $type - f32::from(self < 0.0) as $type
             }
             #[inline(always)]
@@ -165,7 +165,7 @@ macro_rules! signed {
 
 signed!(f32, f64; whole u8, i8, i16, i32, i64, u16, u32, u64);
 
-/// out = the size of a with the sign of b
+/// out = the magnitude of a with the sign of b
 pub fn copysign(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "copysign_cpu", half float, T => walk.map::<T, T, T>(LIGHT, |a, b| a.copysign(b)))
 }
@@ -255,7 +255,7 @@ pub fn lerp(walk: &Loop<4>) -> Result<()> {
     })
 }
 
-/// out = a + weight (b - a). The weight is not rounded to a half.
+/// out = a + weight (b - a). The weight is not rounded to half precision.
 pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
     compute!(walk.common(), "lerp_kernel_scalar", half float complex, T => {
         let weight = <T as Number>::Wide::from_scalar(weight);
@@ -263,7 +263,7 @@ pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
     })
 }
 
-/// out = the angle of a in the complex plane: of a real number 0 or pi, unless it is no number
+/// out = the angle of a in the complex plane; for a real number 0 or pi, or NaN
 pub fn angle(walk: &Loop<2>) -> Result<()> {
     match walk.common() {
         DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.im.atan2(a.re)),
@@ -271,7 +271,7 @@ pub fn angle(walk: &Loop<2>) -> Result<()> {
         other => compute!(other, "angle_cpu", half float, T => {
             type W = <T as Number>::Wide;
             walk.map::<T, T>(LIGHT, |a| {
-                // What is no number stays so.
+                // NaN is preserved.
                 if a.is_nan() {
                     a
                 } else if a < W::ZERO {
@@ -294,7 +294,7 @@ pub fn lcm(walk: &Loop<3>) -> Result<()> {
     dispatch!(walk.common(), "lcm_cpu", integer, T => walk.map::<T, T, T>(HEAVY, Divisible::lcm))
 }
 
-/// Integers, as divisors see them; what leaves the dtype wraps.
+/// Integers as divisors; results outside of the dtype wrap.
 trait Divisible: Wide {
     fn gcd(self, other: Self) -> Self;
     fn lcm(self, other: Self) -> Self;
@@ -338,7 +338,7 @@ pub fn exponent(walk: &Loop<2>) -> Result<()> {
     compute!(walk.common(), "frexp", half float, T => walk.map::<i32, T>(LIGHT, |a| Binary::take_apart(a).1))
 }
 
-/// out = the number next to a towards b. Halves step in their own digits.
+/// out = the representable number next to a towards b. Half precision steps in its own digits.
 pub fn nextafter(walk: &Loop<3>) -> Result<()> {
     dispatch!(walk.common(), "nextafter_cpu", half float, T => walk.map_bits::<T>(LIGHT, Binary::next_towards))
 }
@@ -395,7 +395,7 @@ binary! {
     bf16, u16, mantissa 7, bias 127, zero bf16::ZERO;
 }
 
-/// Is a weight nearer to 0 than to 1?
+/// Whether a weight is nearer to 0 than to 1.
 trait Weight: Wide {
     fn is_small(self) -> bool;
 }
@@ -440,7 +440,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_taken_apart_come_together() {
+    fn split_numbers_are_joined() {
         for x in [1.0f32, -0.75, 3e38, 1e-40, -f32::MIN_POSITIVE, f32::from_bits(1)] {
             let (mantissa, exponent) = x.take_apart();
             assert!((0.5..1.0).contains(&mantissa.abs()), "{x}: {mantissa}");

@@ -1,7 +1,7 @@
 //! Fused optimizer steps: one pass over parameter, gradient and state.
 //!
-//! The order of operations is that of `torch.optim` on single tensors, constants rounded to the wide type
-//! at the same places, so that `f32` training follows PyTorch's to the last digits.
+//! The order of operations is that of `torch.optim` on single tensors, with constants rounded to the wide type at the
+//! same points, so that `f32` training follows PyTorch's to the last digits.
 
 use crate::array::Array;
 use crate::number::{Analytic, Number, Real};
@@ -26,7 +26,7 @@ pub struct Sgd {
     pub nesterov: bool,
     /// Ascend instead.
     pub maximize: bool,
-    /// The buffer holds nothing yet: it takes the gradient as it is.
+    /// The buffer is uninitialized: the gradient is stored in it unchanged.
     pub first_step: bool,
     /// Gradients are divided by this first.
     pub grad_scale: f64,
@@ -60,7 +60,7 @@ pub struct Adam {
 pub struct Adagrad {
     /// Learning rate.
     pub lr: f64,
-    /// How fast it falls: it is divided by 1 + (step - 1) of this.
+    /// Learning rate decay: the rate is divided by 1 + (step - 1) times this.
     pub lr_decay: f64,
     /// L2 penalty.
     pub weight_decay: f64,
@@ -96,11 +96,11 @@ pub struct RmsProp {
 /// Elements worth another thread: a step reads and writes several arrays.
 const GRAIN: usize = 8192;
 
-/// What a step does to one vector of each array.
+/// Applies a step to one vector of each array.
 trait Update<T: Float, const N: usize>: Copy + Send + Sync {
     /// The new values.
     fn update<S: Simd>(self, values: [T::Vector<S>; N]) -> [T::Vector<S>; N];
-    /// Is array `nth` written? All are but the gradient.
+    /// Whether array `nth` is written. All are but the gradient.
     #[inline(always)]
     fn writes(self, nth: usize) -> bool {
         nth != 1
@@ -118,34 +118,36 @@ struct Row<U, T, const N: usize> {
 impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
     type Output = ();
 
-    /// Whole vectors are updated where they lie, others in a room of their own: one loop for both stays in registers.
+    /// Whole vectors are updated in place, others in a buffer: one loop for both stays in registers.
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let Row { update, at, steps, len } = self;
         let lanes = T::Vector::<S>::LANES;
-        let mut rooms = [[0u64; MAX_LANES]; N];
-        let rooms = rooms.each_mut().map(|room| room.as_mut_ptr().cast::<T>());
+        let mut buffers = [[0u64; MAX_LANES]; N];
+        let buffers = buffers.each_mut().map(|buffer| buffer.as_mut_ptr().cast::<T>());
         let mut vectors = if steps == [1; N] { len / lanes } else { 0 };
         let (mut places, mut done) = (at, vectors * lanes);
         loop {
             for vector in 0..vectors {
                 let mut values = [T::Vector::<S>::from_f64(0.0); N];
                 for (value, place) in values.iter_mut().zip(places) {
-                    // SAFETY: the vectors lie within the row, which the maker of the kernel vouches for, or are rooms.
+                    // SAFETY: the vectors are inside the row, for which the kernel was created, or are buffers of a
+                    // whole vector.
                     *value = unsafe { T::load::<S>(place.add(vector * lanes)) };
                 }
                 let values = update.update::<S>(values);
                 for (nth, value) in values.into_iter().enumerate().filter(|&(nth, _)| update.writes(nth)) {
-                    // SAFETY: as above.
+                    // SAFETY: the vectors are inside the row, for which the kernel was created, or are buffers of a
+                    // whole vector.
                     unsafe { T::store::<S>(value, places[nth].add(vector * lanes)) };
                 }
             }
-            if places == rooms {
+            if places == buffers {
                 let count = lanes.min(len - done);
                 for nth in (0..N).filter(|&nth| update.writes(nth)) {
                     for lane in 0..count {
-                        // SAFETY: the element lies within the row; a room holds any vector.
-                        unsafe { *at[nth].offset((done + lane) as isize * steps[nth]) = *rooms[nth].add(lane) };
+                        // SAFETY: `done + lane` is an element of the row; a buffer holds any vector.
+                        unsafe { *at[nth].offset((done + lane) as isize * steps[nth]) = *buffers[nth].add(lane) };
                     }
                 }
                 done += count;
@@ -155,11 +157,11 @@ impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
             }
             for nth in 0..N {
                 for lane in 0..lanes.min(len - done) {
-                    // SAFETY: as above.
-                    unsafe { *rooms[nth].add(lane) = *at[nth].offset((done + lane) as isize * steps[nth]) };
+                    // SAFETY: `done + lane` is an element of the row; a buffer holds any vector.
+                    unsafe { *buffers[nth].add(lane) = *at[nth].offset((done + lane) as isize * steps[nth]) };
                 }
             }
-            (places, vectors) = (rooms, 1);
+            (places, vectors) = (buffers, 1);
         }
     }
 }
@@ -195,7 +197,7 @@ fn each_row<const N: usize>(
     Ok(())
 }
 
-/// What is done to a gradient first.
+/// Preprocessing of a gradient.
 #[derive(Clone, Copy)]
 struct Gradient<W> {
     scale: Option<W>,
@@ -288,7 +290,7 @@ impl<W: Real> Divisor<W> {
         Divisor { by, reciprocal: W::ONE.div(by) }
     }
 
-    /// `value / by` to the bit: the product with the reciprocal, mended by what is left of it (Markstein, "Computation of
+    /// `value / by`, bitwise: the product with the reciprocal, corrected by its remainder (Markstein, "Computation of
     /// elementary functions on the IBM RISC System/6000 processor", 1990).
     #[inline(always)]
     fn divide<V: FloatVector<Scalar = W>>(self, value: V) -> V {
@@ -298,7 +300,7 @@ impl<W: Real> Divisor<W> {
         }
         let quotient = value * reciprocal;
         let rest = (-quotient).mul_add(by, value);
-        // Of infinity nothing sensible is left.
+        // Infinity would result in NaN.
         V::select(rest.is_nan(), quotient, rest.mul_add(reciprocal, quotient))
     }
 }
@@ -306,12 +308,12 @@ impl<W: Real> Divisor<W> {
 #[derive(Clone, Copy)]
 struct AdamUpdate<W> {
     gradient: Gradient<W>,
-    /// AdamW: what the parameter is multiplied by first.
+    /// AdamW: the factor of the parameter.
     shrink: Option<W>,
-    /// Weight of the gradient in the mean, and what is left of 1.
+    /// Weight of the gradient in the mean, and 1 minus it.
     weight1: W,
     rest1: W,
-    /// Is the mean nearer than the gradient? `torch.lerp` goes from the nearer end.
+    /// Whether the mean is nearer than the gradient: `torch.lerp` starts from the nearer end.
     near: bool,
     beta2: W,
     weight2: W,
@@ -404,7 +406,7 @@ impl<T: Float<Wide: Real>> Update<T, 3> for AdagradUpdate<T::Wide> {
     }
 }
 
-/// One step of Adagrad; `sum` are the squares of the gradients so far.
+/// One step of Adagrad; `sum` are the accumulated squares of the gradients.
 pub fn adagrad(param: &Array, grad: &Array, sum: &Array, step: &Adagrad) -> Result<()> {
     dispatch!(param.dtype(), "fused_adagrad", half float, T => {
         let constant = <T as Number>::Wide::from_f64;
@@ -425,7 +427,7 @@ struct RmsPropUpdate<W> {
     eps: W,
     rate: W,
     momentum: W,
-    /// Is the fourth array the mean, or is it the momentum?
+    /// Whether the fourth array is the mean, or the momentum.
     centered: bool,
 }
 
@@ -527,7 +529,7 @@ mod tests {
         unsafe { Array::new(values.as_mut_ptr().cast(), DType::F64, &[1], &[1]) }
     }
 
-    /// Divides the powers, roots and borders that come up, at every level that the processor has.
+    /// Divides the powers, roots and boundary values that occur, at every level that the processor has.
     struct Quotients(Divisor<f32>, Vec<f32>);
 
     impl Kernel for Quotients {
@@ -549,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_divisor_gives_the_quotient_to_the_bit() {
+    fn dividing_by_a_constant_is_bitwise_equal_to_a_division() {
         let mut values: Vec<f32> = (0..1 << 16).map(|i| f32::from_bits(0x1a00_0000 + i * 0x3fff)).collect();
         values[..4].copy_from_slice(&[0.0, f32::INFINITY, f32::NAN, 1.0]);
         for step in [1, 2, 3, 10, 100, 1000, 100_000] {

@@ -1,11 +1,16 @@
-//! Elements as numbers of the same order, packed with their places: what sorts without a comparison of floats.
+//! Order-preserving integer keys of elements, packed with their indices, so that sorting needs no comparison of floats.
 //!
-//! An entry is the rank of an element above its place in the row. No two are equal, so every way of sorting them gives the
-//! same order, which is the stable one, on any number of threads.
+//! An entry is the key of an element above its index in the row. NaN has the largest key; 0 and -0 have the same one.
+//! No two entries are equal, so every sorting algorithm returns the same order, which is the stable one, on any number
+//! of threads. Each short row is sorted by one thread. A long row is sorted in parts, which are then merged in pairs;
+//! every thread computes its own part of the merged output.
+//!
+//! `topk`, `kthvalue` and `mode` must return the same index as PyTorch among equal elements, and use `select.rs`
+//! instead.
 
 use crate::number::{Flag, Number};
-use crate::room::filled;
 use crate::shared::Shared;
+use rushlight_base::list::filled;
 use rushlight_base::runtime::{num_threads, parallel_for};
 use rushlight_base::{Result, bf16, f16};
 
@@ -23,7 +28,7 @@ macro_rules! ranked_integers {
             const BITS: u32 = <$type>::BITS;
             #[inline(always)]
             fn rank(self) -> u64 {
-                // The sign bit turned around: negative numbers come first.
+                // The sign bit inverted: negative numbers come first.
                 u64::from(self as $unsigned ^ $flip)
             }
         }
@@ -70,11 +75,11 @@ impl Ranked for Flag {
     }
 }
 
-/// A rank and a place in one number.
+/// A key and an index in one number.
 pub(crate) trait Entry: Copy + Ord + Send + Sync {
-    /// The rank above the place.
+    /// The key above the index.
     fn pack(rank: u64, place: usize) -> Self;
-    /// Where the element stood.
+    /// The index of the element.
     fn place(self) -> usize;
 }
 
@@ -102,15 +107,15 @@ impl Entry for u128 {
     }
 }
 
-/// Does a `u64` hold the entries of a row of `T`?
+/// Whether a `u64` holds the entries of a row of `T`.
 pub(crate) fn is_narrow<T: Ranked>(len: usize) -> bool {
     T::BITS <= 32 && u32::try_from(len).is_ok()
 }
 
-/// What one thread sorts, and merges, at a time.
+/// Number of entries that one thread sorts, and merges, at a time.
 const PART: usize = 1 << 15;
 
-/// From so many entries on a row is worth several threads.
+/// Number of entries from which a row is worth several threads.
 pub(crate) const LONG: usize = 4 * PART;
 
 /// Sorts; a long list on several threads.
@@ -125,7 +130,7 @@ pub(crate) fn sort<E: Entry>(entries: &mut Vec<E>) -> Result<()> {
     let at = Shared::new(entries.as_mut_ptr());
     parallel_for(len.div_ceil(PART), &|part| {
         let (start, end) = (part * PART, len.min((part + 1) * PART));
-        // SAFETY: the part is within the list, and no other thread's.
+        // SAFETY: the part is inside the list, and each part belongs to one thread.
         unsafe { std::slice::from_raw_parts_mut(at.get().add(start), end - start) }.sort_unstable();
     })?;
     let mut width = PART;
@@ -143,7 +148,7 @@ fn merge_pairs<E: Entry>(from: &[E], to: &mut [E], width: usize) -> Result<()> {
     let out = Shared::new(to.as_mut_ptr());
     parallel_for(len.div_ceil(PART), &|part| {
         let (start, end) = (part * PART, len.min((part + 1) * PART));
-        // SAFETY: the part is within the output, which is as long as the input, and no other thread's.
+        // SAFETY: the part is inside the output, which is as long as the input, and belongs to one thread.
         let to = unsafe { std::slice::from_raw_parts_mut(out.get().add(start), end - start) };
         let first = start / (2 * width) * (2 * width);
         let (middle, last) = (len.min(first + width), len.min(first + 2 * width));
@@ -151,7 +156,7 @@ fn merge_pairs<E: Entry>(from: &[E], to: &mut [E], width: usize) -> Result<()> {
     })
 }
 
-/// Fills `to` with what follows the `skip` least of two sorted lists.
+/// Fills `to` with the entries after the `skip` smallest of two sorted lists.
 fn merge<E: Entry>(a: &[E], b: &[E], skip: usize, to: &mut [E]) {
     let (mut low, mut high) = (skip.saturating_sub(b.len()), skip.min(a.len()));
     while low < high {

@@ -1,23 +1,24 @@
-//! Pooling: the largest element of each window, or the mean, and back.
+//! Pooling: the maximum or the mean of each window, and the gradients.
 //!
-//! What windows there are is a table for each spatial dimension, so that plain, adaptive and fractional pooling are the
-//! same loops. Planes are shared among threads; each is computed by one.
+//! Windows are a table for each spatial dimension, so that plain, adaptive and fractional pooling are the same loops.
+//! Planes are distributed over threads; each is computed by one.
 
 use crate::array::Array;
-use crate::number::{Analytic, Number, Ordered, Wide};
-use crate::room::{filled, room};
+use crate::extrema::Bounded;
+use crate::number::{Analytic, Number, Wide};
 use crate::volume::{Volume, each_planes};
+use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::{Error, Result, bail, ensure};
 use std::sync::OnceLock;
 
-/// What one position of the output looks at along one dimension.
+/// The window of one output position along one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first position of the input.
     pub start: usize,
-    /// Behind the last one.
+    /// The end of its range (exclusive).
     pub end: usize,
-    /// From one to the next.
+    /// Step between its elements.
     pub step: usize,
     /// Positions that a mean counts: with padding, if that is counted.
     pub counted: usize,
@@ -40,7 +41,7 @@ impl Windows {
         }
     }
 
-    /// Elements that are looked at in a plane, about.
+    /// Approximate number of elements that are read for a plane.
     fn work(&self) -> usize {
         let planes = match self {
             Windows::Same(windows) => Some(windows),
@@ -51,13 +52,13 @@ impl Windows {
     }
 }
 
-/// Windows of a dimension that is not there.
+/// Windows of a missing dimension: one element.
 pub fn no_dimension() -> Vec<Window> {
     vec![Window { start: 0, end: 1, step: 1, counted: 1 }]
 }
 
 fn table(length: usize, window: impl Fn(usize) -> Window) -> Result<Vec<Window>> {
-    let mut windows = room(length)?;
+    let mut windows = with_capacity(length)?;
     windows.extend((0..length).map(window));
     Ok(windows)
 }
@@ -72,7 +73,7 @@ pub fn sliding(
     let (reach, padding) = ((kernel - 1) * dilation + 1, padding as isize);
     let window = |at: usize| {
         let first = (at * stride) as isize - padding;
-        // Padding ends where the input's does: what is beyond is not counted either.
+        // Padding ends where the input's does: elements beyond are not counted.
         let padded_end = (first + reach as isize).min(input as isize + padding);
         let skipped = (-first).max(0) as usize;
         let start = (first + skipped.next_multiple_of(dilation) as isize).max(0) as usize;
@@ -92,7 +93,7 @@ pub fn adaptive(length: usize, input: usize) -> Result<Vec<Window>> {
     table(length, window)
 }
 
-/// Windows of `kernel` elements at places that `sample`, between 0 and 1, chooses.
+/// Windows of `kernel` elements at positions chosen by `sample`, between 0 and 1.
 pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, single: bool) -> Result<Vec<Window>> {
     // Places are computed in the precision of the samples.
     let at = |index: usize| -> usize {
@@ -115,13 +116,13 @@ pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, singl
     table(length, window)
 }
 
-/// Runs `body` for the planes, on several threads; the first error is told.
+/// Runs `body` for the planes, on several threads; the first error is returned.
 fn planes(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
     let failed: OnceLock<Error> = OnceLock::new();
     each_planes(count, work, &|planes| {
         for plane in planes {
             if let Err(error) = body(plane) {
-                // The first one is told.
+                // The first error is reported.
                 let _ = failed.set(error);
                 return;
             }
@@ -130,7 +131,7 @@ fn planes(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Calls `visit` with the place of each output in its plane and its windows.
+/// Calls `visit` with the position of each output in its plane and its windows.
 fn each_output(windows: &[Vec<Window>; 3], mut visit: impl FnMut([usize; 3], [Window; 3])) {
     for (d, &depth) in windows[0].iter().enumerate() {
         for (h, &height) in windows[1].iter().enumerate() {
@@ -145,13 +146,16 @@ fn place(steps: [isize; 3], [d, h, w]: [usize; 3]) -> isize {
     d as isize * steps[0] + h as isize * steps[1] + w as isize * steps[2]
 }
 
-/// out = the largest element of each window, indices (int64) = its place in the plane of the input, row-major. A NaN is
-/// larger than any number.
+/// The index of the largest element of a window without elements.
+const NO_INDEX: i64 = -1;
+
+/// out = the largest element of each window, indices (int64) = its position in the plane of the input, row-major. A NaN
+/// is larger than any number. A window of padding alone has the smallest number of the dtype, and no index: -1.
 pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spatial: usize) -> Result<()> {
     dispatch!(input.dtype(), "max_pool", integer half float, T => largest::<T>(out, indices, input, windows, spatial))
 }
 
-fn largest<T: Number<Wide: Ordered>>(
+fn largest<T: Number<Wide: Bounded>>(
     out: &Array,
     indices: &Array,
     input: &Array,
@@ -163,36 +167,36 @@ fn largest<T: Number<Wide: Ordered>>(
     planes(to.planes(), windows.work(), &|plane| {
         let (target, source, index) = (to.plane(plane), from.plane(plane), chosen.plane(plane));
         each_output(windows.of(plane), |at, [depth, height, width]| {
-            let mut best: Option<(T, usize)> = None;
+            let mut best: Option<(T, i64)> = None;
             for d in (depth.start..depth.end).step_by(depth.step) {
                 for h in (height.start..height.end).step_by(height.step) {
                     let row = from.row([d, h]);
                     let line = (d * from.sizes[1] + h) * from.sizes[2];
                     for w in (width.start..width.end).step_by(width.step) {
-                        // SAFETY: a position of the input: windows end with it.
+                        // SAFETY: windows are clipped to the input, so the position is inside it.
                         let value = unsafe { source.offset(row + w as isize * from.steps[2]).read() };
                         let better = best.is_none_or(|(best, _)| {
                             let value = value.wide();
                             value > best.wide() || value.is_nan()
                         });
                         if better {
-                            best = Some((value, line + w));
+                            best = Some((value, (line + w) as i64));
                         }
                     }
                 }
             }
-            let (value, line) = best.unwrap_or_default();
-            // SAFETY: a position of the outputs, in planes that are this share's own.
+            let (value, line) = best.unwrap_or((T::narrow(T::Wide::LEAST), NO_INDEX));
+            // SAFETY: the position is inside both outputs, in planes that belong to this share alone.
             unsafe {
                 target.offset(place(to.steps, at)).write(value);
-                index.offset(place(chosen.steps, at)).write(line as i64);
+                index.offset(place(chosen.steps, at)).write(line);
             }
         });
         Ok(())
     })
 }
 
-/// out = grad at the places that `indices` name, summed; 0 elsewhere.
+/// out = grad accumulated at `indices`; 0 elsewhere. An index of -1 is left out.
 pub fn max_backward(out: &Array, grad: &Array, indices: &Array, spatial: usize) -> Result<()> {
     dispatch!(out.dtype(), "max_pool_backward", half float, T => returned::<T>(out, grad, indices, spatial))
 }
@@ -206,11 +210,14 @@ fn returned<T: Number>(out: &Array, grad: &Array, indices: &Array, spatial: usiz
         for d in 0..from.sizes[0] {
             for h in 0..from.sizes[1] {
                 for w in 0..from.sizes[2] {
-                    // SAFETY: positions of the inputs.
+                    // SAFETY: the window index is inside both inputs.
                     let (value, at) = unsafe {
                         let at = index.offset(place(chosen.steps, [d, h, w])).read();
                         (source.offset(place(from.steps, [d, h, w])).read(), at)
                     };
+                    if at == NO_INDEX {
+                        continue;
+                    }
                     let Some(sum) = usize::try_from(at).ok().and_then(|at| sums.get_mut(at)) else {
                         bail!(Index, "Found an invalid max index: {at} (planes have {} elements)", to.area());
                     };
@@ -230,7 +237,7 @@ pub(crate) fn store<T: Number>(to: &Volume<T>, plane: usize, sums: &[T::Wide]) {
     for (row, sums) in rows.zip(sums.chunks_exact(to.sizes[2].max(1))) {
         let at = to.row(row);
         for (w, &sum) in sums.iter().enumerate() {
-            // SAFETY: a position of the output, in a plane that is the caller's own.
+            // SAFETY: the position is inside the output, in a plane that belongs to the caller.
             unsafe { target.offset(at + w as isize * to.steps[2]).write(T::narrow(sum)) };
         }
     }
@@ -255,7 +262,7 @@ macro_rules! averaged {
 
 averaged!(f32, f64, i64);
 
-/// What the sum over windows is divided by: a given number, or the counts of the windows.
+/// The divisor of the sum over windows: a given number, or the element counts of the windows.
 fn divisor(given: Option<i64>, windows: [Window; 3]) -> i64 {
     given.unwrap_or_else(|| windows.iter().fold(1i64, |count, window| count.saturating_mul(window.counted as i64)))
 }
@@ -270,7 +277,8 @@ pub fn mean(out: &Array, input: &Array, windows: &Windows, divide_by: Option<i64
     })
 }
 
-/// As `mean`, for volumes of halves: PyTorch adds up halves, and divides by an extent of the window after the other.
+/// Like `mean`, for volumes of half precision: PyTorch accumulates in half precision, and divides by one extent of the
+/// window after the other.
 pub fn mean_of_volumes(out: &Array, input: &Array, windows: &Windows) -> Result<()> {
     if !input.dtype().is_half() {
         return mean(out, input, windows, None, 3);
@@ -296,14 +304,14 @@ fn means<T: Number>(
                 for h in height.start..height.end {
                     let row = from.row([d, h]);
                     for w in width.start..width.end {
-                        // SAFETY: a position of the input: windows end with it.
+                        // SAFETY: windows are clipped to the input, so the position is inside it.
                         sum = sum.add(unsafe { source.offset(row + w as isize * from.steps[2]).read() }.wide());
                     }
                 }
             }
             let empty = [depth, height, width].iter().any(|window| window.start >= window.end);
             let mean = if empty { T::Wide::ZERO } else { divide(sum, [depth, height, width]) };
-            // SAFETY: a position of the output, in a plane that is this share's own.
+            // SAFETY: the position is inside the output, in a plane that belongs to this share alone.
             unsafe { target.offset(place(to.steps, at)).write(T::narrow(mean)) };
         });
         Ok(())
@@ -340,7 +348,7 @@ fn shares<T: Number<Wide: Averaged>>(
             if [depth, height, width].iter().any(|window| window.start >= window.end) {
                 return;
             }
-            // SAFETY: a position of the gradient.
+            // SAFETY: the window index is inside the gradient.
             let value = unsafe { source.offset(place(from.steps, at)).read() }.wide();
             let share = value.over(divisor(divide_by, [depth, height, width]));
             for d in depth.start..depth.end {
@@ -360,7 +368,7 @@ fn shares<T: Number<Wide: Averaged>>(
 /// An element of an array of three dimensions.
 fn number_at(array: &Array, index: [usize; 3]) -> Result<f64> {
     fn read<T: Number<Wide: Into<f64>>>(array: &Array, offset: isize) -> f64 {
-        // SAFETY: the index is within the array's sizes.
+        // SAFETY: the caller passes an index within the array's sizes.
         unsafe { array.as_ptr::<T>().offset(offset).read() }.wide().into()
     }
     let offset = (0..3).map(|dim| index[dim] as isize * array.stride(dim)).sum();
@@ -372,7 +380,7 @@ pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel
     let spatial = kernel.len();
     let (batch, channels) = (samples.size(0), samples.size(1));
     ensure!(samples.ndim() == 3 && samples.size(2) == spatial, Internal, "fractional pooling got other samples");
-    let mut all = room(batch * channels)?;
+    let mut all = with_capacity(batch * channels)?;
     for plane in 0..batch * channels {
         let mut windows = [no_dimension(), no_dimension(), no_dimension()];
         for dim in 0..spatial {

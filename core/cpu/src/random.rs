@@ -1,17 +1,17 @@
-//! Random numbers into strided memory, in the order that PyTorch draws them.
+//! Random numbers into strided memory, in PyTorch's order.
 
 use crate::array::Array;
 use crate::convert::Target;
 use crate::pointwise::Loop;
-use crate::room::filled;
 use crate::sort::sort_by;
+use rushlight_base::list::filled;
 use rushlight_base::random::{
     self, Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, Normal, RandomInteger, Real,
     Uniform,
 };
-use rushlight_base::{DType, Element, Error, Result, ensure};
+use rushlight_base::{DType, Element, Error, Result, ensure, list};
 
-/// Contiguous outputs of at least this many elements draw normal numbers in blocks.
+/// Contiguous outputs of at least this many elements sample normal numbers in blocks.
 const BLOCKS_FROM: usize = 16;
 
 /// Uniform over [from, to).
@@ -37,7 +37,7 @@ pub fn normal(out: &Array, mean: f64, std: f64, generator: &mut Generator) -> Re
     })
 }
 
-/// The blocks are drawn twice where they overlap, so they are drawn aside: tensors may alias.
+/// Overlapping blocks are sampled twice, so they are sampled in a buffer: tensors may alias.
 fn normal_blocks<T: BlockNormal>(
     walk: &Loop<1>,
     count: usize,
@@ -52,30 +52,30 @@ fn normal_blocks<T: BlockNormal>(
     Ok(())
 }
 
-/// Floating numbers that are drawn in doubles, whatever the dtype.
-fn drawn(walk: &Loop<1>, kernel: &str, mut draw: impl FnMut() -> f64) -> Result<()> {
+/// Floating-point numbers sampled in double precision, for every dtype.
+fn sample_each(walk: &Loop<1>, kernel: &str, mut next_sample: impl FnMut() -> f64) -> Result<()> {
     dispatch!(walk.dtype(0), kernel, half float, T => {
-        walk.generate::<T>(|| <T as Real>::from_f64(draw()))?;
+        walk.generate::<T>(|| <T as Real>::from_f64(next_sample()))?;
         Ok(())
     })
 }
 
-/// Exponential with rate `lambda`; an infinite rate gives zeros without a draw.
+/// Exponential with rate `lambda`; an infinite rate gives zeros without consuming random numbers.
 pub fn exponential(walk: &Loop<1>, lambda: f64, generator: &mut Generator) -> Result<()> {
     let distribution = Exponential::new(lambda)?;
-    drawn(walk, "exponential_cpu", || distribution.sample(generator))
+    sample_each(walk, "exponential_cpu", || distribution.sample(generator))
 }
 
 /// Cauchy around `median` with scale `sigma`.
 pub fn cauchy(walk: &Loop<1>, median: f64, sigma: f64, generator: &mut Generator) -> Result<()> {
     let distribution = Cauchy::new(median, sigma)?;
-    drawn(walk, "cauchy_cpu", || distribution.sample(generator))
+    sample_each(walk, "cauchy_cpu", || distribution.sample(generator))
 }
 
 /// Powers of e of normal numbers.
 pub fn log_normal(walk: &Loop<1>, mean: f64, std: f64, generator: &mut Generator) -> Result<()> {
     let distribution = LogNormal::new(mean, std)?;
-    drawn(walk, "log_normal_cpu", || distribution.sample(generator))
+    sample_each(walk, "log_normal_cpu", || distribution.sample(generator))
 }
 
 /// Tries up to the first success.
@@ -87,12 +87,12 @@ pub fn geometric(walk: &Loop<1>, p: f64, generator: &mut Generator) -> Result<()
     })
 }
 
-/// `out = draw(a)` for parameters that may be refused.
-fn drawn_from(walk: &Loop<2>, kernel: &str, mut draw: impl FnMut(f64) -> Result<f64>) -> Result<()> {
+/// `out = next_sample(a)` for parameters that may be rejected.
+fn sample_each_from(walk: &Loop<2>, kernel: &str, mut next_sample: impl FnMut(f64) -> Result<f64>) -> Result<()> {
     let mut failed: Option<Error> = None;
     dispatch!(walk.dtype(0), kernel, half float, T => {
         walk.transform::<T, T>(|a| {
-            let sample = draw(<T as Real>::to_f64(a)).unwrap_or_else(|error| {
+            let sample = next_sample(<T as Real>::to_f64(a)).unwrap_or_else(|error| {
                 failed.get_or_insert(error);
                 0.0
             });
@@ -105,13 +105,13 @@ fn drawn_from(walk: &Loop<2>, kernel: &str, mut draw: impl FnMut(f64) -> Result<
 
 /// out = events of a process with mean a
 pub fn poisson(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
-    drawn_from(walk, "poisson_cpu", |rate| random::poisson(generator, rate))
+    sample_each_from(walk, "poisson_cpu", |rate| random::poisson(generator, rate))
 }
 
 /// out = a sample of the gamma distribution of shape a, at least the smallest normal number
 pub fn standard_gamma(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
     let least = smallest(walk.dtype(0));
-    drawn_from(walk, "gamma_cpu", |shape| Ok(random::standard_gamma(generator, shape)?.max(least)))
+    sample_each_from(walk, "gamma_cpu", |shape| Ok(random::standard_gamma(generator, shape)?.max(least)))
 }
 
 /// out = successes of a tries with probability b
@@ -122,14 +122,14 @@ pub fn binomial(walk: &Loop<3>, generator: &mut Generator) -> Result<()> {
     })
 }
 
-/// out = shares of 1, drawn in rows of `length` with the concentrations a
+/// out = Dirichlet samples, in rows of `length` with the concentrations a
 pub fn dirichlet(walk: &Loop<2>, length: usize, generator: &mut Generator) -> Result<()> {
     let mut samples = Vec::new();
     let count = walk.count();
     samples
         .try_reserve_exact(count)
         .map_err(|_| rushlight_base::err!(OutOfMemory, "not enough memory for {count} samples"))?;
-    drawn_from(walk, "dirichlet", |shape| {
+    sample_each_from(walk, "dirichlet", |shape| {
         let sample = random::standard_gamma(generator, shape)?;
         samples.push(sample);
         Ok(sample)
@@ -140,7 +140,7 @@ pub fn dirichlet(walk: &Loop<2>, length: usize, generator: &mut Generator) -> Re
     }
     let (least, most) = (smallest(walk.dtype(0)), below_one(walk.dtype(0)));
     let mut shares = samples.into_iter();
-    drawn_from(walk, "dirichlet", |_| Ok(shares.next().unwrap_or_default().max(least).min(most)))
+    sample_each_from(walk, "dirichlet", |_| Ok(shares.next().unwrap_or_default().max(least).min(most)))
 }
 
 /// The smallest normal number of a floating dtype.
@@ -162,7 +162,7 @@ fn below_one(dtype: DType) -> f64 {
     }
 }
 
-/// Refuses deviations below zero.
+/// Rejects deviations below zero.
 pub fn check_deviations(std: &Array) -> Result<()> {
     let walk = Loop::new([std.clone(), std.clone()])?;
     let mut least = f64::INFINITY;
@@ -174,7 +174,7 @@ pub fn check_deviations(std: &Array) -> Result<()> {
     Ok(())
 }
 
-/// The whole range of a dtype (`from` absent), or from a number on.
+/// The whole range of a dtype (`from` absent), or the range from a number on.
 pub fn whole_range(walk: &Loop<1>, from: Option<i64>, generator: &mut Generator) -> Result<()> {
     let dtype = walk.dtype(0);
     let distribution = match from {
@@ -252,9 +252,9 @@ pub fn coins_of(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// Draws indices with probabilities that rows of weights have: `samples` for each row of `categories` weights, into
-/// `out`. Without replacement, the largest of weights over exponential numbers win, which is the same; with, a
-/// uniform number is looked up in the running sum.
+/// Samples indices with probabilities given by rows of weights: `samples` for each row of `categories` weights, into
+/// `out`. Without replacement, the indices with the largest quotients of weights and exponential numbers are selected,
+/// which has the same distribution; with replacement, a uniform number is searched in the cumulative sum.
 pub fn multinomial(
     out: &Array,
     weights: &Array,
@@ -263,37 +263,37 @@ pub fn multinomial(
     replacement: bool,
     generator: &mut Generator,
 ) -> Result<()> {
-    let mut drawn = Vec::new();
+    let mut sampled = Vec::new();
     dispatch!(weights.dtype(), "multinomial", half float, T => {
         let mut values = filled(weights.numel(), T::default())?;
         let strides = rushlight_base::contiguous_strides(weights.sizes());
-        // SAFETY: as many elements as the sizes say, kept until the end of the walk.
-        let room = unsafe { Array::new(values.as_mut_ptr().cast(), T::DTYPE, weights.sizes(), &strides) };
-        Loop::new([room, weights.clone()])?.transform::<T, T>(|weight| weight);
+        // SAFETY: the vector holds as many elements as the sizes require and is kept until the end of the loop.
+        let array = unsafe { Array::new(values.as_mut_ptr().cast(), T::DTYPE, weights.sizes(), &strides) };
+        Loop::new([array, weights.clone()])?.transform::<T, T>(|weight| weight);
         for row in values.chunks(categories.max(1)) {
             check_weights(row)?;
         }
         if replacement && samples > 1 {
             for row in values.chunks(categories.max(1)) {
-                with_replacement(row, samples, generator, &mut drawn);
+                with_replacement(row, samples, generator, &mut sampled)?;
             }
         } else {
             let distribution = Exponential::new(1.0)?;
             for weight in &mut values {
-                let draw = <T as Real>::from_f64(distribution.sample(generator));
-                *weight = <T as Real>::from_f64(<T as Real>::to_f64(*weight) / <T as Real>::to_f64(draw));
+                let next_sample = <T as Real>::from_f64(distribution.sample(generator));
+                *weight = <T as Real>::from_f64(<T as Real>::to_f64(*weight) / <T as Real>::to_f64(next_sample));
             }
             for row in values.chunks(categories.max(1)) {
-                let mut order: Vec<usize> = (0..row.len()).collect();
+                let mut order: Vec<usize> = list::collect(0..row.len())?;
                 let weight = |index: usize| <T as Real>::to_f64(row[index]);
                 sort_by(&mut order, &|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
-                drawn.extend(order.into_iter().take(samples).map(|index| index as i64));
+                sampled.extend(order.into_iter().take(samples).map(|index| index as i64));
             }
         }
         Ok(())
     })?;
-    let mut drawn = drawn.into_iter();
-    Loop::new([out.clone()])?.generate::<i64>(|| drawn.next().unwrap_or_default())?;
+    let mut sampled = sampled.into_iter();
+    Loop::new([out.clone()])?.generate::<i64>(|| sampled.next().unwrap_or_default())?;
     Ok(())
 }
 
@@ -308,26 +308,29 @@ fn check_weights<T: Real>(row: &[T]) -> Result<()> {
     Ok(())
 }
 
-fn with_replacement<T: Real>(row: &[T], samples: usize, generator: &mut Generator, drawn: &mut Vec<i64>) {
-    // A double adds up in its own precision, everything else in that of floats.
+fn with_replacement<T: Real>(
+    row: &[T],
+    samples: usize,
+    generator: &mut Generator,
+    sampled: &mut Vec<i64>,
+) -> Result<()> {
+    // Doubles are accumulated in double precision, all other dtypes in single precision.
     let round = |value: f64| if T::DTYPE == DType::F64 { value } else { f64::from(value as f32) };
     let mut sum = 0.0;
-    let mut running: Vec<f64> = row
-        .iter()
-        .map(|weight| {
-            sum = round(sum + weight.to_f64());
-            sum
-        })
-        .collect();
+    let mut running: Vec<f64> = list::collect(row.iter().map(|weight| {
+        sum = round(sum + weight.to_f64());
+        sum
+    }))?;
     running.iter_mut().for_each(|value| *value = round(*value / sum));
     if let Some(last) = running.last_mut() {
         *last = 1.0;
     }
     let unit = Uniform::<f64>::new(0.0, 1.0);
     for _ in 0..samples {
-        let draw = unit.as_ref().map_or(0.0, |unit| unit.sample(generator));
-        drawn.push(running.partition_point(|&value| value < draw) as i64);
+        let next_sample = unit.as_ref().map_or(0.0, |unit| unit.sample(generator));
+        sampled.push(running.partition_point(|&value| value < next_sample) as i64);
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -338,7 +341,7 @@ mod tests {
     #[test]
     fn a_permutation_holds_every_index_once() {
         let mut out = [0i32; 10];
-        // SAFETY: ten elements.
+        // SAFETY: the vector has ten elements.
         let array = unsafe { Array::new(out.as_mut_ptr().cast(), DType::I32, &[10], &[1]) };
         permutation(&array, &mut Generator::new(0)).unwrap();
         // torch.manual_seed(0); torch.randperm(10)

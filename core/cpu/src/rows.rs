@@ -1,18 +1,31 @@
-//! What a kernel sees of rows that it takes whole: softmax, norms and their gradients.
+//! Row kernels: functions over whole rows, such as softmax, norms and their gradients.
 //!
-//! A [`Strip`] is one row, or as many neighbouring rows as a vector has lanes: where the rows themselves are far apart
-//! but their neighbours are not (softmax over the first dimension), a vector holds one element of each of several rows,
-//! and nothing is left to fold in the end. A [`RowOp`] is written once for both, in passes over the strip: [`Strip::fold`],
-//! [`Strip::map`] and [`Strip::map_and_fold`].
+//! A [`Strip`] is one row, or as many neighbouring rows as a vector has lanes: if the rows themselves are far apart but
+//! their neighbours are not (softmax over the first dimension), a vector holds one element of each of several rows, and
+//! no lanes have to be folded at the end. A [`RowOp`] is written once for both, in passes over the strip, which stays
+//! in the cache: [`Strip::fold`], [`Strip::map`] and [`Strip::map_and_fold`]. This is softmax:
 //!
-//! What a pass computes is a [`Term`]: a type with a method that is always inlined. A closure would be a function of
-//! its own that lacks the level's instructions, unless the compiler chose to inline it.
+//! ```ignore
+//! terms! {
+//!     First(): |at| at.read(1);
+//!     #[heavy]
+//!     Powers(max): |at| math::exp(at.read(1) - max);
+//!     Scaled(scale): |at| at.read(0) * scale;
+//! }
+//!
+//! let max = strip.fold::<S>(LargestNumber, First([]));
+//! let scale = one / strip.map_and_fold::<S>(FloatSum, Powers([max])); // also writes the terms to array 0, the output
+//! strip.map::<S>(Scaled([scale]));
+//! ```
+//!
+//! Each pass is a [`Term`]: a type with an always-inlined method. Closures do not inherit target features unless the
+//! compiler inlines them.
 
 use crate::array::Array;
 use crate::reduce::fold::FloatFold;
-use crate::room::room;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
+use rushlight_base::list::with_capacity;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Result, ensure};
@@ -29,11 +42,11 @@ use crate::simd::run;
 const LEAF: usize = 512;
 /// Elements of rows worth another thread: they are read several times, and exponentials taken of them.
 const GRAIN: usize = 4096;
-/// Neighbouring rows that are handed to a kernel together.
+/// Adjacent rows that are passed to a kernel together.
 const ACROSS: usize = 64;
 
-/// One row of each of `N` arrays, or one vector of neighbouring rows. `ALONG`: a row that lies side by side in memory, which
-/// most do, so that these have code of their own.
+/// One row of each of `N` arrays, or one vector of adjacent rows. `ALONG`: a contiguous row, the most common case,
+/// which has its own code.
 #[derive(Clone, Copy)]
 pub(crate) struct Strip<T, const N: usize, const ALONG: bool> {
     at: [*mut T; N],
@@ -46,7 +59,7 @@ pub(crate) struct Strip<T, const N: usize, const ALONG: bool> {
     vectors: usize,
     /// Lanes of the others.
     rest: usize,
-    /// Are the lanes rows of their own?
+    /// Whether each lane is a row.
     across: bool,
 }
 
@@ -58,16 +71,16 @@ pub(crate) struct Place<'a, S, T, const N: usize, const ALONG: bool> {
     level: PhantomData<S>,
 }
 
-/// What a pass computes of each vector.
+/// The computation of a pass for each vector.
 pub(crate) trait Term<S: Simd, T: Float, const N: usize, const ALONG: bool>: Copy {
-    /// Does it take so long that a chain of its own keeps the processor busy, and more would only be more code?
+    /// Whether it is slow enough that a single accumulator keeps the processor busy, and more would only add code.
     const HEAVY: bool = false;
-    /// The value at a place.
+    /// The value at a position.
     fn of(self, place: Place<'_, S, T, N, ALONG>) -> T::Vector<S>;
 }
 
-/// `terms! { Power(max): |at| math::exp(at.read(1) - max); }` names terms; what stands in brackets is one vector each, the
-/// same for all places of a strip. `#[heavy]` stands before what takes tens of instructions.
+/// `terms! { Power(max): |at| math::exp(at.read(1) - max); }` declares terms; the parameters in parentheses are one
+/// vector each, the same for all positions of a strip. Use `#[heavy]` for terms of tens of instructions.
 macro_rules! terms {
     ($($(#[$heavy:ident])? $name:ident($($field:ident),*): |$at:ident| $value:expr;)*) => {$(
         struct $name<V>([V; <[&str]>::len(&[$(stringify!($field)),*])]);
@@ -101,7 +114,7 @@ impl<S: Simd, T: Float, const N: usize, const ALONG: bool> Place<'_, S, T, N, AL
     #[inline(always)]
     pub(crate) fn read(&self, operand: usize) -> T::Vector<S> {
         let (at, lane_step) = self.strip.at(operand, self.nth);
-        // SAFETY: the maker of the strip vouches for its elements, and places are made within it.
+        // SAFETY: the strip was created over live elements, and places are created within it.
         unsafe {
             if !ALONG && lane_step != 1 {
                 T::load_strided::<S>(at, lane_step * size_of::<T>() as isize, self.count)
@@ -116,7 +129,7 @@ impl<S: Simd, T: Float, const N: usize, const ALONG: bool> Place<'_, S, T, N, AL
     pub(crate) fn shared(&self, vector: Shared<T::Wide>) -> T::Vector<S> {
         let lanes = T::Vector::<S>::LANES;
         let at = vector.get().wrapping_add(self.nth * lanes);
-        // SAFETY: as for `read`: the maker of the vector vouches for a number for each element.
+        // SAFETY: the vector was created with a number for each element of the row, and the place is within the row.
         unsafe {
             if self.count == lanes { T::Vector::<S>::load(at) } else { T::Vector::<S>::load_partial(at, self.count) }
         }
@@ -125,7 +138,7 @@ impl<S: Simd, T: Float, const N: usize, const ALONG: bool> Place<'_, S, T, N, AL
     #[inline(always)]
     fn write(&self, operand: usize, value: T::Vector<S>) {
         let (at, lane_step) = self.strip.at(operand, self.nth);
-        // SAFETY: as for `read`.
+        // SAFETY: the strip was created over live, writable elements, and places are created within it.
         unsafe {
             if !ALONG && lane_step != 1 {
                 T::store_strided::<S>(value, at, lane_step * size_of::<T>() as isize, self.count);
@@ -184,13 +197,13 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
         }
     }
 
-    /// Folds `term` of each vector. The result is in all lanes, or, where the lanes are rows, each lane has its own.
+    /// Folds `term` of each vector. The result is in all lanes, or per lane if the lanes are rows.
     #[inline(always)]
     pub(crate) fn fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
         self.pass::<S, false>(fold, term)
     }
 
-    /// [`map`](Self::map) and [`fold`](Self::fold) at once; what is folded has not been rounded.
+    /// [`map`](Self::map) and [`fold`](Self::fold) at once; the folded values are not rounded.
     #[inline(always)]
     pub(crate) fn map_and_fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
         self.pass::<S, true>(fold, term)
@@ -200,10 +213,10 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
     fn pass<S: Simd, const WRITES: bool>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
         let lanes = T::Vector::<S>::LANES;
         let empty = empty_of::<S, T, _>(fold);
-        // Four chains, so that enough operations are under way at once. What takes long by itself needs but one.
+        // Light terms use four accumulators, so that enough operations are in flight. Heavy terms use one.
         let (together, leaf) = if heavy(term) { (1, LEAF / 4) } else { (4, LEAF) };
         let (mut total, mut nth) = (empty, 0);
-        // What is left of a row that lies side by side is apart, as short rows are nothing else.
+        // The remainder of a contiguous row has separate code, since short rows consist of nothing else.
         let most = if ALONG { self.full } else { self.vectors };
         while nth < most {
             let end = most.min(nth + leaf);
@@ -256,13 +269,13 @@ fn empty_of<S: Simd, T: Float, F: FloatFold>(_: F) -> T::Vector<S> {
     T::Vector::<S>::from_f64(F::EMPTY)
 }
 
-/// What is done to the rows of `N` arrays; the first is the output.
+/// The operation on the rows of `N` arrays; the first is the output.
 pub(crate) trait RowOp<T: Float, const N: usize>: Copy + Send + Sync {
     /// The work on one strip, whose first row is number `row`, in row-major order.
     fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, N, ALONG>, row: usize);
 }
 
-/// `rows` rows that lie `row_steps` apart.
+/// `rows` rows that are `row_steps` apart.
 struct Rows<O, T, const N: usize> {
     op: O,
     at: [*mut T; N],
@@ -273,7 +286,7 @@ struct Rows<O, T, const N: usize> {
     rows: usize,
     /// Number of the first row.
     first_row: usize,
-    /// Are the rows taken together, a vector at a time?
+    /// Whether rows are processed together, a vector at a time.
     across: bool,
 }
 
@@ -312,7 +325,7 @@ pub(crate) fn apply<T: Float, const N: usize>(arrays: [&Array; N], dim: usize, o
     drive(&walk, at, steps, arrays[0].size(dim), across, op)
 }
 
-/// The walk over the rows along `dim`.
+/// The traversal of the rows along `dim`.
 #[inline(never)]
 fn rows_along<const N: usize>(arrays: [&Array; N], dim: usize) -> Result<Plan<N>> {
     ensure!(
@@ -324,8 +337,8 @@ fn rows_along<const N: usize>(arrays: [&Array; N], dim: usize) -> Result<Plan<N>
     Ok(Plan::row_major(&parts[0].0, std::array::from_fn(|operand| parts[operand].1.as_slice())))
 }
 
-/// Applies `op` to rows of `len` elements, `steps` apart, which begin at the places of `walk`. `across`: neighbours of its
-/// innermost dimension, which then must be neighbours in memory, are taken together.
+/// Applies `op` to rows of `len` elements, `steps` apart, which begin at the positions of `walk`. `across`: adjacent
+/// rows of its innermost dimension, which then must be adjacent in memory, are processed together.
 pub(crate) fn drive<T: Float, const N: usize>(
     walk: &Plan<N>,
     at: [Shared<T>; N],
@@ -341,8 +354,8 @@ pub(crate) fn drive<T: Float, const N: usize>(
     })
 }
 
-/// Cuts the rows of a walk, which have `len` elements, into blocks; calls `visit` with the offsets and the number of the first
-/// row of a block, and how many it has.
+/// Splits the rows of a traversal, which have `len` elements, into blocks; calls `visit` with the offsets and the index
+/// of the first row of a block, and its number of rows.
 fn each_block<const N: usize>(
     walk: &Plan<N>,
     len: usize,
@@ -350,7 +363,7 @@ fn each_block<const N: usize>(
     visit: &(dyn Fn([isize; N], usize, usize) + Sync),
 ) -> Result<()> {
     let (neighbours, row_steps) = walk.inner();
-    // What is handed out: rows, or blocks of neighbours.
+    // The unit of work: rows, or blocks of adjacent rows.
     let (unit, per_row) = if across { (ACROSS, neighbours.div_ceil(ACROSS)) } else { (1, neighbours) };
     if len == 0 || walk.numel() == 0 {
         return Ok(());
@@ -364,8 +377,8 @@ fn each_block<const N: usize>(
     })
 }
 
-/// Cuts `range` (of `0..per_row * walk.outer()`) at the rows of the walk; calls `visit` with the number and the offsets of a
-/// row, and the range within it.
+/// Splits `range` (of `0..per_row * walk.outer()`) at the rows of the traversal; calls `visit` with the index and the
+/// offsets of a row, and the range within it.
 pub(crate) fn each_run<const N: usize>(
     walk: &Plan<N>,
     per_row: usize,
@@ -391,9 +404,9 @@ pub(crate) fn each_row<const N: usize>(walk: &Plan<N>, range: Range<usize>, mut 
     });
 }
 
-/// Calls `visit` with the offsets of each row of the walk and an empty buffer that has room for `len` elements, on several
-/// threads where so many elements as `grain` are in a share.
-pub(crate) fn each_row_with_room<T, const N: usize>(
+/// Calls `visit` with the offsets of each row of the traversal and an empty buffer with capacity for `len` elements, on
+/// several threads if a share has at least `grain` elements.
+pub(crate) fn each_row_with_buffer<T, const N: usize>(
     walk: &Plan<N>,
     len: usize,
     grain: usize,
@@ -403,7 +416,7 @@ pub(crate) fn each_row_with_room<T, const N: usize>(
         return Ok(());
     }
     let failed = Mutex::new(None);
-    parallel_chunks(walk.numel(), (grain / len.max(1)).max(1), &|rows| match room(len) {
+    parallel_chunks(walk.numel(), (grain / len.max(1)).max(1), &|rows| match with_capacity(len) {
         Ok(mut buffer) => each_row(walk, rows, |at| {
             buffer.clear();
             visit(&mut buffer, at);

@@ -1,9 +1,9 @@
-//! Running sums and products along a dimension.
+//! Cumulative sums and products along a dimension.
 //!
-//! Along memory, a block of eight is summed on the side of the chain from block to block, which so is an eighth as
-//! long; sums of blocks and of blocks of blocks are carried apart, so that errors do not grow with the length. Across
-//! memory, whole rows are added to the row before. Where blocks begin depends on the row alone, so the bits are the same
-//! whether one thread scans a long row or several do.
+//! Along memory, blocks of eight are summed independently of the chain from block to block, which is thus an eighth as
+//! long; sums of blocks and of blocks of blocks are accumulated separately, so that errors do not grow with the length.
+//! Across memory, whole rows are added to the previous row. Block boundaries depend on the row alone, so the bits are
+//! the same whether one thread scans a long row or several do.
 
 use crate::array::Array;
 use crate::complex::ComplexFunctions;
@@ -22,7 +22,7 @@ use std::ops::Range;
 const GRAIN: usize = 16384;
 /// Elements that are added one block to the next before their sum is carried apart.
 const LEAF: usize = 256;
-/// Elements of leaves whose sum is carried apart: what a thread scans of a long row.
+/// Elements of leaves whose sum is accumulated separately: the part of a long row that a thread scans.
 const CHUNK: usize = LEAF * LEAF;
 /// Chunks of a long row that are scanned together.
 const TOGETHER: usize = 16;
@@ -117,7 +117,7 @@ macro_rules! log_add {
 
 log_add!(f32, f64);
 
-/// A scan of rows over addresses: the walk around them exists once.
+/// A type-erased scan of rows: the traversal around it is compiled once.
 trait Rows: Sync {
     /// Scans `width` neighbouring rows of `len` elements, `steps` (output, input) apart.
     ///
@@ -128,18 +128,18 @@ trait Rows: Sync {
     /// Scans one row.
     ///
     /// # Safety
-    /// As above.
+    /// The contract of the function above.
     unsafe fn along(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize);
 
-    /// [`Rows::along`] by several threads: first what chunks come to, then each from what lies before it.
+    /// [`Rows::along`] by several threads: first the totals of chunks, then each chunk with the total before it.
     ///
     /// # Safety
-    /// As above.
+    /// The contract of [`Rows::along`].
     unsafe fn along_in_parallel(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) -> Result<()>;
 }
 
-/// The rows of a fold. `FAST`: floats are folded at every level. Other folds are rare, or call functions, to which vectors are
-/// nothing, and one function for each dtype is enough.
+/// The rows of a fold. `FAST`: floats are folded at every level. Other folds are rare, or call functions that do not
+/// benefit from vectors, and one function for each dtype is enough.
 struct Scanning<F, const FAST: bool>(F);
 
 impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Scanning<F, FAST> {
@@ -174,13 +174,13 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Rows for Scann
         let mut before = fold.empty();
         let mut carried = [before; TOGETHER];
         let chunks = len.div_ceil(CHUNK);
-        // Some chunks at a time, so that they are still in a cache when they are read again.
+        // Several chunks at a time, so that they are still in a cache when they are read again.
         for first in (0..chunks).step_by(TOGETHER) {
             let count = TOGETHER.min(chunks - first);
             let places = Shared::new(carried.as_mut_ptr());
             parallel_chunks(count, 1, &|range| {
                 for nth in range {
-                    // SAFETY: each chunk has a place of its own.
+                    // SAFETY: there is an entry for each chunk, and chunk `nth` belongs to this share.
                     unsafe { places.get().add(nth).write(scan(first + nth, fold.empty(), false)) };
                 }
             })?;
@@ -211,7 +211,7 @@ fn scan(out: &Array, a: &Array, dim: usize, backwards: bool, rows: &dyn Rows) ->
     let mut steps = [out, a].map(|array| array.stride(dim));
     let (mut to, mut from) = (Shared::new(out.start()), Shared::new(a.start()));
     if backwards {
-        // From the last element, the other way.
+        // From the last element, in reverse.
         let last = (len - 1) as isize;
         to = Shared::new(to.get().wrapping_offset(last * steps[0] * size));
         from = Shared::new(from.get().wrapping_offset(last * steps[1] * size));
@@ -226,7 +226,8 @@ fn scan(out: &Array, a: &Array, dim: usize, backwards: bool, rows: &dyn Rows) ->
             each_run(&walk, blocks, chunk, |_, [o, x], blocks| {
                 for first in blocks.map(|block| block * ACROSS) {
                     let (to, from) = at(o + first as isize, x + first as isize);
-                    // SAFETY: the walk and the loops stay within the arrays, which `Array::new` vouches for.
+                    // SAFETY: the traversal and the loops stay within the sizes of the arrays, whose elements
+                    // `Array::new` guarantees.
                     unsafe { rows.across(to, from, steps, len, ACROSS.min(neighbours - first)) };
                 }
             });
@@ -237,7 +238,7 @@ fn scan(out: &Array, a: &Array, dim: usize, backwards: bool, rows: &dyn Rows) ->
         walk.elements(&mut |[o, x]| {
             let (to, from) = at(o, x);
             if result.is_ok() {
-                // SAFETY: as above.
+                // SAFETY: the traversal stays within the sizes of the arrays, whose elements `Array::new` guarantees.
                 result = unsafe { rows.along_in_parallel(to, from, steps, len) };
             }
         });
@@ -247,7 +248,7 @@ fn scan(out: &Array, a: &Array, dim: usize, backwards: bool, rows: &dyn Rows) ->
         each_run(&walk, neighbours, chunk, |_, [o, x], part| {
             for row in part.map(|row| row as isize) {
                 let (to, from) = at(o + row * row_steps[0], x + row * row_steps[1]);
-                // SAFETY: as above.
+                // SAFETY: the traversal stays within the sizes of the arrays, whose elements `Array::new` guarantees.
                 unsafe { rows.along(to, from, steps, len) };
             }
         });
@@ -264,7 +265,7 @@ struct Across<T, F> {
     width: usize,
 }
 
-/// Elements that are computed together, so that they become vectors.
+/// Elements that are computed together, so that they are vectorized.
 const BLOCK: usize = 16;
 
 impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Across<T, F> {
@@ -282,19 +283,19 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Across<T, F> {
                 // Through a local block: output and input may be the same.
                 let mut block = [none; BLOCK];
                 for lane in 0..BLOCK {
-                    // SAFETY: the maker of the kernel vouches for the elements.
+                    // SAFETY: the kernel was created for this many columns, and `column + lane` is one.
                     let x = unsafe { from.add(column + lane).read() };
                     block[lane] = fold.merge(sums[column + lane], fold.lift(x));
                 }
                 for (lane, &sum) in block.iter().enumerate() {
-                    // SAFETY: as above.
+                    // SAFETY: the kernel was created for this many columns, and `column + lane` is one.
                     unsafe { to.add(column + lane).write(T::narrow(sum)) };
                 }
                 sums[column..column + BLOCK].copy_from_slice(&block);
                 column += BLOCK;
             }
             for (column, sum) in sums[..width].iter_mut().enumerate().skip(column) {
-                // SAFETY: as above.
+                // SAFETY: the kernel was created for this many columns, and `column` is one.
                 unsafe {
                     *sum = fold.merge(*sum, fold.lift(from.add(column).read()));
                     to.add(column).write(T::narrow(*sum));
@@ -304,16 +305,16 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Across<T, F> {
     }
 }
 
-/// A part of a row, no longer than [`CHUNK`], of elements `steps` apart. The output is what the elements come to.
+/// A part of a row, no longer than [`CHUNK`], of elements `steps` apart. Returns the total of the elements.
 struct Along<T: Number, F> {
     fold: F,
     to: *mut T,
     from: *const T,
     steps: [isize; 2],
     range: Range<usize>,
-    /// What the elements before come to.
+    /// The total of the elements before.
     before: T::Wide,
-    /// Are results wanted?
+    /// Whether results are written.
     writes: bool,
 }
 
@@ -321,14 +322,14 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Along<T, F> {
     #[inline(always)]
     fn read(&self, i: usize) -> T::Wide {
         debug_assert!(self.range.contains(&i));
-        // SAFETY: the maker of the kernel vouches for the elements of the range; the loops stay within.
+        // SAFETY: the kernel was created for a range of live elements, and `i` is in it.
         self.fold.lift(unsafe { self.from.offset(i as isize * self.steps[1]).read() })
     }
 
     #[inline(always)]
     fn write(&self, i: usize, value: T::Wide) {
         debug_assert!(self.range.contains(&i));
-        // SAFETY: as for `read`.
+        // SAFETY: the kernel was created for a range of writable elements, and `i` is in it.
         unsafe { self.to.offset(i as isize * self.steps[0]).write(T::narrow(value)) }
     }
 }
@@ -360,7 +361,7 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
                         self.write(i + lane, fold.merge(offset, x));
                     }
                 } else {
-                    // Of the same merges, those that make the last.
+                    // Only those merges of the scan that the last result depends on.
                     for distance in [1, 2, 4] {
                         for lane in (2 * distance - 1..8).step_by(2 * distance) {
                             x[lane] = fold.merge(x[lane - distance], x[lane]);
@@ -390,7 +391,7 @@ mod tests {
     use rushlight_base::{DType, contiguous_strides};
 
     #[test]
-    fn every_road_sums_as_a_plain_loop() {
+    fn every_code_path_sums_like_a_plain_loop() {
         for (sizes, dim) in [
             (vec![1i64], 0usize),
             (vec![7], 0),
@@ -407,7 +408,7 @@ mod tests {
             let values: Vec<i64> = (0..count as i64).map(|i| i * 7919 % 101 - 50).collect();
             for backwards in [false, true] {
                 let mut out = vec![0i64; count];
-                // SAFETY: both hold what their sizes say.
+                // SAFETY: both vectors hold as many elements as the sizes and strides require.
                 let [o, a] = [out.as_mut_ptr(), values.as_ptr().cast_mut()]
                     .map(|at| unsafe { Array::new(at.cast(), DType::I64, &sizes, &strides) });
                 if backwards { cumsum_from_end(&o, &a, dim) } else { cumsum(&o, &a, dim) }.unwrap();
@@ -433,7 +434,7 @@ mod tests {
             let [first, rest @ ..] = [1, 2, 3, 8].map(|threads| {
                 rushlight_base::runtime::set_num_threads(threads).unwrap();
                 let mut out = vec![0f32; count];
-                // SAFETY: both hold what their sizes say.
+                // SAFETY: both vectors hold as many elements as the sizes and strides require.
                 let [o, a] = [out.as_mut_ptr(), values.as_ptr().cast_mut()]
                     .map(|at| unsafe { Array::new(at.cast(), DType::F32, &sizes, &strides) });
                 cumsum_from_end(&o, &a, sizes.len() - 1).unwrap();
@@ -448,7 +449,7 @@ mod tests {
     fn a_long_running_sum_keeps_its_digits() {
         let mut values = vec![0.1f32; 1 << 22];
         let (sizes, strides) = ([1i64 << 22], [1i64]);
-        // SAFETY: so many elements; in place.
+        // SAFETY: the vector holds as many elements as the size requires; the operation is in place.
         let a = unsafe { Array::new(values.as_mut_ptr().cast(), DType::F32, &sizes, &strides) };
         cumsum(&a, &a, 0).unwrap();
         for at in [1000usize, 100_000, (1 << 22) - 1] {

@@ -1,4 +1,4 @@
-//! Where elements belong in sorted sequences.
+//! Positions of elements in sorted sequences.
 
 use crate::array::Array;
 use crate::number::{Number, Ordered};
@@ -11,15 +11,15 @@ use rushlight_base::{DType, DimVec, Result, bail, ensure};
 /// Searches worth another thread.
 const GRAIN: usize = 1024;
 
-/// out = the place of each of `values` in a sorted sequence along the last dimension of `sequence`: before the elements equal
-/// to it, or behind them if `right`; NaN behind all. `sequence` has one dimension, or the others of `values`. The `sorter`
-/// (int64) says where the elements of the sequence stand that is not sorted itself. `out` is of int64 or int32.
+/// out = the insertion index of each of `values` in a sorted sequence along the last dimension of `sequence`: before
+/// equal elements, or after them if `right`; NaN after all. `sequence` has one dimension, or the others of `values`.
+/// The `sorter` (int64) holds the sorted order of an unsorted sequence. `out` is of int64 or int32.
 pub fn search(out: &Array, sequence: &Array, values: &Array, sorter: Option<&Array>, right: bool) -> Result<()> {
     let (len, step) = match sequence.ndim().checked_sub(1) {
         Some(last) => (sequence.size(last), sequence.stride(last)),
         None => bail!(Internal, "a search got a sequence without dimensions"),
     };
-    // The walk goes over the values; the sequences stand still along the last dimension.
+    // The traversal covers the values; the sequences have step 0 along the last dimension.
     let lead = |array: &Array| -> Result<DimVec> {
         let mut strides = DimVec::from_elem(0, values.ndim());
         if array.ndim() > 1 {
@@ -45,8 +45,8 @@ pub fn search(out: &Array, sequence: &Array, values: &Array, sorter: Option<&Arr
         let (row, from) = (Shared::new(sequence.as_ptr::<T>()), Shared::new(values.as_ptr::<T>()));
         parallel_chunks(walk.numel(), GRAIN, &|part| {
             each_row(&walk, part, |[o, v, s, k]| {
-                // SAFETY: the walk stays within the arrays, and the search within the sequence; a place that the sorter
-                // names was checked to be there, and is again, for another thread may write it.
+                // SAFETY: the traversal stays within the arrays, and the search within the sequence; an index from the
+                // sorter was checked, and is checked again, since another thread may write it.
                 unsafe {
                     let element = |nth: usize| {
                         let place = match order {
@@ -66,7 +66,7 @@ pub fn search(out: &Array, sequence: &Array, values: &Array, sorter: Option<&Arr
     })
 }
 
-/// How many elements come before `value`.
+/// Number of elements before `value`.
 #[inline(always)]
 fn place_of<W: Ordered>(value: W, len: usize, right: bool, element: impl Fn(usize) -> W) -> usize {
     let (mut low, mut high) = (0, len);
@@ -79,11 +79,11 @@ fn place_of<W: Ordered>(value: W, len: usize, right: bool, element: impl Fn(usiz
     low
 }
 
-/// Are all elements of `indices`, of int64, at least 0 and below `size`?
+/// Whether all elements of `indices`, of int64, are in `[0, size)`.
 pub fn are_below(indices: &Array, size: usize) -> bool {
     let at = indices.as_ptr::<i64>();
     let mut inside = true;
-    // SAFETY: the plan stays within the array, which `Array::new` vouches for.
+    // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
     Plan::new(indices.sizes(), [indices.strides()])
         .elements(&mut |[place]| inside &= (unsafe { at.offset(place).read() } as u64) < size as u64);
     inside

@@ -1,14 +1,14 @@
-//! Selection and sorting that leave equal elements where the GNU C++ library leaves them.
+//! Selection and sorting with the order of equal elements that the GNU C++ library produces.
 //!
-//! PyTorch's `topk` (as `mode`) sorts values with their indices by value alone; which index stands for equal values is
-//! decided by the steps of `std::nth_element`, `std::partial_sort` and `std::sort`. These are the same
-//! textbook algorithms (introselect, heap selection, introsort; Musser 1997) with the same choices of pivot
-//! and of when to stop, so that indices agree, and with them where gradients go.
+//! PyTorch's `topk` (like `mode`) sorts values with their indices by value alone; the index of equal values is
+//! determined by the steps of `std::nth_element`, `std::partial_sort` and `std::sort`. These are the same textbook
+//! algorithms (introselect, heap selection, introsort; Musser 1997) with the same pivots and stopping rules, so that
+//! indices, and with them gradients, agree.
 
 /// Ranges up to this length are left to insertion sort.
 const SORT_THRESHOLD: usize = 16;
 
-/// How often a range of this length may be partitioned before a heap takes over.
+/// Number of partitions of a range of this length before a heap takes over.
 fn depth_limit(len: usize) -> u32 {
     2 * len.max(1).ilog2()
 }
@@ -32,7 +32,7 @@ pub(crate) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&
     insertion_sort(&mut items[first..last], less);
 }
 
-/// As [`nth_element`], by the steps that PyTorch's `kthvalue` takes: partitions around the median of the first, the middle
+/// Like [`nth_element`], with the steps of PyTorch's `kthvalue`: partitions around the median of the first, the middle
 /// and the last element (Sedgewick's quickselect).
 pub(crate) fn quick_select<T: Copy>(items: &mut [T], nth: usize, greater: &impl Fn(&T, &T) -> bool) {
     if items.is_empty() {
@@ -50,7 +50,7 @@ pub(crate) fn quick_select<T: Copy>(items: &mut [T], nth: usize, greater: &impl 
             return;
         }
         items.swap(left + (right - left) / 2, left + 1);
-        // The median comes first, the ends guard the scans.
+        // The median comes first, the ends act as sentinels.
         order(items, left + 1, right);
         order(items, left, right);
         order(items, left + 1, left);

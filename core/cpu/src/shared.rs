@@ -1,7 +1,7 @@
 //! An address that the threads of one kernel share.
 
-/// A pointer that a parallel loop may hold. It says nothing about what may be done with it: whoever reads or writes
-/// through it states why its places are its own.
+/// A pointer that a parallel loop may hold. Code that reads or writes through it must state why its accesses do not
+/// conflict.
 pub(crate) struct Shared<T>(*mut T);
 
 impl<T> Clone for Shared<T> {
@@ -13,9 +13,9 @@ impl<T> Clone for Shared<T> {
 
 impl<T> Copy for Shared<T> {}
 
-// SAFETY: an address; using it is unsafe on its own.
+// SAFETY: the value is only an address; dereferencing it is a separate unsafe operation.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: the value is only an address; dereferencing it is a separate unsafe operation.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

@@ -25,7 +25,7 @@ terms! {
 
 #[derive(Clone, Copy)]
 struct LogSoftmax {
-    /// Is the sum kept in the dtype of the row?
+    /// Whether the sum has the dtype of the row.
     rounds: bool,
 }
 
@@ -34,7 +34,7 @@ struct LogSoftmax {
 fn rounded<S: Simd, T: Float>(value: T::Vector<S>) -> T::Vector<S> {
     let mut buffer = [0u64; MAX_LANES];
     let buffer = buffer.as_mut_ptr().cast::<T>();
-    // SAFETY: no vector is larger than the buffer.
+    // SAFETY: the buffer holds the largest vector.
     unsafe {
         T::store::<S>(value, buffer);
         T::load::<S>(buffer)
@@ -57,8 +57,8 @@ impl<T: Float> RowOp<T, 2> for LogSoftmax {
 
 /// out = a - ln sum e^a along `dim`
 ///
-/// Along the last dimension PyTorch keeps the sum and its logarithm in the dtype of the row, which shows in
-/// halves; so do we, so that models give the losses they gave there.
+/// Along the last dimension PyTorch stores the sum and its logarithm in the dtype of the row, which affects
+/// half-precision results; this function does the same, so that models have the same losses.
 pub fn log_softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
     let last = dim + 1 == a.ndim();
     dispatch!(a.dtype(), "log_softmax_lastdim_kernel_impl", half float, T => {
@@ -77,7 +77,7 @@ impl<T: Float> RowOp<T, 3> for LogSoftmaxBackward {
     }
 }
 
-/// grad_in = grad - e^out sum grad along `dim`; `out` is what the forward gave.
+/// grad_in = grad - e^out sum grad along `dim`; `out` is the result of the forward.
 pub fn log_softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
     dispatch!(grad.dtype(), "log_softmax_backward_lastdim_kernel_impl", half float, T => {
         apply::<T, 3>([grad_in, grad, out], dim, LogSoftmaxBackward)
@@ -93,7 +93,7 @@ impl<T: Float> RowOp<T, 2> for Softmax {
         let max = strip.fold::<S>(LargestNumber, First([]));
         let one = T::Vector::<S>::from_f64(1.0);
         if size_of::<T>() == size_of::<T::Wide>() {
-            // The output has room for the powers, so that they are taken once.
+            // The powers are stored in the output, so that they are computed once.
             let scale = one / strip.map_and_fold::<S>(FloatSum, Powers([max]));
             strip.map::<S>(Scaled([scale]));
         } else {
@@ -119,7 +119,7 @@ impl<T: Float> RowOp<T, 3> for SoftmaxBackward {
     }
 }
 
-/// grad_in = out (grad - sum grad out) along `dim`; `out` is what the forward gave.
+/// grad_in = out (grad - sum grad out) along `dim`; `out` is the result of the forward.
 pub fn softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
     dispatch!(grad.dtype(), "softmax_backward_lastdim_kernel_impl", half float, T => {
         apply::<T, 3>([grad_in, grad, out], dim, SoftmaxBackward)
@@ -138,7 +138,7 @@ mod tests {
     fn large_inputs_do_not_overflow() {
         let mut a = [1000.0f32, 1000.0, 0.0];
         let mut out = [0.0f32; 3];
-        // SAFETY: three elements each.
+        // SAFETY: each array has three elements.
         let (a, o) = unsafe {
             (
                 Array::new(a.as_mut_ptr().cast(), DType::F32, &[3], &[1]),
@@ -154,14 +154,14 @@ mod tests {
     /// The four functions on rows of `len`, whose elements are `step` apart and whose neighbours are `row_step`.
     fn check<T: Float<Wide: Analytic> + Source>(rows: usize, len: usize, strides: [i64; 2], tolerance: f64) {
         let at = |row: usize, i: usize| row * strides[0] as usize + i * strides[1] as usize;
-        let room = at(rows - 1, len - 1) + 1;
+        let length = at(rows - 1, len - 1) + 1;
         let number = |value: f64| T::narrow(T::Wide::from_f64(value));
-        let values: Vec<T> = (0..room).map(|i| number((i * 7919 % 613) as f64 * 0.02 - 6.0)).collect();
-        let weights: Vec<T> = (0..room).map(|i| number((i * 31 % 17) as f64 * 0.1 - 0.7)).collect();
+        let values: Vec<T> = (0..length).map(|i| number((i * 7919 % 613) as f64 * 0.02 - 6.0)).collect();
+        let weights: Vec<T> = (0..length).map(|i| number((i * 31 % 17) as f64 * 0.1 - 0.7)).collect();
         let sizes = [rows as i64, len as i64];
-        // SAFETY: every array has so many values as the strides reach.
+        // SAFETY: every array has as many values as the strides require.
         let array = |at: *const T| unsafe { Array::new(at.cast_mut().cast(), T::DTYPE, &sizes, &strides) };
-        let [soft, log, soft_grad, log_grad] = [(); 4].map(|()| vec![number(0.0); room]);
+        let [soft, log, soft_grad, log_grad] = [(); 4].map(|()| vec![number(0.0); length]);
         let (x, grad, p, q) =
             (array(values.as_ptr()), array(weights.as_ptr()), array(soft.as_ptr()), array(log.as_ptr()));
         softmax(&p, &x, 1).unwrap();
@@ -199,7 +199,7 @@ mod tests {
                     check::<f32>(rows, len, strides, 4e-6);
                     check::<f64>(rows, len, strides, 1e-14);
                     if len <= 40 {
-                        // The gradients of longer rows are those of what was rounded.
+                        // The gradients of longer rows are those of the rounded values.
                         check::<bf16>(rows, len, strides, 2e-2);
                     }
                 }
@@ -216,7 +216,7 @@ mod tests {
                 let mut values = [1.0f32; 40];
                 values[place] = input;
                 let mut out = [9.0f32; 40];
-                // SAFETY: forty elements each.
+                // SAFETY: each array has forty elements.
                 let [a, o] = [&mut values, &mut out]
                     .map(|values| unsafe { Array::new(values.as_mut_ptr().cast(), DType::F32, &[40], &[1]) });
                 softmax(&o, &a, 0).unwrap();

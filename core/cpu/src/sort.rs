@@ -3,10 +3,10 @@
 use crate::array::Array;
 use crate::number::{Number, Ordered};
 use crate::order::{self, Entry, LONG, Ranked, is_narrow};
-use crate::room::room;
-use crate::rows::each_row_with_room;
+use crate::rows::each_row_with_buffer;
 use crate::select;
 use crate::shared::Shared;
+use rushlight_base::list::with_capacity;
 use rushlight_base::plan::Plan;
 use rushlight_base::{Result, ensure};
 use std::cmp::Ordering;
@@ -43,14 +43,15 @@ fn sort_rows<T: Ranked, E: Entry>(
     let (step, value_step, index_step) = (a.stride(dim), values.stride(dim), indices.stride(dim));
     let highest = u64::MAX >> (64 - T::BITS);
     let row = |entries: &mut Vec<E>, [v, i, x]: [isize; 3]| -> Result<()> {
-        // SAFETY: the walk goes over all dimensions but `dim`, and places stay below the size of `dim`.
+        // SAFETY: the traversal covers all dimensions but `dim`, and indices stay below the size of `dim`; `Array::new`
+        // guarantees the elements.
         let read = |place: usize| unsafe { source.get().offset(x + place as isize * step).read() };
         let rank = |place| if descending { highest - read(place).rank() } else { read(place).rank() };
         entries.extend((0..len).map(|place| E::pack(rank(place), place)));
         order::sort(entries)?;
         for (nth, entry) in entries.iter().enumerate() {
             let (nth, place) = (nth as isize, entry.place());
-            // SAFETY: as above; the outputs are as long along `dim`.
+            // SAFETY: `nth` is below the size of `dim`, which the outputs share; `Array::new` guarantees the elements.
             unsafe {
                 value_out.get().offset(v + nth * value_step).write(read(place));
                 index_out.get().offset(i + nth * index_step).write(place as i64);
@@ -60,9 +61,9 @@ fn sort_rows<T: Ranked, E: Entry>(
     };
     if len < LONG {
         // A short row is sorted in place: nothing can fail.
-        return each_row_with_room(&walk, len, GRAIN, &|entries, at| drop(row(entries, at)));
+        return each_row_with_buffer(&walk, len, GRAIN, &|entries, at| drop(row(entries, at)));
     }
-    let mut entries = room(len)?;
+    let mut entries = with_capacity(len)?;
     let mut result = Ok(());
     walk.elements(&mut |at| {
         entries.clear();
@@ -73,8 +74,8 @@ fn sort_rows<T: Ranked, E: Entry>(
     result
 }
 
-/// out = the int64 indices that sort the slices of `a` along `dim`: by their first elements, those alike by their second
-/// ones, and so on; equal slices stay in their order.
+/// out = the int64 indices that sort the slices of `a` along `dim` in lexicographic order; equal slices stay in their
+/// order.
 pub fn order_of_slices(out: &Array, a: &Array, dim: usize) -> Result<()> {
     let (count, step) = (a.size(dim), a.stride(dim));
     ensure!(out.ndim() == 1 && out.size(0) == count, Internal, "an order got an output of another shape");
@@ -82,25 +83,26 @@ pub fn order_of_slices(out: &Array, a: &Array, dim: usize) -> Result<()> {
     let width = sizes.iter().product::<i64>() as usize;
     dispatch!(a.dtype(), "unique_dim", integer half float bool, T => {
         let (from, to) = (a.as_ptr::<T>(), out.as_ptr::<i64>());
-        let mut offsets: Vec<isize> = room(width)?;
+        let mut offsets: Vec<isize> = with_capacity(width)?;
         Plan::<1>::row_major(&sizes, [&strides]).elements(&mut |[offset]| offsets.push(offset));
-        let mut slices: Vec<usize> = room(count)?;
+        let mut slices: Vec<usize> = with_capacity(count)?;
         slices.extend(0..count);
-        // SAFETY: slices are below the size of `dim`, and the offsets those of the other dimensions.
+        // SAFETY: slices are below the size of `dim`, and offsets are those of the other dimensions; `Array::new`
+        // guarantees the elements.
         let rank = |slice: usize, offset: isize| unsafe { from.offset(slice as isize * step + offset).read().rank() };
         sort_by(&mut slices, &|a, b| {
             let differing = offsets.iter().map(|&at| rank(a, at).cmp(&rank(b, at))).find(|order| order.is_ne());
             differing.unwrap_or(a.cmp(&b))
         });
         for (nth, slice) in slices.into_iter().enumerate() {
-            // SAFETY: as many elements as slices.
+            // SAFETY: `out` has an element for each slice.
             unsafe { to.offset(nth as isize * out.stride(0)).write(slice as i64) };
         }
         Ok(())
     })
 }
 
-/// The one sort of numbers of things: comparing the things takes longer than the call. No two may be equal.
+/// The only sort of indices: comparing the slices takes longer than the call. No two indices may be equal.
 pub(crate) fn sort_by(numbers: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
     numbers.sort_unstable_by(|&a, &b| compare(a, b));
 }
@@ -144,8 +146,9 @@ fn topk_rows<T: Number<Wide: Ordered>>(
         Ordering::Equal => false,
         Ordering::Greater => largest,
     };
-    each_row_with_room(&walk, len, GRAIN, &|row: &mut Vec<(T::Wide, i64)>, [x, v, i]| {
-        // SAFETY: the walk goes over all dimensions but `dim`, and the loop stays within the size of `dim`.
+    each_row_with_buffer(&walk, len, GRAIN, &|row: &mut Vec<(T::Wide, i64)>, [x, v, i]| {
+        // SAFETY: the traversal covers all dimensions but `dim`, and the loop stays within its size; `Array::new`
+        // guarantees the elements.
         let read = |at: usize| unsafe { source.get().offset(x + at as isize * step).read() };
         row.extend((0..len).map(|at| (read(at).wide(), at as i64)));
         if k > 0 && k.saturating_mul(FEW) <= len {
@@ -157,7 +160,7 @@ fn topk_rows<T: Number<Wide: Ordered>>(
             }
         }
         for (nth, entry) in row[..k].iter().enumerate() {
-            // SAFETY: as above, `nth` is below the outputs' size along `dim`.
+            // SAFETY: `nth` is below the outputs' size along `dim`; `Array::new` guarantees the elements.
             unsafe {
                 value_out.get().offset(v + nth as isize * value_step).write(T::narrow(entry.0));
                 index_out.get().offset(i + nth as isize * index_step).write(entry.1);
@@ -175,7 +178,7 @@ mod tests {
     fn nan_is_the_largest() {
         let mut a = [2.0f32, f32::NAN, 7.0, 2.0, 7.0];
         let (mut values, mut indices) = ([0.0f32; 4], [0i64; 4]);
-        // SAFETY: the arrays hold as many elements as the sizes say.
+        // SAFETY: the vectors hold as many elements as the sizes require and outlive the arrays.
         let (a, v, i) = unsafe {
             (
                 Array::new(a.as_mut_ptr().cast(), DType::F32, &[5], &[1]),
@@ -193,7 +196,7 @@ mod tests {
         let mut a = [2.0f32, f32::NAN, -0.0, 2.0, 0.0];
         for (descending, expected) in [(false, [2, 4, 0, 3, 1]), (true, [1, 0, 3, 2, 4])] {
             let (mut values, mut indices) = ([0.0f32; 5], [0i64; 5]);
-            // SAFETY: the arrays hold as many elements as the sizes say.
+            // SAFETY: the vectors hold as many elements as the sizes require and outlive the arrays.
             let (a, v, i) = unsafe {
                 (
                     Array::new(a.as_mut_ptr().cast(), DType::F32, &[5], &[1]),
@@ -210,7 +213,7 @@ mod tests {
     fn slices_are_ordered_by_their_first_difference() {
         let mut a = [2i32, 1, 1, 5, 2, 1, 1, 4];
         let mut order = [0i64; 4];
-        // SAFETY: as above.
+        // SAFETY: the vectors hold as many elements as the sizes require and outlive the arrays.
         let (a, out) = unsafe {
             (
                 Array::new(a.as_mut_ptr().cast(), DType::I32, &[4, 2], &[2, 1]),

@@ -1,20 +1,21 @@
-//! Halves that are rounded after every step: where PyTorch computes in the stored type, or an operator is made of others
-//! there, each intermediate result is a half. Kernels that must agree with it run over these instead of over `f32`.
+//! Half precision that is rounded after every step: PyTorch computes some operators in the stored type, or composes
+//! them of others, and every intermediate result is then a half-precision number. Kernels that must agree with it use
+//! these types instead of `f32`.
 
 use crate::number::{Analytic, Number, Ordered, Real, Wide};
 use rushlight_base::{DType, Element, Scalar, bf16, f16};
 
-/// A half whose sums, products and functions are halves.
+/// A half-precision number whose sums, products and functions are rounded to half precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 #[repr(transparent)]
 pub struct Stepwise<T>(T);
 
-// SAFETY: as the half itself, which it wraps.
+// SAFETY: `repr(transparent)` over `f16`, which is an `Element` of this dtype.
 unsafe impl Element for Stepwise<f16> {
     const DTYPE: DType = DType::F16;
 }
 
-// SAFETY: as the half itself, which it wraps.
+// SAFETY: `repr(transparent)` over `bf16`, which is an `Element` of this dtype.
 unsafe impl Element for Stepwise<bf16> {
     const DTYPE: DType = DType::BF16;
 }
@@ -109,7 +110,8 @@ macro_rules! arithmetic {
 
 arithmetic!(f16, bf16);
 
-/// `stepwise!(dtype, "kernel_name", T => body)`: as `dispatch!` over halves, with `T` rounded after every step.
+/// `stepwise!(dtype, "kernel_name", T => body)`: like `dispatch!` over half-precision dtypes, with `T` rounded after
+/// every step.
 macro_rules! stepwise {
     ($dtype:expr, $kernel:expr, $T:ident => $body:expr) => {
         match $dtype {
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn every_step_is_rounded() {
         let half = |value: f32| Stepwise(f16::from_f32(value));
-        // 1 + 2^-11 is halfway between two halves, and goes to the even one: twice, it never leaves 1.
+        // 1 + 2^-11 is halfway between two numbers and rounds to the even one: adding it twice leaves 1 unchanged.
         let step = half(2f32.powi(-11));
         assert_eq!(half(1.0).add(step).add(step), half(1.0));
         assert_eq!(half(300.0).mul(half(300.0)), half(f32::INFINITY));
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_dtype_is_refused() {
+    fn an_unknown_dtype_is_rejected() {
         let run =
             |dtype: DType| -> rushlight_base::Result<usize> { stepwise!(dtype, "some_cpu", T => Ok(size_of::<T>())) };
         assert_eq!(run(DType::BF16).unwrap(), 2);

@@ -7,7 +7,7 @@ use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DimVec, Result, ensure};
 use std::ops::Range;
 
-/// Which part of a matrix is kept.
+/// The part of a matrix that is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Triangle {
     /// Columns up to the diagonal.
@@ -17,7 +17,7 @@ pub enum Triangle {
 }
 
 impl Triangle {
-    /// The columns of row `row` that are kept.
+    /// The kept columns of row `row`.
     fn columns(self, row: i64, diagonal: i64, columns: usize) -> Range<usize> {
         let inside = |column: i64| column.clamp(0, columns as i64) as usize;
         match self {
@@ -27,7 +27,7 @@ impl Triangle {
     }
 }
 
-/// So many elements are worth a second thread.
+/// From this many elements on, a second thread pays.
 const GRAIN: usize = 16384;
 
 /// out = the part of the matrices `a` on one side of the diagonal, zeros on the other. `out` may be `a`.
@@ -39,7 +39,7 @@ pub fn triangle(out: &Array, a: &Array, part: Triangle, diagonal: i64) -> Result
     if out.numel() == 0 {
         return Ok(());
     }
-    // The walk over rows counts them.
+    // The traversal over rows counts them.
     let mut number = DimVec::from_elem(0, rank - 1);
     number[rank - 2] = 1;
     let [to, from] = [out, a].map(|array| &array.strides()[..rank - 1]);
@@ -54,7 +54,8 @@ pub fn triangle(out: &Array, a: &Array, part: Triangle, diagonal: i64) -> Result
                     let [to_at, from_at, row] =
                         [0, 1, 2].map(|at| tile.offsets[at] + i * tiles.steps_across()[at] + j * rows.row_steps()[at]);
                     let kept = part.columns(row as i64, diagonal, columns);
-                    // SAFETY: a row of the arrays, which `Array::new` vouches for, and no other share's.
+                    // SAFETY: the offsets are those of a row of both arrays, whose elements `Array::new` guarantees,
+                    // and rows belong to one share.
                     unsafe { fill_row(to.get().offset(to_at), from.get().offset(from_at), steps, kept, columns) }
                 }
             });
@@ -63,7 +64,7 @@ pub fn triangle(out: &Array, a: &Array, part: Triangle, diagonal: i64) -> Result
 }
 
 /// # Safety
-/// A row of `columns` elements at both places, in steps of these; what is written is the caller's.
+/// There are `columns` elements at both addresses, at these steps; the caller owns the target.
 unsafe fn fill_row<T: Copy>(
     to: *mut T,
     from: *const T,
@@ -71,7 +72,7 @@ unsafe fn fill_row<T: Copy>(
     kept: Range<usize>,
     columns: usize,
 ) {
-    // SAFETY: as for this function. Zero is all bits zero, in every dtype.
+    // SAFETY: the caller guarantees `columns` elements at both addresses. All-zero bytes are zero in every dtype.
     unsafe {
         if to.cast_const() != from {
             for i in kept.clone().map(|i| i as isize) {

@@ -3,12 +3,12 @@
 use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
-use crate::room::filled;
 use crate::volume::{Volume, each_planes};
+use rushlight_base::list::filled;
 use rushlight_base::{Error, Result};
 use std::sync::OnceLock;
 
-/// How a kernel walks over an image: height and width.
+/// How a kernel slides over an image: height and width.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     /// Elements of the kernel.
@@ -56,13 +56,13 @@ pub fn unfold(columns: &Array, image: &Array, steps: &Steps) -> Result<()> {
                 let (target, source) = (to.plane(plane), from.plane(plane / steps.taps()));
                 steps.each(plane % steps.taps(), [from.sizes[1], from.sizes[2]], |position, met| {
                     let value = match met {
-                        // SAFETY: a position of the image.
+                        // SAFETY: `y` and `x` were checked to be inside the image.
                         Some([y, x]) => unsafe {
                             source.offset(from.row([0, y]) + x as isize * from.steps[2]).read()
                         },
                         None => T::default(),
                     };
-                    // SAFETY: a position of the columns, in a row that is this share's own.
+                    // SAFETY: the position is inside the columns, in a row that belongs to this share alone.
                     unsafe { target.offset(position as isize * to.steps[2]).write(value) };
                 });
             }
@@ -70,7 +70,7 @@ pub fn unfold(columns: &Array, image: &Array, steps: &Steps) -> Result<()> {
     })
 }
 
-/// image = the sums of what [`unfold`] would take from each place.
+/// image = the accumulated elements that [`unfold`] would read from each position.
 pub fn fold(image: &Array, columns: &Array, steps: &Steps) -> Result<()> {
     dispatch!(image.dtype(), "col2im_out_cpu", half float complex chalf bool, T => sums::<T>(image, columns, steps))
 }
@@ -84,7 +84,7 @@ fn sums<T: Number>(image: &Array, columns: &Array, steps: &Steps) -> Result<()> 
             let mut sums = match filled(to.area(), T::Wide::ZERO) {
                 Ok(sums) => sums,
                 Err(error) => {
-                    // The first one is told.
+                    // The first error is reported.
                     let _ = failed.set(error);
                     return;
                 }
@@ -93,7 +93,7 @@ fn sums<T: Number>(image: &Array, columns: &Array, steps: &Steps) -> Result<()> 
                 let source = from.plane(plane * taps + tap);
                 steps.each(tap, [to.sizes[1], width], |position, met| {
                     if let Some([y, x]) = met {
-                        // SAFETY: a position of the columns.
+                        // SAFETY: the position is inside the columns.
                         let value = unsafe { source.offset(position as isize * from.steps[2]).read() };
                         let sum = &mut sums[y * width + x];
                         *sum = sum.add(value.wide());

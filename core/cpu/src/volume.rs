@@ -1,4 +1,4 @@
-//! Images: planes of one to three spatial dimensions, each with a place among samples and channels.
+//! Images: planes of one to three spatial dimensions, indexed by sample and channel.
 
 use crate::array::Array;
 use crate::shared::Shared;
@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Elements of work that are worth a second thread.
 const GRAIN: usize = 1 << 14;
 
-/// The memory of samples x channels x depth x height x width; what an array lacks has size 1.
+/// The memory of samples x channels x depth x height x width; missing dimensions have size 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Volume<T> {
     at: Shared<T>,
@@ -22,7 +22,7 @@ pub(crate) struct Volume<T> {
 }
 
 impl<T> Volume<T> {
-    /// The array's memory; its last `spatial` dimensions are the spatial ones, up to two stand before them.
+    /// The array's memory; its last `spatial` dimensions are the spatial ones, with at most two others before them.
     pub(crate) fn of(array: &Array, spatial: usize) -> Result<Volume<T>>
     where
         T: Element,
@@ -30,7 +30,7 @@ impl<T> Volume<T> {
         Volume::at(array, array.as_ptr::<T>(), spatial)
     }
 
-    /// As [`Volume::of`], for elements that are only moved and so of any type of their size.
+    /// Like [`Volume::of`], for elements that are only moved and can have any type of their size.
     pub(crate) fn moved(array: &Array, spatial: usize) -> Result<Volume<T>> {
         ensure!(array.dtype().size() == size_of::<T>(), Internal, "a kernel got elements of another size");
         Volume::at(array, array.first_byte().cast(), spatial)
@@ -69,13 +69,13 @@ impl<T> Volume<T> {
         self.at.get().wrapping_offset(sample as isize * self.lead_steps[0] + channel as isize * self.lead_steps[1])
     }
 
-    /// Where the row of a plane begins, relative to the plane.
+    /// Offset of a row relative to its plane.
     pub(crate) fn row(&self, [depth, height]: [usize; 2]) -> isize {
         depth as isize * self.steps[0] + height as isize * self.steps[1]
     }
 }
 
-/// Calls `body` with ranges of `planes`, on several threads if each of them costs `work` and that is enough together.
+/// Calls `body` with ranges of `planes`, on several threads if the total cost (`work` for each plane) justifies it.
 pub(crate) fn each_planes(planes: usize, work: usize, body: &(impl Fn(Range<usize>) + Sync)) -> Result<()> {
     parallel_chunks(planes, (GRAIN / work.max(1)).max(1), body)
 }

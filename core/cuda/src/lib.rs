@@ -1,13 +1,13 @@
-//! The CUDA column: what Rushlight knows of NVIDIA GPUs.
+//! CUDA: detection of NVIDIA GPUs.
 //!
-//! The driver is looked for at run time through cudarc, so that this crate builds, and a program that links it
-//! starts, on a machine without GPU, driver or toolkit. There it answers that there is no CUDA device. Kernels of
-//! operators will stand beside `rushlight-cpu`'s; an operator without one is the dispatcher's error.
+//! The driver is searched at run time through cudarc, so that this crate builds, and a program that links it starts, on
+//! a machine without GPU, driver or toolkit, where it reports no CUDA device. Kernels of operators will be added next
+//! to those of `rushlight-cpu`; an operator without one is the dispatcher's error.
 
 use cudarc::driver::{result, sys};
 use rushlight_base::{Device, DeviceType, Result, ensure, err};
 
-/// How many CUDA devices this process can use: 0 without driver or GPU.
+/// Number of CUDA devices that this process can use: 0 without driver or GPU.
 pub fn device_count() -> i32 {
     // SAFETY: the check only tries to open the driver library.
     if !unsafe { sys::is_culib_present() } {
@@ -19,7 +19,7 @@ pub fn device_count() -> i32 {
     }
 }
 
-/// Is this a CUDA device that exists? An error says what there is.
+/// Checks that a CUDA device exists. The error lists the available devices.
 pub fn check_device(device: Device) -> Result<()> {
     ensure!(device.kind == DeviceType::Cuda, Value, "expected a CUDA device, got {device}");
     let count = device_count();
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_gpu_the_answer_names_what_is_missing() {
+    fn without_a_gpu_the_error_names_the_missing_part() {
         if device_count() > 0 {
             assert!(check_device(Device::cuda(0)).is_ok());
             assert!(check_device(Device::cuda(100)).is_err());

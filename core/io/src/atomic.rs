@@ -1,7 +1,7 @@
-//! Files that are replaced whole or not at all.
+//! Atomic replacement of files.
 //!
-//! The new content goes to a file beside the target, reaches the disk, and only then takes the target's name:
-//! a crash or a full disk leaves the old file as it was. It keeps the permissions of the file that it replaces.
+//! The new content is written to a file in the same folder, synced to disk, and then renamed to the target: a crash or
+//! a full disk leaves the old file unchanged. The permissions of the replaced file are kept.
 
 use rushlight_base::{Result, ensure, err};
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -9,9 +9,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes `path` through `write`, which is given the path of the new file (it exists and is empty).
+/// Writes `path` through `write`, which receives the path of the new file (it exists and is empty).
 pub fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    // A link keeps pointing where it points: the file behind it is the one to replace.
+    // A symbolic link is kept: the file it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     replace_target(&target, write).map_err(|error| error.context(format_args!("cannot save {}", path.display())))
 }
@@ -27,19 +27,20 @@ fn replace_target(target: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Res
     written
 }
 
-/// The permissions of the file that is there. Whoever may not write to it may not replace it either, although the directory
-/// would allow that; and what is no file (a directory, /dev/null) stays.
+/// The permissions of the existing file. A user without write permission may not replace it either, although the
+/// directory would allow that; and anything that is not a regular file (a directory, /dev/null) is left alone.
 fn permissions_of(target: &Path) -> Result<Option<Permissions>> {
     let found = match fs::metadata(target) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         found => found?,
     };
-    ensure!(found.is_file(), Io, "it is no regular file");
+    ensure!(found.is_file(), Io, "it is not a regular file");
     OpenOptions::new().write(true).open(target)?;
     Ok(Some(found.permissions()))
 }
 
-/// A new file beside the target. Where it takes the permissions of another one in the end, nobody else may read it before.
+/// Creates a new file next to the target. If it takes the permissions of another one in the end, it is private until
+/// then.
 fn create_beside(target: &Path, private: bool) -> Result<PathBuf> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = target.file_name().ok_or_else(|| err!(Io, "'{}' does not name a file", target.display()))?;
@@ -64,8 +65,8 @@ fn publish(temporary: &Path, target: &Path, permissions: Option<Permissions>) ->
     }
     file.sync_all()?;
     fs::rename(temporary, target)?;
-    // The new name is on the disk once the directory is; where directories cannot be opened, the system's own
-    // pace has to do.
+    // The new name is on disk once the directory is synced; if directories cannot be opened, the system syncs it
+    // eventually.
     let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if let Ok(directory) = File::open(directory) {
         let _ = directory.sync_all();
@@ -117,7 +118,7 @@ mod tests {
             .unwrap();
             assert_eq!((mode(&path), fs::read(&path).unwrap()), (wanted, b"new".to_vec()));
         }
-        // Only the superuser may write where nobody may; then the mode stays, too.
+        // Only the superuser may write without write permission; the mode is then also kept.
         fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
         let may_write = OpenOptions::new().write(true).open(&path).is_ok();
         let saved = replace(&path, |new| Ok(fs::write(new, "newer")?));
@@ -128,10 +129,10 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_file_is_not_replaced() {
-        let refused = |path: &Path| replace(path, |_| unreachable!("nothing is written")).unwrap_err();
-        assert_eq!(refused(Path::new("/dev/null")).message(), "cannot save /dev/null: it is no regular file");
+    fn special_files_are_not_replaced() {
+        let rejected = |path: &Path| replace(path, |_| unreachable!("nothing is written")).unwrap_err();
+        assert_eq!(rejected(Path::new("/dev/null")).message(), "cannot save /dev/null: it is not a regular file");
         let directory = std::env::temp_dir();
-        assert!(refused(&directory).message().ends_with(": it is no regular file"));
+        assert!(rejected(&directory).message().ends_with(": it is not a regular file"));
     }
 }

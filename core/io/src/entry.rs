@@ -1,9 +1,9 @@
-//! A named tensor of a file: what it is called, how it is laid out, and the bytes.
+//! A named tensor of a file: its name, layout, and bytes.
 
-use rushlight_base::{DType, Device, DimVec, Result, Storage, contiguous_strides, ensure, err, numel};
+use rushlight_base::{DType, Device, DimVec, Layout, Result, Storage, contiguous_strides, ensure, err, numel};
 use std::borrow::Cow;
 
-/// Most dimensions a tensor of a file may have (PyTorch itself stops at 64).
+/// Maximum number of dimensions of a tensor in a file (PyTorch's limit is 64).
 const MAX_DIMS: usize = 64;
 
 /// One tensor of a file. Entries that share memory (tied weights, views) share the storage.
@@ -17,16 +17,32 @@ pub struct Entry {
     pub sizes: DimVec,
     /// Strides, in elements.
     pub strides: DimVec,
-    /// Where the first element lies, in elements from the start of the storage.
+    /// Offset of the first element, in elements from the start of the storage.
     pub offset: usize,
-    /// The bytes, on the host; bytes of `bool` are 0 and 1. Of an entry that was only listed, their number, on the meta device.
+    /// The bytes, on the host; bytes of `bool` are 0 and 1. For an entry that was only listed, their number, on the
+    /// meta device.
     pub storage: Storage,
-    /// Does the tensor ask for a gradient?
+    /// Whether the tensor requires a gradient.
     pub requires_grad: bool,
-    /// Are the values the conjugates of what the storage holds?
+    /// Whether the conj bit is set.
     pub conjugate: bool,
-    /// Are the values the negatives of what the storage holds?
+    /// Whether the neg bit is set.
     pub negative: bool,
+    /// For a sparse tensor, whose values the other fields describe: its layout, sizes and indices.
+    pub sparse: Option<Box<SparseEntry>>,
+}
+
+/// A sparse tensor of a file, besides its values.
+#[derive(Clone)]
+pub struct SparseEntry {
+    /// COO, CSR or CSC.
+    pub layout: Layout,
+    /// Sizes of the tensor.
+    pub sizes: DimVec,
+    /// Whether coordinates are sorted and distinct.
+    pub coalesced: bool,
+    /// The coordinates; or compressed indices and plain ones.
+    pub indices: Vec<Entry>,
 }
 
 impl Entry {
@@ -42,20 +58,27 @@ impl Entry {
             requires_grad: false,
             conjugate: false,
             negative: false,
+            sparse: None,
         };
         entry.check()?;
         Ok(entry)
     }
 
-    /// Fails unless every element lies inside the storage.
+    /// Fails unless every element is inside the storage.
     pub fn check(&self) -> Result<()> {
+        if let Some(sparse) = &self.sparse {
+            sparse.indices.iter().try_for_each(Entry::check)?;
+        }
         self.check_geometry().map_err(|error| error.context(format_args!("tensor '{}'", self.name)))
     }
 
-    /// Fails unless the bytes are at hand, and every element lies inside them.
+    /// Fails unless the bytes are loaded, and every element is inside them.
     pub(crate) fn check_data(&self) -> Result<()> {
         let device = self.storage.device();
         ensure!(device == Device::CPU, Io, "tensor '{}': its data is not on the host but on {device}", self.name);
+        if let Some(sparse) = &self.sparse {
+            sparse.indices.iter().try_for_each(Entry::check_data)?;
+        }
         self.check()
     }
 
@@ -68,7 +91,7 @@ impl Entry {
             self.strides.len()
         );
         ensure!(self.strides.iter().all(|&stride| stride >= 0), Io, "a stride is negative: {:?}", self.strides);
-        // Makes sure of sizes that are not negative and of a byte count that fits, too.
+        // Also ensures that the sizes are not negative and the byte count does not overflow.
         let elements = numel(&self.sizes).map_err(|error| err!(Io, "{error}"))?;
         let fits_memory = elements.checked_mul(self.dtype.size() as i64).is_some();
         ensure!(fits_memory, Io, "{elements} elements of {} are too many", self.dtype);
@@ -100,8 +123,9 @@ impl Entry {
         self.sizes.iter().product::<i64>() as usize
     }
 
-    /// The elements in row-major order: borrowed where they lie so, else gathered.
+    /// The elements in row-major order: borrowed if they are stored so, else gathered.
     pub fn row_major(&self) -> Result<Cow<'_, [u8]>> {
+        ensure!(self.sparse.is_none(), Io, "tensor '{}' is sparse: it has no elements in row-major order", self.name);
         self.check_data()?;
         ensure!(
             !self.conjugate && !self.negative,
@@ -132,7 +156,7 @@ impl Entry {
         })
     }
 
-    /// Calls `visit` with the place of each element, in row-major order.
+    /// Calls `visit` with the offset of each element, in row-major order.
     fn for_each_element(&self, mut visit: impl FnMut(usize)) {
         let mut index = DimVec::from_elem(0, self.sizes.len());
         let mut at = self.offset as i64;
@@ -167,8 +191,8 @@ pub(crate) fn storage_bytes(storage: &Storage) -> &[u8] {
     if storage.bytes() == 0 || storage.data().is_null() {
         return &[];
     }
-    // SAFETY: a storage on the host has `bytes` readable bytes for as long as it lives, and whoever saves a
-    // tensor while writing to it on another thread gets a file with wrong values, as everywhere in Rushlight.
+    // SAFETY: a host storage has `bytes` readable bytes as long as it lives, which the borrow ensures. A racing write
+    // on another thread gives a file with wrong values, as everywhere in Rushlight.
     unsafe { std::slice::from_raw_parts(storage.data(), storage.bytes()) }
 }
 
@@ -176,8 +200,8 @@ pub(crate) fn storage_bytes(storage: &Storage) -> &[u8] {
 pub fn filled_storage(bytes: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Storage> {
     let storage = Storage::allocate(bytes)?;
     if bytes > 0 {
-        // SAFETY: the storage is new and has `bytes` writable bytes that nobody else knows of; they are zeroed
-        // before a slice of them is made.
+        // SAFETY: the new, unshared storage has `bytes` writable bytes, which are zeroed before a slice of them is
+        // created.
         let slice = unsafe {
             storage.data().write_bytes(0, bytes);
             std::slice::from_raw_parts_mut(storage.data(), bytes)
@@ -187,7 +211,7 @@ pub fn filled_storage(bytes: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) 
     Ok(storage)
 }
 
-/// Brings the bytes of a `bool` storage to 0 and 1: every other value is undefined behaviour in a kernel.
+/// Normalizes the bytes of a `bool` storage to 0 and 1: every other value is undefined behaviour in a kernel.
 pub fn normalise_bools(bytes: &mut [u8]) {
     for byte in bytes {
         *byte = u8::from(*byte != 0);
@@ -218,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn geometry_beyond_the_storage_is_refused() {
+    fn geometry_beyond_the_storage_is_rejected() {
         assert!(Entry::contiguous("x", DType::F32, &[2], numbers(7)).is_err());
         assert!(Entry::contiguous("x", DType::F32, &[i64::MAX, 4], numbers(8)).is_err());
         let mut entry = Entry::contiguous("x", DType::U8, &[6], numbers(6)).unwrap();

@@ -1,10 +1,10 @@
-//! Model files: PyTorch's `.pt` archives and safetensors, in and out.
+//! Model files: reading and writing PyTorch's `.pt` archives and safetensors.
 //!
 //! A file is a list of [`Entry`]s, named tensors whose bytes are a [`Storage`](rushlight_base::Storage); `tensors`
-//! makes tensors of them, and entries of tensors, without a copy; `state` copies tensors into a model's. This crate knows nothing of modules. It reads
-//! bytes that others made: nothing in a file is executed, every length is checked against what the file holds
-//! before memory is taken, and each refusal is an error of kind `Io` that says what is wrong and where. Files
-//! are replaced whole or not at all.
+//! converts between entries and tensors without a copy; `state` copies tensors into a model's. This crate does not
+//! depend on modules. It reads untrusted bytes: nothing in a file is executed, every length is checked against the size
+//! of the file before memory is allocated, and each rejection is an error of kind `Io` that states the problem and its
+//! position. Files are replaced atomically.
 
 mod atomic;
 mod entry;
@@ -22,7 +22,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Loads the tensors of a `.pt` or safetensors file; the content tells which it is.
+/// Loads the tensors of a `.pt` or safetensors file; the format is detected from the contents.
 pub fn load(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
     load_with(path.as_ref(), |checkpoint| Ok(checkpoint.entries))
 }
@@ -43,11 +43,11 @@ fn read_with(
     match recognise(&mut source)? {
         Content::Pt => pt::read(source).and_then(entries_of),
         Content::Safetensors => safetensors::read(source).map(|file| file.entries),
-        Content::Neither(reason) => bail!(Io, "neither PyTorch's nor safetensors: {reason}"),
+        Content::Neither(reason) => bail!(Io, "neither a PyTorch nor a safetensors file: {reason}"),
     }
 }
 
-/// What a file is.
+/// The detected format of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content {
     /// PyTorch's: an archive, or the stream of before 1.6.
@@ -58,21 +58,21 @@ pub enum Content {
     Neither(String),
 }
 
-/// What a source is, by how it begins. It is left at its start.
+/// Detects the format of a source from its first bytes. It is left at its start.
 pub fn recognise(source: &mut (impl Read + Seek)) -> Result<Content> {
     if pt::is_pt(source)? {
         return Ok(Content::Pt);
     }
-    Ok(safetensors::refusal(source)?.map_or(Content::Safetensors, Content::Neither))
+    Ok(safetensors::rejection(source)?.map_or(Content::Safetensors, Content::Neither))
 }
 
-/// Loads the tensors of a file and the values beside them, which `pt::Checkpoint::into_entries_and_values` names;
-/// safetensors have none.
+/// Loads the tensors of a file and its other values, which `pt::Checkpoint::into_entries_and_values` names; safetensors
+/// have none.
 pub fn load_all(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
     load_with(path.as_ref(), pt::Checkpoint::into_entries_and_values)
 }
 
-/// Saves tensors as safetensors if the name of the file ends so, else as `.pt`.
+/// Saves tensors as safetensors if the file name has that extension, else as `.pt`.
 pub fn save(path: impl AsRef<Path>, entries: &[Entry]) -> Result<()> {
     if path.as_ref().extension().is_some_and(|extension| extension == "safetensors") {
         safetensors::save(path, entries, None)
@@ -92,7 +92,7 @@ fn length_of(source: &mut impl Seek) -> Result<u64> {
     Ok(length)
 }
 
-/// An empty vector with room for `bytes`, of which the caller knows that the input holds them.
+/// An empty vector with capacity for `bytes`; the caller has checked that the input holds them.
 fn reserve(bytes: usize) -> Result<Vec<u8>> {
     let mut vector = Vec::new();
     let reserved = vector.try_reserve_exact(bytes);

@@ -1,30 +1,30 @@
 //! The safetensors format (Hugging Face): a JSON header, then the bytes of each tensor.
 //!
-//! The header is understood by the `safetensors` crate, which also checks that the tensors tile the data. Read
-//! one tensor at a time into its own storage, so a file never lies in memory twice. Tensors come out in the
-//! order of the file. Written tensors are row-major; entries that share a storage are written once each.
+//! The `safetensors` crate parses the header and checks that the tensors tile the data. Tensors are read one at a time
+//! into their own storages, so a file is never in memory twice. Tensors are in the order of the file. Written tensors
+//! are row-major; entries that share a storage are each written.
 
 use crate::entry::{Entry, filled_storage, normalise_bools};
 use crate::{atomic, length_of, open, reserve};
 use ::safetensors::tensor::{Metadata, TensorInfo};
 use ::safetensors::{Dtype, View};
-use rushlight_base::{DType, DimVec, Result, Storage, bail, ensure, err};
+use rushlight_base::{DType, DimVec, Result, Storage, bail, ensure, err, list};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// The same bound as other readers of the format have.
+/// The limit of other readers of the format.
 const MAX_HEADER: u64 = 100_000_000;
 /// The key of the header that is not a tensor.
 const METADATA_KEY: &str = "__metadata__";
 
-/// What a safetensors file holds.
+/// The contents of a safetensors file.
 #[derive(Debug)]
 pub struct SafeTensors {
     /// The tensors, in the order of the file.
     pub entries: Vec<Entry>,
-    /// The free-form text of the header.
+    /// The metadata of the header.
     pub metadata: HashMap<String, String>,
 }
 
@@ -35,41 +35,32 @@ pub fn load(path: impl AsRef<Path>) -> Result<SafeTensors> {
 
 /// Reads from any source that can seek, from its start.
 pub fn read(mut source: impl Read + Seek) -> Result<SafeTensors> {
-    let mut entries = Vec::new();
     let header = read_header(&mut source)?;
-    for_each_entry(
-        &header,
-        |info, dtype| read_storage(&mut source, info, dtype),
-        |_, entry| {
-            entries.push(entry);
-            Ok(())
-        },
-    )?;
-    Ok(SafeTensors { entries, metadata: header.metadata().clone().unwrap_or_default() })
+    collected(&header, |info, dtype| read_storage(&mut source, info, dtype))
 }
 
 /// Reads the header only: the storages of the entries have a size, but no data.
 pub fn list(mut source: impl Read + Seek) -> Result<SafeTensors> {
-    let mut entries = Vec::new();
     let header = read_header(&mut source)?;
-    for_each_entry(
-        &header,
-        |info, _| Storage::meta(info.data_offsets.1 - info.data_offsets.0),
-        |_, entry| {
-            entries.push(entry);
-            Ok(())
-        },
-    )?;
+    collected(&header, |info, _| Storage::meta(info.data_offsets.1 - info.data_offsets.0))
+}
+
+fn collected(header: &Metadata, fetch: impl FnMut(&TensorInfo, DType) -> Result<Storage>) -> Result<SafeTensors> {
+    let mut entries = Vec::new();
+    for_each_entry(header, fetch, |_, entry| {
+        entries.push(entry);
+        Ok(())
+    })?;
     Ok(SafeTensors { entries, metadata: header.metadata().clone().unwrap_or_default() })
 }
 
-/// Reads one tensor after the other and shows each, with its place in the file: only one is in memory at a time.
+/// Reads one tensor after the other and passes each on, with its position in the file: only one is in memory at a time.
 pub fn visit(mut source: impl Read + Seek, look: impl FnMut(usize, Entry) -> Result<()>) -> Result<()> {
     let header = read_header(&mut source)?;
     for_each_entry(&header, |info, dtype| read_storage(&mut source, info, dtype), look)
 }
 
-/// Shows the entries of a header in the order of the file; `fetch` gives the storage of each.
+/// Passes on the entries of a header in the order of the file; `fetch` returns the storage of each.
 fn for_each_entry(
     header: &Metadata,
     mut fetch: impl FnMut(&TensorInfo, DType) -> Result<Storage>,
@@ -83,8 +74,9 @@ fn for_each_entry(
     Ok(())
 }
 
-/// Why a source cannot be of this format, by how it begins; `None` if it can. It is left at its start.
-pub(crate) fn refusal(source: &mut (impl Read + Seek)) -> Result<Option<String>> {
+/// Returns the reason why a source cannot have this format, from its first bytes; `None` if it can. The source is left
+/// at its start.
+pub(crate) fn rejection(source: &mut (impl Read + Seek)) -> Result<Option<String>> {
     let total = length_of(source)?;
     let mut start = Vec::with_capacity(9);
     source.by_ref().take(9).read_to_end(&mut start)?;
@@ -102,9 +94,9 @@ pub(crate) fn refusal(source: &mut (impl Read + Seek)) -> Result<Option<String>>
     Ok((length == 0 || text != b"{").then(|| "no header begins behind its length, the first 8 bytes".to_owned()))
 }
 
-/// The header, of which the data length is checked against the file.
+/// The header, whose data length is checked against the file.
 fn read_header(source: &mut (impl Read + Seek)) -> Result<Metadata> {
-    if let Some(reason) = refusal(source)? {
+    if let Some(reason) = rejection(source)? {
         bail!(Io, "not a safetensors file: {reason}");
     }
     let total = length_of(source)?;
@@ -137,7 +129,7 @@ fn entry(
     Entry::contiguous(name, dtype, &sizes, fetch(info, dtype)?)
 }
 
-/// The data that begins where the source stands: the header tiles it without gaps.
+/// The data at the current position of the source: the header tiles it without gaps.
 fn read_storage(source: &mut impl Read, info: &TensorInfo, dtype: DType) -> Result<Storage> {
     filled_storage(info.data_offsets.1 - info.data_offsets.0, |slice| {
         source.read_exact(slice)?;
@@ -148,7 +140,7 @@ fn read_storage(source: &mut impl Read, info: &TensorInfo, dtype: DType) -> Resu
     })
 }
 
-/// Writes a file. `metadata` is free-form text (`("format", "pt")` tells transformers where it came from).
+/// Writes a file. `metadata` is free-form (`("format", "pt")` tells transformers its origin).
 pub fn save(path: impl AsRef<Path>, entries: &[Entry], metadata: Option<HashMap<String, String>>) -> Result<()> {
     let tensors = prepare(entries)?;
     atomic::replace(path.as_ref(), |file| {
@@ -159,12 +151,12 @@ pub fn save(path: impl AsRef<Path>, entries: &[Entry], metadata: Option<HashMap<
 /// A file in memory.
 pub fn to_bytes(entries: &[Entry], metadata: Option<HashMap<String, String>>) -> Result<Vec<u8>> {
     let tensors = prepare(entries)?;
-    // The crate asks for the whole at once and cannot say that there is no room, so that is found out here.
+    // The crate allocates everything at once and cannot report failure, so that is checked here.
     reserve(tensors.iter().fold(0, |sum: usize, (_, row)| sum.saturating_add(row.bytes.len())))?;
     ::safetensors::serialize(tensors, metadata).map_err(|error| err!(Io, "{error}"))
 }
 
-/// A tensor as the crate wants it.
+/// A tensor in the crate's form.
 struct Row<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
@@ -191,15 +183,15 @@ fn prepare(entries: &[Entry]) -> Result<Vec<(&str, Row<'_>)>> {
     let rows = entries.iter().map(|entry| {
         let name = entry.name.as_str();
         ensure!(names.insert(name), Value, "two tensors are called '{name}'");
-        ensure!(name != METADATA_KEY, Value, "safetensors keeps the name '{METADATA_KEY}' for itself");
+        ensure!(name != METADATA_KEY, Value, "safetensors reserves the name '{METADATA_KEY}'");
         let dtype = to_dtype(entry.dtype).map_err(|error| error.context(format_args!("tensor '{name}'")))?;
         let bytes = entry.row_major()?;
         Ok((name, Row { dtype, shape: entry.sizes.iter().map(|&size| size as usize).collect(), bytes }))
     });
-    rows.collect()
+    list::try_collect(rows)
 }
 
-/// The dtypes of both worlds.
+/// The dtypes of both sides.
 const DTYPES: [(DType, Dtype); 14] = [
     (DType::Bool, Dtype::BOOL),
     (DType::U8, Dtype::U8),

@@ -1,22 +1,22 @@
-//! Tensors into the tensors of the same names: what `load_state_dict` of every face does.
+//! Copies tensors into tensors of the same names: `load_state_dict` of every binding.
 
-use rushlight_base::{Result, bail, format_sizes};
+use rushlight_base::{Result, bail, format_sizes, list};
 use rushlight_tensor::autograd::GradModeGuard;
 use rushlight_tensor::{Tensor, ops};
 use std::collections::HashMap;
 
-/// What [`copy_state`] left alone, by positions.
+/// Names without a counterpart in [`copy_state`], by position.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Incompatible {
-    /// Targets that no source has the name of.
+    /// Targets whose name no source has.
     pub missing: Vec<usize>,
-    /// Sources that no target has the name of.
+    /// Sources whose name no target has.
     pub unexpected: Vec<usize>,
 }
 
-/// Copies sources into the targets of their names, without recording. If `strict`, every name must stand on both sides; shapes
-/// must be equal always, but that a number may come from a tensor of one element. All faults are told at once, in PyTorch's
-/// words, with `model` for the class of the module, and then nothing is written.
+/// Copies sources into the targets of the same names, without recording. With `strict`, both sides must have every
+/// name; shapes must always be equal, except that a scalar may come from a tensor of one element. All mismatches are
+/// reported at once, with PyTorch's wording and `model` as the class of the module, and then nothing is written.
 pub fn copy_state(
     source: &[(&str, &Tensor)],
     target: &[(&str, &Tensor)],
@@ -34,7 +34,7 @@ pub fn copy_state(
         faults.extend(fault("Missing", target, &left_alone.missing));
         faults.extend(fault("Unexpected", source, &left_alone.unexpected));
     }
-    let mut pairs = Vec::with_capacity(target.len());
+    let mut pairs = list::with_capacity(target.len())?;
     for (name, to) in target {
         let Some(from) = by_name.get(name) else { continue };
         let (found, wanted) = (from.sizes(), to.sizes());

@@ -127,7 +127,7 @@ fn archives_of_libtorch_are_objects_with_attributes() {
 }
 
 #[test]
-fn values_are_entries_under_names_that_tell_their_type() {
+fn values_are_entries_whose_names_state_their_type() {
     let entries = checkpoint("cpp_values.pt").into_entries_and_values().unwrap();
     let expected = [
         "inner.flag:bool",
@@ -159,7 +159,7 @@ fn values_are_entries_under_names_that_tell_their_type() {
         (find(&entries, "complex:complex").dtype, find(&entries, "none:none").sizes.as_slice()),
         (DType::C128, &[0][..])
     );
-    // The values of a checkpoint of Python's stand between its tensors.
+    // The values of a Python checkpoint are between its tensors.
     let python = checkpoint("checkpoint.pt").into_entries_and_values().unwrap();
     let place = |name: &str| names(&python).iter().position(|other| *other == name).unwrap();
     assert!(
@@ -169,13 +169,13 @@ fn values_are_entries_under_names_that_tell_their_type() {
 }
 
 #[test]
-fn a_single_tensor_and_a_list_are_files_too() {
+fn a_single_tensor_and_a_list_can_be_saved() {
     let single = checkpoint("single.pt").entries;
     assert_eq!((names(&single), single[0].dtype), (vec![""], DType::I16));
     assert_eq!(names(&checkpoint("list.pt").entries), ["0", "1"]);
 }
 
-/// What there is to know of an entry, with the entry of the file with which it shares its storage.
+/// Metadata of an entry, with the entry of the file with which it shares its storage.
 fn described(entries: &[Entry]) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
     let shared = |entry: &Entry| entries.iter().position(|other| other.storage.data() == entry.storage.data());
     let rows = entries.iter().map(|entry| {
@@ -199,7 +199,7 @@ fn streams_of_before_1_6_hold_the_same() {
 }
 
 #[test]
-fn files_that_are_no_tensors_say_what_they_are() {
+fn errors_of_other_files_name_their_contents() {
     let error = pt::load(data("io/whole_module.pt")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.message().contains("the file names 'torch.nn.modules.container.Sequential'"), "{error}");

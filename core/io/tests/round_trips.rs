@@ -1,4 +1,4 @@
-//! What Rushlight writes it reads back, in both formats.
+//! Rushlight reads back the files it writes, in both formats.
 
 use rushlight_base::{DType, DimVec, ErrorKind, Storage};
 use rushlight_io::{Entry, pt, safetensors};
@@ -7,7 +7,7 @@ use std::io::Cursor;
 
 fn storage(bytes: &[u8]) -> Storage {
     let storage = Storage::allocate(bytes.len()).unwrap();
-    // SAFETY: the storage is new and of this size.
+    // SAFETY: the storage was just allocated with the size of `bytes`.
     unsafe { storage.data().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     storage
 }
@@ -101,7 +101,7 @@ fn files_are_chosen_by_name_and_recognised_by_content() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_refused() {
+fn tensors_that_a_format_cannot_store_are_rejected() {
     let twice = [entry("w", DType::F32, &[2]), entry("w", DType::F32, &[3])];
     assert_eq!(safetensors::to_bytes(&twice, None).unwrap_err().kind(), ErrorKind::Value);
     assert_eq!(pt::write(Cursor::new(Vec::new()), &twice).unwrap_err().kind(), ErrorKind::Value);

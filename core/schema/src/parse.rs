@@ -1,6 +1,6 @@
-//! Recursive-descent parser of the signature grammar. Its errors say what was expected, what stands there, and where.
+//! Recursive-descent parser of the signature grammar. Its errors state what was expected, what was found, and where.
 
-use crate::{Alias, Argument, BaseType, Constant, Default, ListType, Return, Signature, Type};
+use crate::{Alias, Argument, BaseType, Constant, Default, Detail, ListType, Name, Return, Signature, Type};
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// What is wrong, without the text and place.
+    /// The message, without the string and position.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -40,7 +40,7 @@ impl FromStr for Signature {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Signature, ParseError> {
-        let mut parser = Parser { text, position: 0 };
+        let mut parser = Parser { text, position: 0, depth: 0 };
         let signature = parser.signature()?;
         parser.skip_space();
         if parser.position < text.len() {
@@ -50,9 +50,14 @@ impl FromStr for Signature {
     }
 }
 
+/// How deep types and default values may nest. It bounds the recursion of the parser.
+const MAX_DEPTH: usize = 16;
+
 struct Parser<'a> {
     text: &'a str,
     position: usize,
+    /// How many types or lists contain the current one.
+    depth: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -107,20 +112,33 @@ impl<'a> Parser<'a> {
             name = self.identifier("an operator name after `::`")?;
         }
         let overload = if self.accept(".") { self.identifier("an overload name after `.`")? } else { "" };
-        let arguments = self.arguments()?;
+        let (arguments, is_vararg) = self.arguments()?;
         self.expect("->", "before the returns")?;
-        let returns = self.returns()?;
-        Ok(Signature { namespace: namespace.into(), name: name.into(), overload: overload.into(), arguments, returns })
+        let (returns, is_varret) = self.returns()?;
+        Ok(Signature {
+            namespace: owned(namespace),
+            name: owned(name),
+            overload: owned(overload),
+            arguments: arguments.into(),
+            returns: returns.into(),
+            is_vararg,
+            is_varret,
+        })
     }
 
-    fn arguments(&mut self) -> Result<Vec<Argument>, ParseError> {
+    /// The arguments, and whether `...` follows them.
+    fn arguments(&mut self) -> Result<(Vec<Argument>, bool), ParseError> {
         self.expect("(", "before the arguments")?;
         let mut arguments: Vec<Argument> = Vec::new();
         let mut kwarg_only = false;
         if self.accept(")") {
-            return Ok(arguments);
+            return Ok((arguments, false));
         }
         loop {
+            if self.accept("...") {
+                self.expect(")", "after `...`")?;
+                return Ok((arguments, true));
+            }
             self.skip_space();
             let start = self.position;
             if self.accept("*") {
@@ -144,7 +162,7 @@ impl<'a> Parser<'a> {
                 if kwarg_only && arguments.last().is_none_or(|last| !last.kwarg_only) {
                     return Err(self.error("no argument after `*`"));
                 }
-                return Ok(arguments);
+                return Ok((arguments, false));
             }
             self.expect(",", "or `)` after an argument")?;
         }
@@ -152,61 +170,154 @@ impl<'a> Parser<'a> {
 
     fn argument(&mut self, kwarg_only: bool) -> Result<Argument, ParseError> {
         let ty = self.ty()?;
-        let name = self.identifier("an argument name")?.to_string();
+        let name = owned(self.identifier("an argument name")?);
         let mut default = None;
         if self.accept("=") {
             self.skip_space();
             let start = self.position;
             let value = self.default()?;
             if !fits(&value, &ty) {
-                return Err(self.error_at(start, format!("the default {value} of `{name}` is no `{ty}`")));
+                return Err(self.error_at(start, format!("the default {value} of `{name}` is not of type `{ty}`")));
             }
             default = Some(value);
         }
         Ok(Argument { name, ty, default, kwarg_only })
     }
 
-    fn returns(&mut self) -> Result<Vec<Return>, ParseError> {
+    /// The returns, and whether `...` follows them.
+    fn returns(&mut self) -> Result<(Vec<Return>, bool), ParseError> {
+        if self.accept("...") {
+            return Ok((Vec::new(), true));
+        }
         if !self.accept("(") {
-            return Ok(vec![Return { name: None, ty: self.ty()? }]);
+            return Ok((vec![self.returned()?], false));
         }
         let mut returns: Vec<Return> = Vec::new();
         if self.accept(")") {
-            return Ok(returns);
+            return Ok((returns, false));
         }
         loop {
-            let ty = self.ty()?;
-            self.skip_space();
-            let named = self.rest().starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            let name = if named { Some(self.identifier("a return name")?.to_string()) } else { None };
-            returns.push(Return { name, ty });
+            if self.accept("...") {
+                self.expect(")", "after `...`")?;
+                return Ok((returns, true));
+            }
+            returns.push(self.returned()?);
             if self.accept(")") {
-                return Ok(returns);
+                return Ok((returns, false));
             }
             self.expect(",", "or `)` after a return")?;
         }
     }
 
-    fn ty(&mut self) -> Result<Type, ParseError> {
+    /// A return: a type, and a name where one follows.
+    fn returned(&mut self) -> Result<Return, ParseError> {
+        let ty = self.ty()?;
         self.skip_space();
-        let start = self.position;
-        let word = self.identifier("a type")?;
-        let base =
-            BaseType::from_name(word).ok_or_else(|| self.error_at(start, format!("there is no type `{word}`")))?;
-        let mut alias = if self.rest().starts_with('(') { Some(self.alias()?) } else { None };
-        let mut optional = self.accept("?");
-        let mut list = None;
-        if self.accept("[") {
-            let size = self.list_size()?;
-            self.expect("]", "after `[`")?;
-            list = Some(ListType { size, optional_elements: optional });
-            optional = self.accept("?");
-            // `Tensor[](a)` says of the list what `Tensor(a)[]` says of its elements.
-            if alias.is_none() && self.rest().starts_with('(') {
-                alias = Some(self.alias()?);
+        let named = self.rest().starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let name = if named { Some(owned(self.identifier("a return name")?)) } else { None };
+        Ok(Return { name, ty })
+    }
+
+    fn ty(&mut self) -> Result<Type, ParseError> {
+        let mut ty = self.nested(Parser::base_type)?;
+        // `?` and `[]` may have a space before them, an alias annotation has none: `Tensor (a)` are two returns.
+        loop {
+            if self.rest().starts_with('(') && ty.alias.is_none() {
+                ty.alias = Some(self.alias()?);
+            } else if !ty.optional && self.accept("?") {
+                ty.optional = true;
+            } else if self.accept("[") {
+                let size = self.list_size()?;
+                self.expect("]", "after `[`")?;
+                ty = self.list_of(ty, size)?;
+            } else {
+                return Ok(ty);
             }
         }
-        Ok(Type { base, alias, list, optional })
+    }
+
+    /// A list of `element`. `Tensor[](a)` says of the list what `Tensor(a)[]` says of its elements.
+    fn list_of(&self, mut element: Type, size: Option<usize>) -> Result<Type, ParseError> {
+        let list = Some(ListType { size, optional_elements: element.optional });
+        element.optional = false;
+        if element.list.is_none() {
+            return Ok(Type { list, ..element });
+        }
+        let mut depth = self.depth;
+        let mut inner = &element;
+        while let ([next], BaseType::List) = (inner.inner(), inner.base) {
+            inner = next;
+            depth += 1;
+        }
+        if depth >= MAX_DEPTH {
+            return Err(self.error("types nest too deeply"));
+        }
+        Ok(Type { detail: Detail::Types(vec![element].into()), list, ..Type::plain(BaseType::List) })
+    }
+
+    /// A type without `?`, `[]` and alias annotation.
+    fn base_type(&mut self) -> Result<Type, ParseError> {
+        self.skip_space();
+        let start = self.position;
+        if self.accept("(") {
+            let types = self.types(")")?;
+            return Ok(Type { detail: Detail::Types(types.into()), ..Type::plain(BaseType::Tuple) });
+        }
+        let word = self.identifier("a type")?;
+        if word == "__torch__" {
+            return self.class(start);
+        }
+        if is_variable(word) {
+            return Ok(Type { detail: Detail::Name(owned(word)), ..Type::plain(BaseType::Variable) });
+        }
+        let base = BaseType::from_name(word).ok_or_else(|| self.error_at(start, format!("unknown type `{word}`")))?;
+        let Some(count) = base.parameters() else { return Ok(Type::plain(base)) };
+        let (open, close) = if base == BaseType::Union { ("[", "]") } else { ("(", ")") };
+        self.expect(open, &format!("after `{word}`"))?;
+        let types = self.types(close)?;
+        if !count.contains(&types.len()) {
+            return Err(self.error_at(start, format!("`{word}` has {} types, not {}", count.start(), types.len())));
+        }
+        Ok(Type { detail: Detail::Types(types.into()), ..Type::plain(base) })
+    }
+
+    /// The types up to `close`, separated by commas.
+    fn types(&mut self, close: &str) -> Result<Vec<Type>, ParseError> {
+        let mut types = Vec::new();
+        if self.accept(close) {
+            return Ok(types);
+        }
+        loop {
+            types.push(self.ty()?);
+            if self.accept(close) {
+                return Ok(types);
+            }
+            self.expect(",", &format!("or `{close}` after a type"))?;
+        }
+    }
+
+    /// A class such as `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, whose first word was read.
+    fn class(&mut self, start: usize) -> Result<Type, ParseError> {
+        while self.rest().starts_with('.') {
+            self.position += 1;
+            if self.rest().starts_with(char::is_whitespace) {
+                return Err(self.error("expected a name after `.`"));
+            }
+            self.identifier("a name after `.`")?;
+        }
+        let name = owned(&self.text[start..self.position]);
+        Ok(Type { detail: Detail::Name(name), ..Type::plain(BaseType::Class) })
+    }
+
+    /// Parses one level deeper.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, ParseError>) -> Result<T, ParseError> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.error("types or values nest too deeply"));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
     }
 
     fn list_size(&mut self) -> Result<Option<usize>, ParseError> {
@@ -227,16 +338,16 @@ impl<'a> Parser<'a> {
         let write = self.accept("!");
         let after = if self.accept("->") { self.alias_sets()? } else { Vec::new() };
         self.expect(")", "after an alias annotation")?;
-        Ok(Alias { sets, write, after })
+        Ok(Alias { sets: sets.into(), write, after: after.into() })
     }
 
-    fn alias_sets(&mut self) -> Result<Vec<String>, ParseError> {
+    fn alias_sets(&mut self) -> Result<Vec<Name>, ParseError> {
         let mut sets = Vec::new();
         loop {
             if self.accept("*") {
                 sets.push("*".into());
             } else {
-                sets.push(self.identifier("the name of an alias set")?.into());
+                sets.push(owned(self.identifier("the name of an alias set")?));
             }
             if !self.accept("|") {
                 return Ok(sets);
@@ -248,16 +359,18 @@ impl<'a> Parser<'a> {
         self.skip_space();
         let start = self.position;
         match self.rest().chars().next() {
-            Some('[') => self.default_list(),
+            Some('[') => self.nested(Parser::default_list),
             Some(quote @ ('"' | '\'')) => self.default_string(quote),
             Some(c) if c.is_ascii_digit() || matches!(c, '-' | '+' | '.') => self.default_number(),
             _ => match self.identifier("a default value")? {
                 "None" => Ok(Default::None),
                 "True" => Ok(Default::Bool(true)),
                 "False" => Ok(Default::Bool(false)),
+                "inf" => Ok(Default::Float(f64::INFINITY)),
+                "nan" => Ok(Default::Float(f64::NAN)),
                 word => Constant::from_name(word)
                     .map(Default::Constant)
-                    .ok_or_else(|| self.error_at(start, format!("there is no default value `{word}`"))),
+                    .ok_or_else(|| self.error_at(start, format!("unknown default value `{word}`"))),
             },
         }
     }
@@ -266,17 +379,12 @@ impl<'a> Parser<'a> {
         self.expect("[", "before a list")?;
         let mut items = Vec::new();
         if self.accept("]") {
-            return Ok(Default::List(items));
+            return Ok(Default::List(items.into()));
         }
         loop {
-            self.skip_space();
-            // Lists do not nest in the grammar; refusing here also bounds the depth of recursion.
-            if self.rest().starts_with('[') {
-                return Err(self.error("lists of lists are no default value"));
-            }
             items.push(self.default()?);
             if self.accept("]") {
-                return Ok(Default::List(items));
+                return Ok(Default::List(items.into()));
             }
             self.expect(",", "or `]` in a list")?;
         }
@@ -289,7 +397,7 @@ impl<'a> Parser<'a> {
         while let Some((offset, character)) = characters.next() {
             if character == quote {
                 self.position = start + offset + 1;
-                return Ok(Default::Str(value));
+                return Ok(Default::Str(value.into()));
             }
             if character != '\\' {
                 value.push(character);
@@ -298,6 +406,9 @@ impl<'a> Parser<'a> {
             match characters.next() {
                 Some((_, 'n')) => value.push('\n'),
                 Some((_, 't')) => value.push('\t'),
+                Some((_, 'r')) => value.push('\r'),
+                Some((_, 'v')) => value.push('\u{b}'),
+                Some((_, 'f')) => value.push('\u{c}'),
                 Some((_, other)) => value.push(other),
                 None => break,
             }
@@ -306,6 +417,9 @@ impl<'a> Parser<'a> {
     }
 
     fn default_number(&mut self) -> Result<Default, ParseError> {
+        if self.accept("-inf") {
+            return Ok(Default::Float(f64::NEG_INFINITY));
+        }
         let rest = self.rest();
         let mut length = 0;
         let mut previous = ' ';
@@ -319,35 +433,53 @@ impl<'a> Parser<'a> {
         }
         let word = &rest[..length];
         let value = if word.contains(['.', 'e', 'E']) {
-            word.parse().map(Default::Float).map_err(|_| self.error("this is no number"))?
+            word.parse().map(Default::Float).map_err(|_| self.error("invalid number"))?
         } else {
-            word.parse().map(Default::Int).map_err(|_| self.error("this is no integer of 64 bits"))?
+            word.parse().map(Default::Int).map_err(|_| self.error("invalid 64-bit integer"))?
         };
         self.position += length;
         Ok(value)
     }
 }
 
-/// May `value` be the default of an argument of type `ty`?
+fn owned(name: &str) -> Name {
+    Name::Owned(name.to_owned())
+}
+
+/// Whether `word` is the name of a type variable: `t`, `t1`, `tVal`.
+fn is_variable(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix('t') else { return false };
+    rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit())
+}
+
+/// Whether `value` can be the default of an argument of type `ty`.
 fn fits(value: &Default, ty: &Type) -> bool {
-    match (value, ty.list) {
-        (Default::None, _) => ty.optional,
-        // A size says what one value stands for, not how long a list is (`int[2] stride=[]`, `int[1] dim=[-2, -1]`).
-        (Default::List(items), Some(_)) => items.iter().all(|item| fits_base(item, ty.base)),
-        (Default::List(_), None) => false,
+    match (value, ty.element()) {
+        (Default::None, _) => ty.optional || matches!(ty.base, BaseType::NoneType | BaseType::Any),
+        // A size states how often one value is repeated, not how long a list is (`int[2] stride=[]`,
+        // `int[1] dim=[-2, -1]`).
+        (Default::List(items), Some(element)) => items.iter().all(|item| fits(item, &element)),
+        (Default::List(_), None) => ty.base == BaseType::Any,
         // One value stands for every element of a sized list.
-        (value, Some(list)) => list.size.is_some() && fits_base(value, ty.base),
+        (value, Some(element)) => ty.list.is_some_and(|list| list.size.is_some()) && fits(value, &element),
         (value, None) => fits_base(value, ty.base),
     }
 }
 
 fn fits_base(value: &Default, base: BaseType) -> bool {
+    use BaseType::{
+        Any, Bool, Complex, Device, Float, Int, Layout, MemoryFormat, QScheme, Scalar, ScalarType, Str, Variable,
+    };
     match value {
         Default::None | Default::List(_) => false,
-        Default::Bool(_) => matches!(base, BaseType::Bool | BaseType::Scalar),
-        Default::Int(_) => matches!(base, BaseType::Int | BaseType::Float | BaseType::Scalar),
-        Default::Float(_) => matches!(base, BaseType::Float | BaseType::Scalar),
-        Default::Str(_) => base == BaseType::Str,
+        _ if matches!(base, Any | Variable) => true,
+        Default::Bool(_) => matches!(base, Bool | Scalar),
+        // PyTorch prints the named constants of the enumerations as their numbers.
+        Default::Int(_) => {
+            matches!(base, Int | Float | Complex | Scalar | ScalarType | Layout | MemoryFormat | QScheme)
+        }
+        Default::Float(_) => matches!(base, Float | Complex | Scalar),
+        Default::Str(_) => matches!(base, Str | Device),
         Default::Constant(constant) => constant.base() == base,
     }
 }

@@ -1,6 +1,6 @@
-//! The canonical text of a signature: what `parse.rs` reads comes back equal.
+//! Prints the canonical string of a signature. `parse.rs` parses it to an equal signature.
 
-use crate::{Alias, Argument, Default, Return, Signature, Type};
+use crate::{Alias, Argument, BaseType, Default, Detail, Return, Signature, Type};
 use std::fmt::{self, Display, Formatter, Write};
 
 impl Display for Signature {
@@ -24,13 +24,18 @@ impl Display for Signature {
             }
             write!(f, "{argument}")?;
         }
+        if self.is_vararg {
+            f.write_str(if self.arguments.is_empty() { "..." } else { ", ..." })?;
+        }
         f.write_str(") -> ")?;
-        match self.returns.as_slice() {
-            [single] if single.name.is_none() => write!(f, "{single}"),
-            returns => {
+        match (&self.returns[..], self.is_varret) {
+            ([], true) => f.write_str("..."),
+            // Without the outer parentheses a tuple would be read as several returns.
+            ([single], false) if single.name.is_none() && !single.ty.begins_with_parenthesis() => write!(f, "{single}"),
+            (returns, further) => {
                 f.write_char('(')?;
                 list(f, returns)?;
-                f.write_char(')')
+                f.write_str(if further { ", ...)" } else { ")" })
             }
         }
     }
@@ -57,8 +62,10 @@ impl Display for Return {
 
 impl Display for Type {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.base.name())?;
-        if let Some(alias) = &self.alias {
+        let nested = self.base == BaseType::List;
+        self.fmt_base(f)?;
+        // The alias of a nested list follows it: before it, it would belong to the inner list.
+        if let (Some(alias), false) = (&self.alias, nested) {
             write!(f, "({alias})")?;
         }
         if let Some(list) = self.list {
@@ -70,7 +77,38 @@ impl Display for Type {
                 None => f.write_str("[]")?,
             }
         }
+        if let (Some(alias), true) = (&self.alias, nested) {
+            write!(f, "({alias})")?;
+        }
         if self.optional { f.write_char('?') } else { Ok(()) }
+    }
+}
+
+impl Type {
+    fn fmt_base(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.base.name())?;
+        let (open, close) = match self.base {
+            BaseType::List => ("", ""),
+            BaseType::Union => ("[", "]"),
+            _ => ("(", ")"),
+        };
+        match &self.detail {
+            Detail::None => Ok(()),
+            Detail::Name(name) => f.write_str(name),
+            Detail::Types(types) => {
+                f.write_str(open)?;
+                list(f, types)?;
+                f.write_str(close)
+            }
+        }
+    }
+
+    fn begins_with_parenthesis(&self) -> bool {
+        match self.base {
+            BaseType::Tuple => true,
+            BaseType::List => self.inner().first().is_some_and(Type::begins_with_parenthesis),
+            _ => false,
+        }
     }
 }
 
@@ -99,6 +137,9 @@ impl Display for Default {
                         '"' | '\\' => write!(f, "\\{character}")?,
                         '\n' => f.write_str("\\n")?,
                         '\t' => f.write_str("\\t")?,
+                        '\r' => f.write_str("\\r")?,
+                        '\u{b}' => f.write_str("\\v")?,
+                        '\u{c}' => f.write_str("\\f")?,
                         other => f.write_char(other)?,
                     }
                 }
@@ -124,7 +165,7 @@ fn list<T: Display>(f: &mut Formatter<'_>, items: &[T]) -> fmt::Result {
     Ok(())
 }
 
-/// A float as Python's `repr` writes it (`1e-05`, `0.125`, `1.0`): the form that PyTorch's own texts have.
+/// A float in the format of Python's `repr` (`1e-05`, `0.125`, `1.0`), as in PyTorch's signatures.
 fn python_float(value: f64) -> String {
     if value.is_nan() {
         return "nan".into();

@@ -1,38 +1,53 @@
 //! The parts of a signature. Parsing is in `parse.rs`, printing in `print.rs`.
+//!
+//! Names and lists are borrowed or owned: the rows of the operator table are constants, which borrow; a parsed text owns.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+/// A name.
+pub type Name = Cow<'static, str>;
+
+/// A list.
+pub type List<T> = Cow<'static, [T]>;
 
 /// An operator's name, arguments and returns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
-    /// `my` of `my::op(...)`; empty where the text names none (the declarations of Rushlight itself).
-    pub namespace: String,
+    /// `my` of `my::op(...)`; empty if the signature has no namespace (the declarations of Rushlight).
+    pub namespace: Name,
     /// `add` of `add.Tensor(...)`.
-    pub name: String,
+    pub name: Name,
     /// `Tensor` of `add.Tensor(...)`; empty for the default overload.
-    pub overload: String,
-    /// Positional arguments first, then those behind `*`.
-    pub arguments: Vec<Argument>,
+    pub overload: Name,
+    /// Positional arguments first, then those after `*`.
+    pub arguments: List<Argument>,
     /// Empty for `-> ()`.
-    pub returns: Vec<Return>,
+    pub returns: List<Return>,
+    /// Takes any number of further arguments (`...`).
+    pub is_vararg: bool,
+    /// Returns any number of further values (`...`).
+    pub is_varret: bool,
 }
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The name, as keyword arguments spell it.
-    pub name: String,
+    /// The name, also for keyword arguments.
+    pub name: Name,
     /// The type, with its alias annotation.
     pub ty: Type,
-    /// The value when a call leaves the argument out.
+    /// The default value.
     pub default: Option<Default>,
-    /// Stands behind `*`: given by name only.
+    /// Declared after `*`: keyword-only.
     pub kwarg_only: bool,
 }
 
 /// One return value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Return {
-    /// The name, where the signature gives one (`-> (Tensor values, Tensor indices)`).
-    pub name: Option<String>,
+    /// The name, if the signature has one (`-> (Tensor values, Tensor indices)`).
+    pub name: Option<Name>,
     /// The type, with its alias annotation.
     pub ty: Type,
 }
@@ -40,55 +55,112 @@ pub struct Return {
 /// The type of an argument or return: `Tensor(a!)`, `int[2]?`, `Tensor?[]`, ...
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// What one element is.
+    /// The type of one element.
     pub base: BaseType,
+    /// The types or the name that belong to `base`: `Dict(str, int)`, `t`.
+    pub detail: Detail,
     /// `Tensor(a!)`: which memory this may share with others, and whether it is written.
     pub alias: Option<Alias>,
-    /// A list of elements rather than one.
+    /// Whether this is a list of elements, and its properties.
     pub list: Option<ListType>,
-    /// May be None (of the whole, as in `int[]?`).
+    /// Whether the argument may be None (the whole of `int[]?`).
     pub optional: bool,
+}
+
+/// What completes a base type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// The base type is complete.
+    #[default]
+    None,
+    /// The name of a type variable or of a class.
+    Name(Name),
+    /// The types in parentheses: key and value of a dict, the elements of a tuple, the element of a nested list.
+    Types(List<Type>),
 }
 
 /// The list part of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListType {
-    /// `int[2]`: a single value given stands for so many.
+    /// `int[2]`: a single given value is repeated this many times.
     pub size: Option<usize>,
     /// `Tensor?[]`: each element may be None.
     pub optional_elements: bool,
 }
 
-/// The kinds of values that operators take and return. `SymInt` is read as `int`.
-#[allow(missing_docs, reason = "each is the PyTorch type of that name")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BaseType {
-    Tensor,
-    Scalar,
-    Int,
-    Float,
-    Bool,
-    Str,
-    ScalarType,
-    Layout,
-    Device,
-    MemoryFormat,
-    Generator,
-    Dimname,
-    Storage,
-    QScheme,
-    Stream,
+macro_rules! base_types {
+    ($($(#[doc = $doc:literal])? $variant:ident = $name:literal),* $(,)?) => {
+        /// The kinds of values that operators take and return. `SymInt` is read as `int`, `number` as `Scalar`.
+        #[allow(missing_docs, reason = "each is the PyTorch type of that name")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum BaseType { $($(#[doc = $doc])? $variant),* }
+
+        impl BaseType {
+            /// Every base type.
+            pub const ALL: &[BaseType] = &[$(BaseType::$variant),*];
+
+            /// The name in the grammar. Empty for a tuple, a nested list, a type variable and a class.
+            pub const fn name(self) -> &'static str {
+                match self { $(BaseType::$variant => $name),* }
+            }
+        }
+    };
+}
+
+base_types! {
+    Tensor = "Tensor",
+    Scalar = "Scalar",
+    Int = "int",
+    Float = "float",
+    Bool = "bool",
+    Str = "str",
+    Complex = "complex",
+    ScalarType = "ScalarType",
+    Layout = "Layout",
+    Device = "Device",
+    MemoryFormat = "MemoryFormat",
+    Generator = "Generator",
+    Dimname = "Dimname",
+    Storage = "Storage",
+    QScheme = "QScheme",
+    Stream = "Stream",
+    NoneType = "NoneType",
+    Any = "Any",
+    AnyEnum = "AnyEnumType",
+    AnyClass = "AnyClassType",
+    AnyList = "AnyListType",
+    AnyTuple = "AnyTupleType",
+    PyObject = "PyObject",
+    Capsule = "Capsule",
+    /// `Dict(str, t)`
+    Dict = "Dict",
+    /// `Future(t)`
+    Future = "Future",
+    /// `Await(t)`
+    Await = "Await",
+    /// `RRef(t)`
+    RRef = "RRef",
+    /// `Union[int, Tensor]`
+    Union = "Union",
+    /// `(int, Tensor)`
+    Tuple = "",
+    /// The inner list of `int[][]`
+    List = "",
+    /// `t`, `tVal`: any type, but the same everywhere in the signature
+    Variable = "",
+    /// `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`
+    Class = "",
 }
 
 /// An alias annotation: `(a)`, `(a!)`, `(a|b)`, `(a -> *)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alias {
     /// The alias sets before the call.
-    pub sets: Vec<String>,
+    pub sets: List<Name>,
     /// The memory is written.
     pub write: bool,
-    /// The alias sets after the call, where they differ (`*` is the wildcard).
-    pub after: Vec<String>,
+    /// The alias sets after the call, if they differ (`*` is the wildcard).
+    pub after: List<Name>,
 }
 
 /// A default value.
@@ -98,14 +170,14 @@ pub enum Default {
     None,
     /// True or False
     Bool(bool),
-    /// An integer; it may stand for a float, a Scalar or every element of a sized list too.
+    /// An integer; it may also stand for a float, a Scalar or every element of a sized list.
     Int(i64),
     /// A real number
     Float(f64),
     /// A string
-    Str(String),
+    Str(Name),
     /// A list in brackets
-    List(Vec<Default>),
+    List(List<Default>),
     /// A named constant of c10
     Constant(Constant),
 }
@@ -136,7 +208,17 @@ pub enum Constant {
 impl Signature {
     /// `name` or `name.overload`, without the namespace.
     pub fn full_name(&self) -> String {
-        if self.overload.is_empty() { self.name.clone() } else { format!("{}.{}", self.name, self.overload) }
+        if self.overload.is_empty() {
+            self.name.clone().into_owned()
+        } else {
+            format!("{}.{}", self.name, self.overload)
+        }
+    }
+
+    /// [`full_name`](Signature::full_name) with the namespace, if there is one: `prim::device`.
+    pub fn qualified_name(&self) -> String {
+        let name = self.full_name();
+        if self.namespace.is_empty() { name } else { format!("{}::{name}", self.namespace) }
     }
 
     /// The arguments that a call may give by position.
@@ -149,14 +231,14 @@ impl Signature {
         self.arguments.iter().find(|argument| argument.name == name)
     }
 
-    /// Does the call write into any argument?
+    /// Whether the call writes into any argument.
     pub fn writes(&self) -> bool {
         self.arguments.iter().any(Argument::is_written)
     }
 }
 
 impl Argument {
-    /// Does the call write into this argument (`Tensor(a!)`)?
+    /// Whether the call writes into this argument (`Tensor(a!)`).
     pub fn is_written(&self) -> bool {
         self.ty.is_written()
     }
@@ -165,72 +247,63 @@ impl Argument {
 impl Type {
     /// A plain type: no alias, no list, not optional.
     pub const fn plain(base: BaseType) -> Type {
-        Type { base, alias: None, list: None, optional: false }
+        Type { base, detail: Detail::None, alias: None, list: None, optional: false }
     }
 
-    /// Is memory of this type written (`Tensor(a!)`)?
+    /// Whether memory of this type is written (`Tensor(a!)`).
     pub fn is_written(&self) -> bool {
         self.alias.as_ref().is_some_and(|alias| alias.write)
     }
 
-    /// Is this a single, not optional `base`?
+    /// The types in parentheses: key and value of a dict, the elements of a tuple.
+    pub fn inner(&self) -> &[Type] {
+        match &self.detail {
+            Detail::Types(types) => types,
+            Detail::None | Detail::Name(_) => &[],
+        }
+    }
+
+    /// The type of an element, if this is a list.
+    pub fn element(&self) -> Option<Type> {
+        let list = self.list?;
+        Some(match (self.base, self.inner()) {
+            (BaseType::List, [inner]) => Type { optional: list.optional_elements, ..inner.clone() },
+            _ => Type { list: None, optional: list.optional_elements, ..self.clone() },
+        })
+    }
+
+    /// Whether this is a single, not optional `base`.
     pub fn is(&self, base: BaseType) -> bool {
         self.base == base && self.list.is_none() && !self.optional
     }
 
-    /// Is this a list?
+    /// Whether this is a list.
     pub fn is_list(&self) -> bool {
         self.list.is_some()
     }
 }
 
 impl BaseType {
-    /// Every base type.
-    pub const ALL: [BaseType; 15] = [
-        BaseType::Tensor,
-        BaseType::Scalar,
-        BaseType::Int,
-        BaseType::Float,
-        BaseType::Bool,
-        BaseType::Str,
-        BaseType::ScalarType,
-        BaseType::Layout,
-        BaseType::Device,
-        BaseType::MemoryFormat,
-        BaseType::Generator,
-        BaseType::Dimname,
-        BaseType::Storage,
-        BaseType::QScheme,
-        BaseType::Stream,
-    ];
-
-    /// The name in the grammar.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BaseType::Tensor => "Tensor",
-            BaseType::Scalar => "Scalar",
-            BaseType::Int => "int",
-            BaseType::Float => "float",
-            BaseType::Bool => "bool",
-            BaseType::Str => "str",
-            BaseType::ScalarType => "ScalarType",
-            BaseType::Layout => "Layout",
-            BaseType::Device => "Device",
-            BaseType::MemoryFormat => "MemoryFormat",
-            BaseType::Generator => "Generator",
-            BaseType::Dimname => "Dimname",
-            BaseType::Storage => "Storage",
-            BaseType::QScheme => "QScheme",
-            BaseType::Stream => "Stream",
+    /// The base type of this name. `SymInt` and `int64_t` are `int`, `number` is `Scalar`.
+    pub fn from_name(name: &str) -> Option<BaseType> {
+        match name {
+            "" => None,
+            "SymInt" | "int64_t" => Some(BaseType::Int),
+            "SymFloat" => Some(BaseType::Float),
+            "SymBool" => Some(BaseType::Bool),
+            "number" => Some(BaseType::Scalar),
+            name => BaseType::ALL.iter().copied().find(|base| base.name() == name),
         }
     }
 
-    /// The base type of this name (`SymInt` is `int`).
-    pub fn from_name(name: &str) -> Option<BaseType> {
-        if name == "SymInt" {
-            return Some(BaseType::Int);
+    /// How many types follow in parentheses: `None` if none do.
+    pub(crate) fn parameters(self) -> Option<RangeInclusive<usize>> {
+        match self {
+            BaseType::Dict => Some(2..=2),
+            BaseType::Future | BaseType::Await | BaseType::RRef => Some(1..=1),
+            BaseType::Union => Some(1..=usize::MAX),
+            _ => None,
         }
-        BaseType::ALL.into_iter().find(|base| base.name() == name)
     }
 }
 

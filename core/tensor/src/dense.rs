@@ -1,28 +1,30 @@
 //! A dense tensor's body, and the one consistent snapshot of it that a call works on.
 //!
-//! Shape rules and kernels see only this: storage, dtype, device, sizes, strides, offset. They never look at
-//! the tensor again, so metadata that another thread changes meanwhile cannot lead them to invalid memory.
+//! Shape rules and kernels only use this: storage, dtype, device, sizes, strides, offset. They never access the tensor
+//! again, so metadata that another thread changes meanwhile cannot lead them to invalid memory.
 
+use crate::components::Components;
 use rushlight_base::{
     DType, Device, DeviceType, DimVec, MemoryFormat, Result, Storage, contiguous_strides, copy_dims, ensure, err,
     format_sizes, numel, push_contiguous_strides,
 };
+use std::sync::Arc;
 
-/// Sizes, strides and offset (in elements): how a tensor looks at its storage.
+/// Sizes, strides and offset (in elements): the geometry of a tensor in its storage.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Extent of each dimension.
     pub sizes: DimVec,
     /// Step of each dimension, in elements.
     pub strides: DimVec,
-    /// Where the first element stands in the storage.
+    /// Offset of the first element in the storage.
     pub offset: i64,
 }
 
 impl Clone for Geometry {
     #[inline(always)]
     fn clone(&self) -> Geometry {
-        // SmallVec's own clone goes element by element.
+        // SmallVec's own clone copies one element at a time.
         Geometry { sizes: copy_dims(&self.sizes), strides: copy_dims(&self.strides), offset: self.offset }
     }
 }
@@ -39,8 +41,8 @@ impl Geometry {
         self.sizes.iter().product()
     }
 
-    /// Are the elements in row-major order without gaps? Dimensions of size 1 may have any stride, and a
-    /// tensor without elements always is.
+    /// Whether the elements are row-major without gaps. Dimensions of size 1 may have any stride, and a tensor without
+    /// elements always is.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1i64;
@@ -58,7 +60,7 @@ impl Geometry {
         true
     }
 
-    /// Is the tensor laid out in this memory format?
+    /// Whether the tensor is contiguous in this memory format.
     pub fn is_contiguous_in(&self, format: MemoryFormat) -> bool {
         match format {
             MemoryFormat::Contiguous | MemoryFormat::Preserve => self.is_contiguous(),
@@ -67,7 +69,7 @@ impl Geometry {
         }
     }
 
-    /// Are the strides those of a gap-free tensor whose fastest dimension is `order[0]`, and so on?
+    /// Whether the strides are those of a gap-free tensor whose fastest dimension is `order[0]`, and so on.
     fn follows(&self, order: &[usize]) -> bool {
         if self.sizes.len() != order.len() {
             return false;
@@ -80,7 +82,7 @@ impl Geometry {
         })
     }
 
-    /// The half-open range of elements, relative to the storage, that this geometry can touch.
+    /// The half-open range of elements, relative to the storage, that this geometry can access.
     pub fn element_range(&self) -> (i64, i64) {
         if self.sizes.contains(&0) {
             return (self.offset, self.offset);
@@ -95,7 +97,7 @@ impl Geometry {
     }
 }
 
-/// Strides for `sizes` in a memory format (`Preserve` means row-major here: there is nothing to preserve).
+/// Strides for `sizes` in a memory format (`Preserve` means row-major here, without an input to preserve).
 pub fn strides_in(sizes: &[i64], format: MemoryFormat) -> Result<DimVec> {
     let order: &[usize] = match format {
         MemoryFormat::Contiguous | MemoryFormat::Preserve => return Ok(contiguous_strides(sizes)),
@@ -114,13 +116,13 @@ pub fn strides_in(sizes: &[i64], format: MemoryFormat) -> Result<DimVec> {
     let mut step = 1i64;
     for &dim in order {
         strides[dim] = step;
-        step = step.wrapping_mul(sizes[dim].max(1));
+        step = step.wrapping_mul(sizes[dim]);
     }
     Ok(strides)
 }
 
-/// What was put off: a tensor's elements are those of its storage conjugated, or negated, or both. Kernels never meet
-/// such a tensor: the layer `dispatch/lazy.rs` carries out what was put off before it calls them.
+/// The lazy bits: a tensor's elements are those of its storage conjugated (conj bit), negated (neg bit), or both.
+/// Kernels never receive such a tensor: the layer `dispatch/lazy.rs` materializes the bits before it calls them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lazy {
     /// Conjugated.
@@ -130,23 +132,23 @@ pub struct Lazy {
 }
 
 impl Lazy {
-    /// Nothing was put off.
+    /// No lazy bit is set.
     pub const NONE: Lazy = Lazy { conj: false, neg: false };
 }
 
-/// What a view shows of a storage: more than a geometry where the elements are taken for something else.
+/// The result of a view rule: more than a geometry if the elements are reinterpreted.
 pub struct Shown {
-    /// How it looks at the storage.
+    /// The geometry of the view.
     pub geometry: Geometry,
-    /// As which elements.
+    /// The element type of the view.
     pub dtype: DType,
-    /// What is put off.
+    /// The lazy bits.
     pub lazy: Lazy,
 }
 
-/// What the rule of a view returns.
+/// The result of a view rule.
 pub trait View {
-    /// All of what a view of `base` shows.
+    /// The full description of a view of `base`.
     fn of(self, base: &Dense) -> Shown;
 }
 
@@ -163,23 +165,25 @@ impl View for Shown {
     }
 }
 
-/// The consistent snapshot of a dense tensor: what a call works on from its first look to its end.
+/// A consistent snapshot of a dense tensor, which a call uses from start to end.
 #[derive(Clone)]
 pub struct Dense {
     /// The shared bytes.
     pub storage: Storage,
-    /// How the tensor looks at them.
+    /// Sizes, strides and offset in the storage.
     pub geometry: Geometry,
     /// Element type.
     pub dtype: DType,
     /// Where the bytes are.
     pub device: Device,
-    /// Is this a number in a tensor's clothes (see `KeySet::WRAPPED`)?
+    /// Whether this is a wrapped number (see `KeySet::WRAPPED`).
     pub wrapped: bool,
-    /// What of the elements was put off.
+    /// The lazy bits of the elements.
     pub lazy: Lazy,
-    // What every call asks, known from the start: a body never changes.
-    /// Is the geometry row-major without gaps?
+    /// Indices and values of a sparse tensor, whose storage is empty.
+    pub(crate) sparse: Option<Arc<Components>>,
+    // Computed once, since every call uses them: a body never changes.
+    /// Whether the geometry is row-major without gaps.
     contiguous: bool,
     /// Number of elements.
     elements: i64,
@@ -187,9 +191,9 @@ pub struct Dense {
     at: *mut u8,
 }
 
-// SAFETY: the address lies in the storage, and is no more than the storage hands out itself to any thread.
+// SAFETY: the address points into the storage, which any thread may use; the other fields are plain data.
 unsafe impl Send for Dense {}
-// SAFETY: as above.
+// SAFETY: a body is never modified, and any thread may use the storage behind the address.
 unsafe impl Sync for Dense {}
 
 impl Dense {
@@ -198,22 +202,32 @@ impl Dense {
     pub fn new(storage: Storage, geometry: Geometry, dtype: DType, device: Device) -> Dense {
         let (contiguous, elements) = (geometry.is_contiguous(), geometry.numel());
         let at = storage.data().wrapping_offset(geometry.offset as isize * dtype.size() as isize);
-        Dense { storage, geometry, dtype, device, wrapped: false, lazy: Lazy::NONE, contiguous, elements, at }
+        let (wrapped, lazy, sparse) = (false, Lazy::NONE, None);
+        Dense { storage, geometry, dtype, device, wrapped, lazy, sparse, contiguous, elements, at }
     }
 
-    /// A row-major tensor of `elements` over `storage` whose shape comes with [`Dense::set_shape`].
+    /// A row-major tensor of `elements` over `storage` whose shape is set with [`Dense::set_shape`].
     #[inline(always)]
     pub(crate) fn shapeless(storage: Storage, elements: i64, dtype: DType, device: Device) -> Dense {
         let geometry = Geometry { sizes: DimVec::new(), strides: DimVec::new(), offset: 0 };
         let at = storage.data();
-        Dense { storage, geometry, dtype, device, wrapped: false, lazy: Lazy::NONE, contiguous: true, elements, at }
+        let (wrapped, lazy, sparse, contiguous) = (false, Lazy::NONE, None, true);
+        Dense { storage, geometry, dtype, device, wrapped, lazy, sparse, contiguous, elements, at }
+    }
+
+    /// The body of a sparse tensor of these sizes: without bytes. Its indices and values are in `components`.
+    pub(crate) fn without_bytes(sizes: &[i64], dtype: DType, components: Components) -> Result<Dense> {
+        numel(sizes)?;
+        let mut body = Dense::new(Storage::allocate(0)?, Geometry::contiguous(sizes), dtype, Device::CPU);
+        body.sparse = Some(Arc::new(components));
+        Ok(body)
     }
 
     /// The shape of a [`Dense::shapeless`] tensor, with as many elements.
     #[inline(always)]
     pub(crate) fn set_shape(&mut self, sizes: DimVec) {
         debug_assert!(self.geometry.sizes.is_empty() && sizes.iter().product::<i64>() == self.elements);
-        // SAFETY: an empty vector owns nothing that would have to be dropped.
+        // SAFETY: the overwritten vector is empty and not spilled, so it owns nothing that would have to be dropped.
         unsafe { std::ptr::write(&mut self.geometry.sizes, sizes) };
         push_contiguous_strides(&mut self.geometry.strides, &self.geometry.sizes);
     }
@@ -242,13 +256,13 @@ impl Dense {
         self.elements
     }
 
-    /// Row-major without gaps?
+    /// Whether the elements are row-major without gaps.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.contiguous
     }
 
-    /// Has shape and dtype, but no data?
+    /// Whether it has shape and dtype, but no data.
     #[inline]
     pub fn is_meta(&self) -> bool {
         self.device.kind == DeviceType::Meta
@@ -260,12 +274,12 @@ impl Dense {
         self.at
     }
 
-    /// The same bytes seen through another geometry. A view of a number is a tensor like others.
+    /// The same bytes with another geometry. A view of a wrapped number is not a wrapped number.
     pub fn with_geometry(&self, geometry: Geometry) -> Dense {
         Dense::new(self.storage.clone(), geometry, self.dtype, self.device)
     }
 
-    /// The same bytes as a view shows them.
+    /// The same bytes with the geometry, dtype and lazy bits of a view.
     #[inline]
     pub fn shown(&self, view: impl View) -> Dense {
         let Shown { geometry, dtype, lazy } = view.of(self);
@@ -274,14 +288,14 @@ impl Dense {
         dense
     }
 
-    /// Is every element at an address of its own? (`expand` makes tensors where this is not so.)
+    /// Whether every element has its own address. (Not so for results of `expand`.)
     pub fn has_internal_overlap(&self) -> bool {
         if self.is_contiguous() {
             return false;
         }
-        // Exact for what strided views produce: ordered by stride, each dimension must step over all the
-        // smaller ones together. A tensor that fails only this test may still have no overlap (as_strided
-        // puzzles); like PyTorch, only a certain overlap (stride 0) is reported.
+        // Exact for geometries of strided views: ordered by stride, each dimension must step over the extent of all
+        // smaller ones. A tensor that fails only this test may still have no overlap (unusual as_strided geometries);
+        // like PyTorch, only a certain overlap (stride 0) is reported.
         self.sizes().iter().zip(self.strides()).any(|(&size, &stride)| size > 1 && stride == 0)
             && !self.sizes().contains(&0)
     }
@@ -298,7 +312,7 @@ impl Dense {
         Ok(())
     }
 
-    /// Can these two touch the same bytes?
+    /// Whether these two can touch the same bytes.
     pub fn may_share_memory(&self, other: &Dense) -> bool {
         if self.is_meta() || other.is_meta() {
             return false;
@@ -315,7 +329,7 @@ impl Dense {
         (at(low), at(high))
     }
 
-    /// Are these exactly the same elements in the same order?
+    /// Whether these are exactly the same elements in the same order.
     pub fn is_same_view(&self, other: &Dense) -> bool {
         self.ptr() == other.ptr()
             && self.dtype == other.dtype
@@ -340,20 +354,20 @@ fn reach(sizes: &[i64], strides: &[i64]) -> Result<i64> {
     })
 }
 
-/// What a shape rule says of an output: everything but the values.
+/// The metadata of an output, as a shape rule determines it: everything but the values.
 ///
-/// In this order: were the padding of `device` in front, LLVM would copy the sizes together with it, in words that are not
-/// those they were written in, for which processors wait.
+/// The order of the fields matters: with the padding of `device` in front, LLVM copies the sizes together with it, in
+/// words that differ from those in which they were written, which stalls the processor.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Spec {
     /// Extent of each dimension.
     pub sizes: DimVec,
-    /// Step of each dimension; row-major if not said. Boxed because it is rare: a spec travels by value.
+    /// Step of each dimension; `None`: row-major. Boxed because it is rare: a spec is passed by value.
     pub strides: Option<Box<DimVec>>,
     /// Element type.
     pub dtype: DType,
-    /// Where the output lives.
+    /// The device of the output.
     pub device: Device,
 }
 
@@ -369,14 +383,14 @@ impl Spec {
         self
     }
 
-    /// Memory for an intermediate result, not initialised. What an operator returns is made by `Spec::make`.
+    /// Uninitialized memory for an intermediate result. `Spec::make` creates results of operators.
     pub fn allocate(self) -> Result<Dense> {
         let (elements, bytes) = self.extent()?;
         let storage = self.storage(bytes)?;
         Ok(self.over(storage, elements))
     }
 
-    /// How many elements there are, and how many bytes they take.
+    /// Number of elements, and of bytes.
     #[inline(always)]
     pub(crate) fn extent(&self) -> Result<(i64, usize)> {
         let elements = numel(&self.sizes)?;
@@ -396,7 +410,7 @@ impl Spec {
         }
     }
 
-    /// The body of this output over `storage`, which has room for its `elements`.
+    /// The body of this output over `storage`, which is large enough for its `elements`.
     #[inline(always)]
     pub(crate) fn over(self, storage: Storage, elements: i64) -> Dense {
         let Spec { sizes, strides, dtype, device } = self;
@@ -408,7 +422,7 @@ impl Spec {
         dense
     }
 
-    /// May this result be stored as `dtype`?
+    /// Whether this result may be stored as `dtype`.
     pub fn check_cast(&self, dtype: DType) -> Result<()> {
         ensure!(
             self.dtype == dtype || self.dtype.can_cast(dtype),
@@ -426,16 +440,16 @@ fn too_large(sizes: &[i64]) -> rushlight_base::Error {
     err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes))
 }
 
-/// Why there is no memory on a CUDA device: no device, or a build without the CUDA column.
+/// The reason why there is no memory on a CUDA device: no device, or a build without CUDA.
 #[cold]
 fn no_cuda_memory(device: Device) -> rushlight_base::Error {
     #[cfg(feature = "cuda")]
     return match rushlight_cuda::check_device(device) {
         Err(error) => error,
-        Ok(()) => err!(NotImplemented, "no kernel makes tensors on device {device}"),
+        Ok(()) => err!(NotImplemented, "no kernel creates tensors on device {device}"),
     };
     #[cfg(not(feature = "cuda"))]
-    err!(Runtime, "no CUDA device: this build of Rushlight has no CUDA, so there is no device {device}")
+    err!(Runtime, "no CUDA device: this build of Rushlight has no CUDA, so {device} is not available")
 }
 
 #[cfg(test)]
@@ -456,6 +470,7 @@ mod tests {
         assert!(!geometry(&[2, 3], &[1, 2]).is_contiguous());
         assert!(geometry(&[2, 3, 4, 5], &[60, 1, 15, 3]).is_contiguous_in(MemoryFormat::ChannelsLast));
         assert_eq!(strides_in(&[2, 3, 4, 5], MemoryFormat::ChannelsLast).unwrap().as_slice(), &[60, 1, 15, 3]);
+        assert_eq!(strides_in(&[2, 3, 4, 0], MemoryFormat::ChannelsLast).unwrap().as_slice(), &[0, 1, 0, 3]);
     }
 
     #[test]

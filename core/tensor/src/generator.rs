@@ -15,19 +15,25 @@ impl Generator {
         Generator(Arc::new(Mutex::new(random::Generator::new(seed))))
     }
 
-    /// A generator that starts from a seed that nobody can foresee.
+    /// A generator with an unpredictable seed.
     fn unforeseen() -> Generator {
         let generator = Generator::new(random::Generator::DEFAULT_SEED);
         generator.lock().seed();
         generator
     }
 
-    /// The generator that operators use when they are given none. Until somebody seeds it, each process has other numbers.
+    /// The default generator. Until it is seeded, its numbers differ from process to process.
     pub fn default_cpu() -> Generator {
         DEFAULT.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Generator::unforeseen).clone()
     }
 
-    /// Draw from it. An operator holds the lock for its whole output, so that concurrent calls do not mix.
+    /// Whether both are the same generator.
+    pub fn is(&self, other: &Generator) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Locks it for sampling. An operator holds the lock for its whole output, so that concurrent calls do not
+    /// interleave.
     pub fn lock(&self) -> MutexGuard<'_, random::Generator> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -37,17 +43,18 @@ impl Generator {
         generator.cloned().unwrap_or_else(Generator::default_cpu)
     }
 
-    /// Hand the reference out as a C handle.
+    /// Converts the reference to a C handle.
     pub fn into_raw(self) -> *const Mutex<random::Generator> {
         Arc::into_raw(self.0)
     }
 
-    /// Take back a reference that [`Generator::into_raw`] handed out.
+    /// Takes back a reference from [`Generator::into_raw`].
     ///
     /// # Safety
     /// `raw` came from `into_raw` and was not taken back before.
     pub unsafe fn from_raw(raw: *const Mutex<random::Generator>) -> Generator {
-        // SAFETY: the caller's promise is that of Arc::from_raw.
+        // SAFETY: the caller guarantees that `raw` came from `into_raw`, that is from `Arc::into_raw`, and is taken
+        // back once.
         Generator(unsafe { Arc::from_raw(raw) })
     }
 }
@@ -58,12 +65,12 @@ impl std::fmt::Debug for Generator {
     }
 }
 
-/// Seed the default generator (`torch::manual_seed`).
+/// Seeds the default generator (`torch::manual_seed`).
 pub fn manual_seed(seed: u64) {
     Generator::default_cpu().lock().manual_seed(seed);
 }
 
-/// Forget the default generator; the next use starts a new one.
+/// Forgets the default generator; the next use creates a new one.
 pub fn shutdown() {
     DEFAULT.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
@@ -72,9 +79,9 @@ pub fn shutdown() {
 mod tests {
     use super::*;
 
-    /// Programs that never seed must not repeat each other's numbers.
+    /// The seed is unpredictable, so that programs that never seed do not repeat each other's numbers.
     #[test]
-    fn what_nobody_seeded_differs_each_time() {
+    fn an_unseeded_generator_differs_each_time() {
         let seed = || Generator::unforeseen().lock().initial_seed();
         assert_ne!(seed(), seed());
         assert_ne!(seed(), random::Generator::DEFAULT_SEED);

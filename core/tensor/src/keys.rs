@@ -1,7 +1,7 @@
-//! Keys: one bit for each thing about a call that may need more than the device kernel.
+//! Dispatch keys: one bit for each property of a call that may need more than the device kernel.
 //!
-//! A call ORs the keys of its tensor arguments with what the thread includes, takes away what the thread
-//! excludes, and looks at one word. With no layer bit left it goes straight to the typed kernel.
+//! A call ORs the keys of its tensor arguments with the keys that the thread includes, removes those that it excludes,
+//! and tests one word. With no layer bit left it calls the typed kernel directly.
 
 use crate::dense::{Dense, Lazy};
 use rushlight_base::DeviceType;
@@ -16,44 +16,45 @@ impl KeySet {
     /// No key.
     pub const EMPTY: KeySet = KeySet(0);
 
-    // Facts about a tensor that kernels look at, but no layer does.
-    /// A 0-dim tensor made from a number: it does not take part in dtype promotion on equal terms.
+    // Properties of a tensor that only kernels use, no layer.
+    /// A wrapped number: a 0-dim tensor created from a number, which has lower priority in dtype promotion.
     pub const WRAPPED: KeySet = KeySet(1 << 0);
     /// Shape without data.
     pub const META: KeySet = KeySet(1 << 1);
-    /// Lives on a CUDA device.
+    /// Is stored on a CUDA device.
     pub const CUDA: KeySet = KeySet(1 << 2);
 
-    /// Made in inference mode. Outside of it, calls with such a tensor pass the autograd layer, which refuses to save it
-    /// or to write to it; in inference mode the thread excludes the key.
+    /// Created in inference mode. Outside of it, calls with such a tensor pass the autograd layer, which rejects saving
+    /// it or writing to it; in inference mode the thread excludes the key.
     pub const INFERENCE: KeySet = KeySet(1 << 3);
 
-    // Facts about a tensor that a layer below autograd's callers carries out.
+    // Properties of a tensor that a layer materializes.
     /// The elements are those of the storage, conjugated.
     pub const CONJ: KeySet = KeySet(1 << 14);
     /// The elements are those of the storage, negated.
     pub const NEG: KeySet = KeySet(1 << 15);
-    /// Something was put off.
+    /// The lazy bits: conjugated or negated.
     pub const LAZY: KeySet = KeySet(KeySet::CONJ.0 | KeySet::NEG.0);
+
+    /// Has indices and values instead of elements in memory: only the layer of sparse tensors handles it.
+    pub const SPARSE: KeySet = KeySet(1 << 13);
 
     // Layers, innermost first.
     /// Has autograd metadata: requires a gradient, or is a tracked view.
     pub const AUTOGRAD: KeySet = KeySet(1 << 16);
-    /// Mixed precision is on (a thread's key).
-    pub const AUTOCAST: KeySet = KeySet(1 << 17);
-    /// Forward-mode tangents.
-    pub const FORWARD_AD: KeySet = KeySet(1 << 18);
-    /// Wrapped for vectorisation over a hidden dimension.
-    pub const VMAP: KeySet = KeySet(1 << 19);
     /// Calls are recorded (a thread's key).
     pub const RECORD: KeySet = KeySet(1 << 20);
 
     /// Layers that work on boxed values. Each has one file in `dispatch/`.
-    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0);
+    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::SPARSE.0);
     /// Everything that keeps a call from going straight to the kernel.
     pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0 | KeySet::INFERENCE.0);
 
-    /// The facts that follow from a tensor's body.
+    /// The keys that [`KeySet::of`] decides on.
+    pub(crate) const OF_BODY: KeySet =
+        KeySet(KeySet::WRAPPED.0 | KeySet::META.0 | KeySet::CUDA.0 | KeySet::LAZY.0 | KeySet::SPARSE.0);
+
+    /// The keys that follow from a tensor's body.
     #[inline(always)]
     pub(crate) fn of(dense: &Dense) -> KeySet {
         let place = match dense.device.kind {
@@ -61,28 +62,34 @@ impl KeySet {
             DeviceType::Meta => KeySet::META,
             DeviceType::Cuda => KeySet::CUDA,
         };
-        if dense.wrapped || dense.lazy != Lazy::NONE { place | KeySet::of_rare(dense) } else { place }
+        let is_rare = dense.wrapped || dense.lazy != Lazy::NONE || dense.sparse.is_some();
+        if is_rare { place | KeySet::of_rare(dense) } else { place }
     }
 
     #[cold]
     fn of_rare(dense: &Dense) -> KeySet {
-        let facts = [(dense.wrapped, KeySet::WRAPPED), (dense.lazy.conj, KeySet::CONJ), (dense.lazy.neg, KeySet::NEG)];
+        let facts = [
+            (dense.wrapped, KeySet::WRAPPED),
+            (dense.lazy.conj, KeySet::CONJ),
+            (dense.lazy.neg, KeySet::NEG),
+            (dense.sparse.is_some(), KeySet::SPARSE),
+        ];
         facts.into_iter().filter(|(is, _)| *is).fold(KeySet::EMPTY, |keys, (_, key)| keys | key)
     }
 
-    /// Is any key of `other` in this set?
+    /// Whether any key of `other` is in this set.
     #[inline]
     pub const fn intersects(self, other: KeySet) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Is no key in the set?
+    /// Whether no key is in the set.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Is a layer among the keys that works on boxed values?
+    /// Whether a layer on boxed values is among the keys.
     #[inline]
     pub const fn is_boxed(self) -> bool {
         self.intersects(KeySet::BOXED)
@@ -137,28 +144,29 @@ struct Local {
 }
 
 thread_local! {
-    // Constant and without a destructor, so that the library can be unloaded while the thread lives on.
+    // Constant and without a destructor, so that the library can be unloaded while the thread lives.
     static LOCAL: Cell<Local> = const { Cell::new(Local { include: KeySet::EMPTY, exclude: KeySet::EMPTY }) };
 }
 
-/// The layers that a call has to pass whose tensors have `tensors`. Empty: straight to the kernel.
+/// The layers that a call whose tensors have the keys `tensors` has to pass. Empty: the typed kernel is called
+/// directly.
 #[inline]
 pub fn active(tensors: KeySet) -> KeySet {
     let local = LOCAL.get();
     (tensors | local.include) & !local.exclude & KeySet::LAYERS
 }
 
-/// The layers that a call has to pass which only looks at memory in another way: what was put off stays so.
+/// The layers of a call that only creates a view: lazy bits are kept.
 #[inline]
 pub fn active_for_view(tensors: KeySet) -> KeySet {
     active(tensors) & !KeySet::LAZY
 }
 
-/// While it lives, the thread includes or excludes keys; then the former state comes back.
+/// Includes or excludes keys of the thread while it lives; then restores the previous state.
 #[must_use = "the keys change back when the guard is dropped"]
 pub struct KeyGuard {
     before: Local,
-    /// A guard belongs to its thread.
+    /// Not `Send`: a guard belongs to its thread.
     _not_send: std::marker::PhantomData<*mut ()>,
 }
 
@@ -195,26 +203,26 @@ impl Drop for KeyGuard {
     }
 }
 
-/// Switch a key of this thread on or off, without a scope (`rlt_record_start` and its kin).
+/// Switches a key of this thread on or off, without a scope (`rlt_record_start` and similar functions).
 pub fn set_included(keys: KeySet, on: bool) {
     let local = LOCAL.get();
     let include = if on { local.include | keys } else { local.include & !keys };
     LOCAL.set(Local { include, ..local });
 }
 
-/// Let this thread ignore keys, or stop ignoring them, without a scope (`rlt_set_autograd_excluded`).
+/// Sets whether this thread excludes keys, without a scope (`rlt_set_autograd_excluded`).
 pub fn set_excluded(keys: KeySet, on: bool) {
     let local = LOCAL.get();
     let exclude = if on { local.exclude | keys } else { local.exclude & !keys };
     LOCAL.set(Local { exclude, ..local });
 }
 
-/// What this thread ignores.
+/// The keys that this thread excludes.
 pub fn excluded() -> KeySet {
     LOCAL.get().exclude
 }
 
-/// Does this thread ignore any of `keys`?
+/// Whether this thread excludes any of `keys`.
 pub fn is_excluded(keys: KeySet) -> bool {
     LOCAL.get().exclude.intersects(keys)
 }

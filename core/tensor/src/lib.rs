@@ -1,11 +1,12 @@
 //! Tensors, dispatch, autograd and operators of Rushlight.
 //!
-//! `tensor` and `dense` are the data, `keys` and `dispatch` the way of a call, `autograd` the gradients, `ops` the
-//! operators (hand-written rules and glue, and the functions generated from `core/schema`). Kernels live in
-//! `rushlight-cpu`; nothing here knows of C.
+//! `tensor` and `dense` are the data, `keys` and `dispatch` the dispatcher, `autograd` the gradients, `ops` the
+//! operators (hand-written rules and glue, and the functions generated from `core/schema`). Kernels are in
+//! `rushlight-cpu`; this crate does not depend on C.
 
 pub mod autograd;
 mod body;
+mod components;
 pub mod dense;
 pub mod dispatch;
 mod generator;
@@ -14,9 +15,13 @@ mod once;
 pub mod ops;
 mod options;
 mod refcount;
+mod replace;
+#[cfg(feature = "op-sparse")]
+pub mod sparse;
 mod tensor;
 
 pub use body::Pinned;
+pub use components::Components;
 pub use dense::{Dense, Geometry, Lazy, Spec};
 pub use dispatch::{Op, Value, Values};
 pub use generator::{Generator, manual_seed};
@@ -24,11 +29,13 @@ pub use keys::{KeyGuard, KeySet};
 pub use options::Options;
 pub use refcount::{Fresh, Tensor, TensorImpl, WeakTensor};
 
-/// Back to the state before the first call: default generator, run-time operators, settings and hooks. No other
-/// call may be under way.
+/// Returns to the state before the first call: default generator, run-time operators, settings and hooks. No other call
+/// may be running.
 pub fn shutdown() {
     dispatch::record::stop();
     dispatch::runtime_ops::shutdown();
     generator::shutdown();
+    #[cfg(feature = "op-fft")]
+    rushlight_fft::shutdown();
     rushlight_base::runtime::shutdown();
 }

@@ -1,12 +1,12 @@
-//! A box that is made at most once, and costs nothing until then.
+//! A lazily created box, which costs nothing until then.
 //!
-//! The cells of the standard library keep a state beside the value; a tensor has several of these, and most stay empty.
+//! The cells of the standard library store a state with the value; a tensor has several of these, and most stay empty.
 
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Nothing, or a value that stays for good.
+/// Empty, or a value that stays until the cell is dropped.
 pub(crate) struct OnceBox<T> {
     value: AtomicPtr<T>,
     owns: PhantomData<Box<T>>,
@@ -17,20 +17,21 @@ impl<T> OnceBox<T> {
         OnceBox { value: AtomicPtr::new(ptr::null_mut()), owns: PhantomData }
     }
 
-    /// The value, if it was made.
+    /// The value, if it was created.
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<&T> {
-        // SAFETY: a pointer that is not null came from a box, which stays until this is dropped.
+        // SAFETY: a non-null pointer came from a box, which is freed only when `self` is dropped or borrowed
+        // exclusively.
         unsafe { self.value.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Puts `value` in, or gives it back if there is one already.
+    /// Stores `value`, or returns it if there is one already.
     #[inline]
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
         let fresh = Box::into_raw(Box::new(value));
         match self.value.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => Ok(()),
-            // SAFETY: the pointer was made above, and nobody else has it.
+            // SAFETY: `fresh` came from a box above and was not published, so this is its only owner.
             Err(_) => Err(*unsafe { Box::from_raw(fresh) }),
         }
     }
@@ -38,7 +39,7 @@ impl<T> OnceBox<T> {
     /// Takes the value out.
     ///
     /// # Safety
-    /// Nobody else uses the cell or its value any more.
+    /// No other code uses the cell or its value, now or later.
     #[inline(always)]
     pub(crate) unsafe fn take(&self) -> Option<Box<T>> {
         let value = self.value.load(Ordering::Relaxed);
@@ -46,16 +47,17 @@ impl<T> OnceBox<T> {
             return None;
         }
         self.value.store(ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: the pointer came from a box, and is given up here.
+        // SAFETY: `self` is borrowed exclusively, and the pointer, which came from a box, was just removed from it.
         Some(unsafe { Box::from_raw(value) })
     }
 
-    /// The value, made if there is none. Of several threads that make one at once, the first one's stays.
+    /// The value, created if there is none. If several threads create one at once, the first one's stays.
     pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         if self.get().is_none() {
             let _ = self.set(make());
         }
-        // SAFETY: not null from here on, and as for `get`.
+        // SAFETY: the pointer is not null here; it came from a box, which is freed only when `self` is dropped or
+        // borrowed exclusively.
         unsafe { &*self.value.load(Ordering::Acquire) }
     }
 }
@@ -65,7 +67,7 @@ impl<T> Drop for OnceBox<T> {
     fn drop(&mut self) {
         let value = *self.value.get_mut();
         if !value.is_null() {
-            // SAFETY: the pointer came from a box, and is given up here.
+            // SAFETY: the pointer came from a box, and `self`, its owner, is being dropped.
             drop(unsafe { Box::from_raw(value) });
         }
     }

@@ -1,16 +1,16 @@
-//! What factories take besides sizes and values: dtype, layout, device, pinned memory.
+//! Options of factories besides sizes and values: dtype, layout, device, pinned memory.
 
 use rushlight_base::{DType, Device, Layout, Result, bail, runtime};
 
-/// The tail `ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory` of PyTorch's factories as one
-/// argument. `None` means what PyTorch means by it: the default, or for `*_like` what the input has.
+/// The trailing arguments `ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory` of PyTorch's factories
+/// as one argument. `None` has PyTorch's meaning: the default, or for `*_like` that of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Element type.
     pub dtype: Option<DType>,
     /// Arrangement of elements.
     pub layout: Option<Layout>,
-    /// Where the tensor lives.
+    /// The device of the tensor.
     pub device: Option<Device>,
     /// Page-locked host memory, for transfers to a GPU.
     pub pin_memory: Option<bool>,
@@ -37,8 +37,13 @@ impl Options {
         self.device.unwrap_or(Device::CPU)
     }
 
-    /// Refuse what no tensor can have here. Without a GPU there is nothing to pin memory for.
+    /// Rejects options that no tensor supports here. Without a GPU there is no memory to pin.
     pub fn check(&self) -> Result<()> {
+        if let Some(layout) = self.layout
+            && layout != Layout::Strided
+        {
+            bail!(NotImplemented, "a tensor of layout {} cannot be created by this operator", layout.name());
+        }
         if self.pin_memory == Some(true) {
             bail!(Runtime, "Cannot access accelerator device when none is available.");
         }
@@ -46,7 +51,7 @@ impl Options {
     }
 }
 
-/// What C++ calls the element type, as PyTorch prints it.
+/// The C++ name of the element type, as PyTorch prints it.
 pub(crate) fn cpp_name(dtype: DType) -> &'static str {
     match dtype {
         DType::U8 => "unsigned char",

@@ -1,8 +1,8 @@
-//! What a tensor is, and how long: references, weak references, and the memory they count.
+//! Reference counting of tensors: references, weak references, and the memory they own.
 //!
-//! A small tensor lives in the block of the bytes it was made with (its home), so that an operator on small tensors
-//! allocates once. The counts are our own because `Arc` can do neither that nor free a tensor that has one reference
-//! left without locked instructions.
+//! A small tensor is stored in the block of its bytes (its home), so that an operator on small tensors allocates once.
+//! The counts are our own because `Arc` supports neither that nor freeing a tensor with one reference left without an
+//! atomic read-modify-write.
 
 use crate::autograd::{AutogradMeta, History};
 use crate::body::{Body, Pinned};
@@ -20,30 +20,30 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 #[repr(transparent)]
 pub struct Tensor(NonNull<TensorImpl>);
 
-/// What a tensor is. Opaque outside of this crate: the C handle `rlt_tensor` points to it.
+/// The contents of a tensor. Opaque outside of this crate: the C handle `rlt_tensor` points to it.
 pub struct TensorImpl {
     /// References. At 0 the contents are dropped.
     strong: AtomicUsize,
-    /// Weak references, and 1 for all the others together. At 0 the room is given up.
+    /// Weak references, and 1 for all strong ones together. At 0 the memory is freed.
     weak: AtomicUsize,
-    /// The block it lives in; `None`: one of its own.
+    /// The block that contains it; `None`: its own.
     home: Option<Home>,
     pub(crate) keys: AtomicU64,
     pub(crate) body: Body,
-    /// The tensor's own version counter, where it does not share its storage's (after `set_data`).
+    /// The tensor's own version counter, if it does not use its storage's (after `set_data`).
     pub(crate) version: OnceBox<Arc<AtomicU32>>,
     pub(crate) history: History,
     pub(crate) autograd: OnceBox<AutogradMeta>,
 }
 
-// SAFETY: everything in a tensor may be used from any thread (body, cells and counts are atomic or locked), and the last
-// reference may be given up on any.
+// SAFETY: body, cells and counts are atomic or locked, so any thread may use a tensor, and drop its last reference.
 unsafe impl Send for Tensor {}
-// SAFETY: as above.
+// SAFETY: a shared reference only gives access to atomic, locked or pinned data; plain access requires an exclusive
+// one.
 unsafe impl Sync for Tensor {}
 
-/// Elements up to this many bytes share a block with their tensor. Larger ones do not notice an allocation more, and
-/// would keep memory if the tensor is given other data.
+/// Elements up to this many bytes share a block with their tensor. For larger ones a second allocation is negligible,
+/// and they would keep memory alive if the tensor gets other data.
 const SMALL: usize = 1024;
 
 impl Tensor {
@@ -51,20 +51,20 @@ impl Tensor {
     #[inline]
     pub fn from_dense(dense: Dense) -> Tensor {
         let layout = Layout::new::<TensorImpl>();
-        // SAFETY: the layout is not empty.
-        let room = NonNull::new(unsafe { alloc(layout) }.cast()).unwrap_or_else(|| handle_alloc_error(layout));
-        // SAFETY: the room was just allocated for a tensor.
-        unsafe { Tensor::write(room, None, dense) }
+        // SAFETY: the layout has a nonzero size.
+        let space = NonNull::new(unsafe { alloc(layout) }.cast()).unwrap_or_else(|| handle_alloc_error(layout));
+        // SAFETY: `space` was just allocated with the layout of a tensor, and has no other owner.
+        unsafe { Tensor::write(space, None, dense) }
     }
 
     /// # Safety
-    /// `room` has place for a tensor, and belongs to nobody else; it is in the block of `home`, if there is one.
+    /// `space` can hold a tensor and has no other owner; it is in the block of `home`, if that is given.
     #[inline(always)]
-    unsafe fn write(room: NonNull<TensorImpl>, home: Option<Home>, dense: Dense) -> Tensor {
+    unsafe fn write(space: NonNull<TensorImpl>, home: Option<Home>, dense: Dense) -> Tensor {
         let keys = AtomicU64::new(KeySet::of(&dense).bits());
-        // SAFETY: as this function's own contract.
+        // SAFETY: the caller guarantees that `space` is large enough, aligned and has no other owner.
         unsafe {
-            room.write(TensorImpl {
+            space.write(TensorImpl {
                 strong: AtomicUsize::new(1),
                 weak: AtomicUsize::new(1),
                 home,
@@ -75,21 +75,21 @@ impl Tensor {
                 autograd: OnceBox::new(),
             });
         }
-        Tensor(room)
+        Tensor(space)
     }
 
     #[inline(always)]
     pub(crate) fn imp(&self) -> &TensorImpl {
-        // SAFETY: a reference keeps the tensor alive.
+        // SAFETY: `self` is a reference, which keeps the tensor alive.
         unsafe { self.0.as_ref() }
     }
 
-    /// Is this the same tensor (not merely an equal one)?
+    /// Whether this is the same tensor (not merely an equal one).
     pub fn is(&self, other: &Tensor) -> bool {
         self.0 == other.0
     }
 
-    /// How many references to the tensor exist.
+    /// Number of references to the tensor.
     pub fn use_count(&self) -> usize {
         self.imp().strong.load(Ordering::Relaxed)
     }
@@ -100,24 +100,24 @@ impl Tensor {
         WeakTensor(self.0)
     }
 
-    /// Hand the reference out as a C handle. [`Tensor::from_raw`] takes it back.
+    /// Converts the reference to a C handle. [`Tensor::from_raw`] takes it back.
     #[inline]
     pub fn into_raw(self) -> *const TensorImpl {
         std::mem::ManuallyDrop::new(self).0.as_ptr()
     }
 
-    /// Take back a reference that [`Tensor::into_raw`] handed out.
+    /// Takes back a reference from [`Tensor::into_raw`].
     ///
     /// # Safety
     /// `raw` came from `into_raw` and was not taken back before.
     #[inline]
     pub unsafe fn from_raw(raw: *const TensorImpl) -> Tensor {
-        // SAFETY: what `into_raw` handed out is not null.
+        // SAFETY: the caller guarantees that `raw` came from `into_raw`, which never returns null.
         Tensor(unsafe { NonNull::new_unchecked(raw.cast_mut()) })
     }
 }
 
-/// A tensor to which there is no other reference, for plain access.
+/// Exclusive access to a tensor that has one reference.
 pub(crate) struct Exclusive<'a>(&'a mut TensorImpl);
 
 impl Exclusive<'_> {
@@ -128,13 +128,14 @@ impl Exclusive<'_> {
 
     #[inline(always)]
     pub(crate) fn body(&self) -> &Dense {
-        // SAFETY: the body was never replaced, and nobody can replace it while this borrows the only reference.
+        // SAFETY: the body was never replaced (`exclusive` checked it), and no other thread can replace it while `self`
+        // borrows the only reference.
         unsafe { self.0.body.unshared() }
     }
 }
 
 impl Tensor {
-    /// Plain access to a tensor that nobody else has, and whose body is still the first.
+    /// Exclusive access to a tensor that has one reference and whose body was never replaced; otherwise `None`.
     #[inline(always)]
     pub(crate) fn exclusive(&mut self) -> Option<Exclusive<'_>> {
         if !self.is_alone() || !self.imp().body.was_never_replaced() {
@@ -144,8 +145,8 @@ impl Tensor {
         Some(Exclusive(unsafe { self.0.as_mut() }))
     }
 
-    /// Is this the only reference, and is there no weak one? Then nobody else can make one. The order of the two looks
-    /// matters: a weak reference made by a reference that is gone by now is seen.
+    /// Whether this is the only reference, and there is no weak one; then no other thread can create one. The order of
+    /// the two loads matters: a weak reference created by a reference that is dropped by now is seen.
     #[inline(always)]
     fn is_alone(&self) -> bool {
         let imp = self.imp();
@@ -156,8 +157,8 @@ impl Tensor {
 impl Clone for Tensor {
     #[inline]
     fn clone(&self) -> Tensor {
-        // Made from a reference that is there: no order is needed. The count cannot overflow: each reference takes
-        // memory of its own.
+        // Created from an existing reference: no ordering is needed. The count cannot overflow: each reference occupies
+        // memory.
         self.imp().strong.fetch_add(1, Ordering::Relaxed);
         Tensor(self.0)
     }
@@ -167,7 +168,7 @@ impl Drop for Tensor {
     #[inline]
     fn drop(&mut self) {
         if self.is_alone() {
-            // SAFETY: this is the last reference of any kind.
+            // SAFETY: this is the last reference of any kind, so nothing else accesses the contents.
             unsafe {
                 let storage = TensorImpl::drop_contents(self.0);
                 TensorImpl::give_up_room(self.0, Some(storage));
@@ -183,7 +184,8 @@ impl Tensor {
     fn count_down(&mut self) {
         if self.imp().strong.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
-            // SAFETY: the last reference is gone; the weak ones only look at the counts.
+            // SAFETY: the last strong reference is gone, so nothing accesses the contents; weak ones only read the
+            // counts.
             drop(unsafe { TensorImpl::drop_contents(self.0) });
             TensorImpl::release(self.0);
         }
@@ -191,14 +193,14 @@ impl Tensor {
 }
 
 impl TensorImpl {
-    /// Drops everything but the counts; the storage is given back.
+    /// Drops everything but the counts; returns the storage.
     ///
     /// # Safety
     /// No reference is left; the contents are not used again.
     #[inline(always)]
     unsafe fn drop_contents(imp: NonNull<TensorImpl>) -> Storage {
         let imp = imp.as_ptr();
-        // SAFETY: as this function's own contract; each field is given up once, here.
+        // SAFETY: the caller guarantees that no reference is left, and each field is dropped once, here.
         unsafe {
             (&raw mut (*imp).history).drop_in_place();
             (&raw mut (*imp).autograd).drop_in_place();
@@ -208,21 +210,21 @@ impl TensorImpl {
         }
     }
 
-    /// Give up a weak reference, or the share of the references.
+    /// Drops a weak reference, or the one of the strong references.
     fn release(imp: NonNull<TensorImpl>) {
-        // SAFETY: the share that is given up keeps the counts alive until here.
+        // SAFETY: the reference that is dropped here keeps the counts alive until the subtraction.
         if unsafe { imp.as_ref() }.weak.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
-            // SAFETY: nobody is left.
+            // SAFETY: the count reached zero, so no reference of any kind is left.
             unsafe { TensorImpl::give_up_room(imp, None) };
         }
     }
 
     /// # Safety
-    /// The contents were dropped, and nobody is left who looks at the counts.
+    /// The contents were dropped, and no reference is left that reads the counts.
     #[inline(always)]
     unsafe fn give_up_room(imp: NonNull<TensorImpl>, storage: Option<Storage>) {
-        // SAFETY: the counts' room is alive until it is given up, once, here.
+        // SAFETY: the caller guarantees that no reference is left; the memory of the counts is freed once, here.
         unsafe {
             match imp.as_ref().home {
                 Some(home) => home.leave(storage),
@@ -238,15 +240,15 @@ impl TensorImpl {
 /// A reference to a tensor that does not keep it alive.
 pub struct WeakTensor(NonNull<TensorImpl>);
 
-// SAFETY: as for `Tensor`.
+// SAFETY: a weak reference accesses only the counts, which are atomic, and may free the memory on any thread.
 unsafe impl Send for WeakTensor {}
-// SAFETY: as above.
+// SAFETY: a shared weak reference accesses only the counts, which are atomic.
 unsafe impl Sync for WeakTensor {}
 
 impl WeakTensor {
-    /// The tensor, if somebody still has it.
+    /// The tensor, if it still has an owner.
     pub fn upgrade(&self) -> Option<Tensor> {
-        // SAFETY: a weak reference keeps the counts alive.
+        // SAFETY: a weak reference keeps the memory of the counts alive.
         let strong = &unsafe { self.0.as_ref() }.strong;
         let one_more = |count: usize| if count == 0 { None } else { Some(count + 1) };
         strong.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).ok().map(|_| Tensor(self.0))
@@ -255,7 +257,7 @@ impl WeakTensor {
 
 impl Clone for WeakTensor {
     fn clone(&self) -> WeakTensor {
-        // SAFETY: a weak reference keeps the counts alive.
+        // SAFETY: a weak reference keeps the memory of the counts alive.
         unsafe { self.0.as_ref() }.weak.fetch_add(1, Ordering::Relaxed);
         WeakTensor(self.0)
     }
@@ -267,20 +269,20 @@ impl Drop for WeakTensor {
     }
 }
 
-/// The result of an operator before anybody else has it: a kernel writes into it, then it becomes a tensor.
+/// The result of an operator before it becomes a tensor: a kernel writes into it.
 pub struct Fresh(Tensor);
 
 impl Deref for Fresh {
     type Target = Dense;
     #[inline(always)]
     fn deref(&self) -> &Dense {
-        // SAFETY: the tensor was just made, and only this value refers to it.
+        // SAFETY: the tensor was just created, and only this value refers to it.
         unsafe { self.0.imp().body.unshared() }
     }
 }
 
 impl Fresh {
-    /// The tensor.
+    /// Converts the result to a tensor.
     #[inline(always)]
     pub fn into_tensor(self) -> Tensor {
         self.0
@@ -288,26 +290,26 @@ impl Fresh {
 }
 
 impl Spec {
-    /// A tensor for the result of an operator, its elements not initialised.
+    /// Allocates the result of an operator; its elements are uninitialized.
     #[inline(never)]
     pub fn make(self) -> Result<Fresh> {
         self.make_inline()
     }
 
-    /// [`Spec::make`] for the way of nearly all calls.
+    /// [`Spec::make`] for the most common case.
     #[inline(always)]
     pub(crate) fn make_inline(self) -> Result<Fresh> {
         let (elements, bytes) = self.extent()?;
         if bytes <= SMALL
             && self.strides.is_none()
             && self.device.kind == DeviceType::Cpu
-            && let Some((storage, home, room)) = Storage::allocate_with_room(bytes)?
+            && let Some((storage, home, space)) = Storage::allocate_with_space(bytes)?
         {
             let Spec { sizes, dtype, device, .. } = self;
             let dense = Dense::shapeless(storage, elements, dtype, device);
-            // SAFETY: the room is for this type, and was just made.
-            let mut tensor = unsafe { Tensor::write(room, Some(home), dense) };
-            // SAFETY: nobody else has seen the tensor.
+            // SAFETY: `space` was just allocated for this type in the block of `home`.
+            let mut tensor = unsafe { Tensor::write(space, Some(home), dense) };
+            // SAFETY: the tensor was just created, and no other reference to it exists.
             unsafe { tensor.0.as_mut() }.body.unshared_mut().set_shape(sizes);
             tensor.mark_if_inference();
             return Ok(Fresh(tensor));
@@ -325,10 +327,14 @@ impl Spec {
 }
 
 impl Tensor {
-    /// The one consistent snapshot that a call works on.
+    /// The one consistent snapshot that a call works on. An error for a sparse tensor, which has no elements in memory.
     #[inline(always)]
     pub fn dense(&self) -> Result<Pinned<'_>> {
-        Ok(self.imp().body.pin())
+        let body = self.imp().body.pin();
+        if body.sparse.is_some() {
+            return Err(crate::components::no_memory());
+        }
+        Ok(body)
     }
 }
 
@@ -342,7 +348,7 @@ mod tests {
         let tensor = Tensor::from_slice(&[7u8], &[]).unwrap();
         let raw = tensor.clone().into_raw();
         assert_eq!(tensor.use_count(), 2);
-        // SAFETY: `raw` was handed out above and is taken back once, below.
+        // SAFETY: `raw` came from `into_raw` above and is taken back once, below.
         unsafe {
             assert_eq!(Tensor::borrow_raw(raw).item().unwrap(), Scalar::Int(7));
             drop(Tensor::from_raw(raw));
@@ -374,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn references_made_and_dropped_on_many_threads() {
+    fn references_are_created_and_dropped_on_many_threads() {
         let tensor = Tensor::from_slice(&[1.0f32; 4], &[4]).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {

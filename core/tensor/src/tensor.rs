@@ -1,13 +1,14 @@
 //! The tensor: one concrete, reference-counted, thread-safe type.
 //!
 //! A tensor is a pointer (`refcount.rs`) to a key word, a body (`body.rs`: replaceable, since in-place view operators
-//! and `set_data` change it) and, only when needed, a box with autograd metadata. Operators pin the body for the time of
-//! a call, and see nothing else of the tensor.
+//! and `set_data` change it) and, only when needed, a box with autograd metadata. An operator pins the body while it
+//! runs and accesses nothing else of the tensor.
 
 use crate::autograd::{AutogradMeta, History};
 use crate::body::Pinned;
-use crate::dense::{Dense, Geometry, Spec, View};
+use crate::dense::{Dense, Shown, Spec, View};
 use crate::keys::KeySet;
+use crate::ops::rules;
 use crate::options::Options;
 pub use crate::refcount::{Tensor, TensorImpl};
 use rushlight_base::{
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 impl Tensor {
-    /// A tensor on the host with a copy of `values`, row-major.
+    /// Creates a tensor on the CPU with a copy of `values`, row-major.
     pub fn from_slice<T: Element>(values: &[T], sizes: &[i64]) -> Result<Tensor> {
         let elements = numel(sizes)?;
         ensure!(
@@ -30,12 +31,13 @@ impl Tensor {
             values.len()
         );
         let result = Spec::new(sizes, T::DTYPE, Device::CPU).make()?;
-        // SAFETY: the storage was just allocated for `elements` elements of T, and nobody else has it.
+        // SAFETY: the storage was just allocated for `elements` elements of `T`, and no other code has a reference to
+        // it.
         unsafe { result.ptr().cast::<T>().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
         Ok(result.into_tensor())
     }
 
-    /// The elements in row-major order. `T` must be the tensor's dtype.
+    /// Copies the elements in row-major order. `T` must be the tensor's dtype.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let plain = crate::dispatch::carried_out(self)?;
         let dense = plain.dense()?;
@@ -50,15 +52,16 @@ impl Tensor {
         let start = dense.ptr().cast::<T>();
         for _ in 0..count {
             let offset: i64 = index.iter().zip(dense.strides()).map(|(i, stride)| i * stride).sum();
-            // SAFETY: the index stays inside of the sizes, so the element lies inside of the storage.
+            // SAFETY: `index` is within the sizes, so the element is inside the storage, which the pinned body keeps
+            // alive.
             values.push(unsafe { start.offset(offset as isize).read() });
             advance(&mut index, dense.sizes());
         }
         Ok(values)
     }
 
-    /// A tensor of the same dtype, geometry and bytes, without history. It shares the version counter, so
-    /// that writing through either is noticed by the other (`detach`).
+    /// A tensor with the same dtype, geometry and bytes, without history. It shares the version counter, so that each
+    /// of the two sees the writes to the other (`detach`).
     pub fn alias(&self) -> Tensor {
         let alias = Tensor::from_dense(self.read().clone());
         if let Some(version) = self.imp().version.get() {
@@ -71,7 +74,7 @@ impl Tensor {
         alias
     }
 
-    /// As `alias`, but writes are not noticed: `Tensor.data` of PyTorch.
+    /// Like `alias`, but with its own version counter: `Tensor.data` of PyTorch.
     pub fn untracked_alias(&self) -> Tensor {
         let alias = Tensor::from_dense(self.read().clone());
         let _ = alias.imp().version.set(Arc::new(AtomicU32::new(0)));
@@ -88,12 +91,12 @@ impl Tensor {
         view
     }
 
-    /// Are the elements those of the storage, conjugated?
+    /// Whether the conj bit is set: the elements are those of the storage, conjugated.
     pub fn is_conj(&self) -> bool {
         self.keys().intersects(KeySet::CONJ)
     }
 
-    /// Are the elements those of the storage, negated?
+    /// Whether the neg bit is set: the elements are those of the storage, negated.
     pub fn is_neg(&self) -> bool {
         self.keys().intersects(KeySet::NEG)
     }
@@ -112,7 +115,7 @@ impl Tensor {
         self.imp().keys.fetch_and((!keys).bits(), Ordering::Relaxed);
     }
 
-    /// A tensor whose memory is made in inference mode belongs to it.
+    /// Marks a tensor whose memory is allocated in inference mode.
     #[inline(always)]
     pub(crate) fn mark_if_inference(&self) {
         if crate::autograd::is_inference_mode() {
@@ -120,110 +123,15 @@ impl Tensor {
         }
     }
 
-    /// Was the tensor made in inference mode, or is it a view of one that was?
+    /// Whether the tensor was created in inference mode, or is a view of such a tensor.
     pub fn is_inference(&self) -> bool {
         self.keys().intersects(KeySet::INFERENCE)
     }
 
-    /// The body, for one look.
+    /// Pins the body for one access.
     #[inline]
     fn read(&self) -> Pinned<'_> {
         self.imp().body.pin()
-    }
-
-    /// Change the geometry in place (`transpose_`, `squeeze_`, ...).
-    pub fn set_geometry(&self, geometry: Geometry) -> Result<()> {
-        self.imp().body.replace(|before| {
-            let mut after = before.shown(geometry);
-            after.wrapped = before.wrapped;
-            after
-        });
-        Ok(())
-    }
-
-    /// Take over another body, keeping identity and autograd metadata (`set_data`, `resize_`, out= forms).
-    pub(crate) fn replace_body(&self, dense: Dense) {
-        let facts = KeySet::META | KeySet::CUDA | KeySet::WRAPPED | KeySet::LAZY;
-        let keys = self.keys() & !facts | KeySet::of(&dense);
-        self.imp().body.replace(|_| dense);
-        self.imp().keys.store(keys.bits(), Ordering::Relaxed);
-    }
-
-    /// Let this tensor have the bytes, dtype and geometry of `other`; gradients and identity stay, and the
-    /// version counter starts on its own.
-    pub fn set_data(&self, other: &Tensor) -> Result<()> {
-        let dense = other.dense()?;
-        ensure!(
-            !self.requires_grad() || dense.dtype.is_differentiable(),
-            Runtime,
-            "data set to a tensor that requires gradients must be floating point or complex dtype"
-        );
-        // Its own counter keeps counting from where it was.
-        let _ = self.imp().version.set(Arc::new(AtomicU32::new(self.version())));
-        self.replace_body(dense.clone());
-        if let Some(meta) = self.autograd_meta() {
-            meta.forget_accumulator();
-        }
-        Ok(())
-    }
-
-    /// Give this tensor room for `spec`, if its shape differs: the rule of out= arguments and `resize_`. Other
-    /// tensors over the former storage keep it.
-    pub fn resize_to(&self, spec: &Spec) -> Result<()> {
-        let dense = self.dense()?;
-        if dense.sizes() == &*spec.sizes {
-            return Ok(());
-        }
-        let elements = numel(&spec.sizes)?;
-        let strides = match &spec.strides {
-            Some(strides) => DimVec::clone(strides),
-            None => rushlight_base::contiguous_strides(&spec.sizes),
-        };
-        let geometry = Geometry { sizes: spec.sizes.clone(), strides, offset: dense.geometry.offset };
-        let needed = (geometry.offset + elements).saturating_mul(dense.dtype.size() as i64);
-        if needed <= dense.storage.bytes() as i64 {
-            return self.set_geometry(geometry);
-        }
-        let room = Spec { dtype: dense.dtype, device: dense.device, ..spec.clone() }.allocate()?;
-        self.replace_body(room);
-        Ok(())
-    }
-
-    /// Give this tensor room for `spec`, which has its dtype and device, keeping the bytes of its storage: what
-    /// `resize_` does. A tensor that has the sizes stays as it is.
-    #[cfg(feature = "op-factory")]
-    pub(crate) fn resize_keeping(&self, spec: &Spec) -> Result<()> {
-        let dense = self.dense()?;
-        if dense.sizes() == &*spec.sizes && spec.strides.is_none() {
-            return Ok(());
-        }
-        let strides = match &spec.strides {
-            Some(strides) => DimVec::clone(strides),
-            None => rushlight_base::contiguous_strides(&spec.sizes),
-        };
-        let offset = dense.geometry.offset;
-        let geometry = Geometry { sizes: spec.sizes.clone(), strides, offset };
-        let needed = spec.extent()?.1.saturating_add(offset as usize * dense.dtype.size());
-        if needed <= dense.storage.bytes() {
-            self.set_geometry(geometry)?;
-        } else {
-            let storage = spec.storage(needed)?;
-            if !dense.is_meta() {
-                // SAFETY: the new storage is larger than the old one, of which nobody has it yet.
-                unsafe { storage.data().copy_from_nonoverlapping(dense.storage.data(), dense.storage.bytes()) };
-            }
-            let body = Dense::new(storage, geometry, dense.dtype, dense.device);
-            let (first, end) = (dense.storage.bytes() / dense.dtype.size(), needed / dense.dtype.size());
-            let added = [end.saturating_sub(first) as i64];
-            let added =
-                Geometry { sizes: DimVec::from_slice(&added), strides: DimVec::from_slice(&[1]), offset: first as i64 };
-            if !dense.is_meta() {
-                crate::ops::creation::unset(&body.with_geometry(added))?;
-            }
-            self.replace_body(body);
-        }
-        self.bump_version();
-        Ok(())
     }
 
     /// Extent of each dimension.
@@ -236,11 +144,17 @@ impl Tensor {
         DimVec::from_slice(self.read().strides())
     }
 
-    /// Sizes and strides where they stand, for faces that lend them out: valid until the tensor is resized,
-    /// given other data, or freed.
+    /// Pointers to sizes and strides, for bindings that lend them: valid until the tensor is resized, given other data,
+    /// or freed.
     pub fn geometry_parts(&self) -> (*const i64, *const i64, usize) {
         let body = self.read();
         (body.sizes().as_ptr(), body.strides().as_ptr(), body.ndim())
+    }
+
+    /// Sizes, strides, offset, dtype and lazy bits, from one snapshot.
+    pub(crate) fn shown(&self) -> Shown {
+        let body = self.read();
+        Shown { geometry: body.geometry.clone(), dtype: body.dtype, lazy: body.lazy }
     }
 
     /// Number of dimensions.
@@ -248,7 +162,7 @@ impl Tensor {
         self.read().ndim()
     }
 
-    /// Sizes, dtype and device in one look.
+    /// Sizes, dtype and device, from one snapshot.
     pub(crate) fn shape_and_kind(&self) -> (DimVec, DType, Device) {
         let body = self.read();
         (copy_dims(&body.geometry.sizes), body.dtype, body.device)
@@ -270,17 +184,17 @@ impl Tensor {
         self.read().dtype
     }
 
-    /// Where the tensor lives.
+    /// The device of the tensor.
     pub fn device(&self) -> Device {
         self.read().device
     }
 
-    /// Where the first element stands in the storage, in elements.
+    /// Offset of the first element in the storage, in elements.
     pub fn storage_offset(&self) -> i64 {
         self.read().geometry.offset
     }
 
-    /// The shared bytes.
+    /// The storage.
     pub fn storage(&self) -> Storage {
         self.read().storage.clone()
     }
@@ -290,30 +204,27 @@ impl Tensor {
         self.read().ptr().cast()
     }
 
-    /// Are the elements laid out in this memory format?
+    /// Whether the tensor is contiguous in this memory format. A sparse tensor is not.
     pub fn is_contiguous(&self, format: MemoryFormat) -> bool {
-        self.read().geometry.is_contiguous_in(format)
+        let body = self.read();
+        body.sparse.is_none() && body.geometry.is_contiguous_in(format)
     }
 
-    /// Is this a number in a tensor's clothes, which yields to dimensioned tensors in dtype promotion?
+    /// The memory format that the order of the strides shows, gaps allowed.
+    pub fn suggested_format(&self) -> MemoryFormat {
+        let dense = self.read();
+        rules::suggested_format(dense.sizes(), dense.strides())
+    }
+
+    /// Whether the elements fill a range of memory without gaps, each at its own address, in any order of dimensions.
+    pub fn is_non_overlapping_and_dense(&self) -> bool {
+        let dense = self.read();
+        rules::is_non_overlapping_and_dense(dense.sizes(), dense.strides())
+    }
+
+    /// Whether this is a wrapped number, which yields to dimensioned tensors in dtype promotion.
     pub fn is_wrapped_number(&self) -> bool {
         self.keys().intersects(KeySet::WRAPPED)
-    }
-
-    /// Say that this 0-dim tensor stands for a number.
-    pub fn set_wrapped_number(&self, wrapped: bool) -> Result<()> {
-        ensure!(self.ndim() == 0, Runtime, "only a 0-dim tensor can be a wrapped number, got {} dims", self.ndim());
-        self.imp().body.replace(|before| {
-            let mut after = before.clone();
-            after.wrapped = wrapped;
-            after
-        });
-        if wrapped {
-            self.add_keys(KeySet::WRAPPED)
-        } else {
-            self.remove_keys(KeySet::WRAPPED)
-        }
-        Ok(())
     }
 
     /// The only element, as a number.
@@ -325,7 +236,7 @@ impl Tensor {
         scalar_of(&dense)
     }
 
-    /// How often the tensor's bytes were written in place.
+    /// The version counter: number of in-place writes.
     #[inline]
     pub fn version(&self) -> u32 {
         match self.imp().version.get() {
@@ -334,7 +245,7 @@ impl Tensor {
         }
     }
 
-    /// Record a write in place.
+    /// Bumps the version counter for an in-place write.
     #[inline]
     pub fn bump_version(&self) {
         match self.imp().version.get() {
@@ -345,7 +256,7 @@ impl Tensor {
         }
     }
 
-    /// What made the tensor.
+    /// The history: the node that computed the tensor, and whether it requires a gradient.
     #[inline]
     pub(crate) fn history(&self) -> &History {
         &self.imp().history
@@ -356,25 +267,26 @@ impl Tensor {
         self.imp().autograd.get()
     }
 
-    /// The tensor's autograd metadata, made if it has none.
+    /// The tensor's autograd metadata, created if there is none.
     pub(crate) fn autograd_meta_or_new(&self) -> &AutogradMeta {
         self.imp().autograd.get_or_init(AutogradMeta::default)
     }
 
-    /// Give a new tensor its autograd metadata. It must have none.
+    /// Sets the autograd metadata of a new tensor that has none.
     pub(crate) fn init_autograd_meta(&self, meta: AutogradMeta) {
         let fresh = self.imp().autograd.set(meta).is_ok();
         debug_assert!(fresh, "the tensor has autograd metadata already");
         self.add_keys(KeySet::AUTOGRAD);
     }
 
-    /// Use a handle without taking it over.
+    /// Borrows a handle without taking ownership.
     ///
     /// # Safety
-    /// `raw` came from `into_raw` and is not taken back while the result lives.
+    /// `raw` came from `into_raw` and is not taken back while the result is used.
     #[inline]
     pub unsafe fn borrow_raw(raw: *const TensorImpl) -> ManuallyDrop<Tensor> {
-        // SAFETY: the caller's promise; ManuallyDrop keeps the count as it is.
+        // SAFETY: the caller guarantees that `raw` came from `into_raw` and keeps its reference; `ManuallyDrop` leaves
+        // the count unchanged.
         ManuallyDrop::new(unsafe { Tensor::from_raw(raw) })
     }
 }
@@ -391,13 +303,14 @@ impl std::fmt::Debug for Tensor {
 
 /// The first element of `dense`, which must not be empty, as a number.
 pub(crate) fn scalar_of(dense: &Dense) -> Result<Scalar> {
-    ensure!(dense.numel() > 0, Runtime, "an empty tensor holds no number");
-    ensure!(!dense.is_meta(), Runtime, "a tensor on the meta device holds no number");
-    // SAFETY: the tensor has an element of its dtype at this address.
+    ensure!(dense.numel() > 0, Runtime, "an empty tensor has no value");
+    ensure!(!dense.is_meta(), Runtime, "a tensor on the meta device has no value");
+    // SAFETY: the snapshot keeps the storage alive, and the caller guarantees that it has an element of its dtype at
+    // this address.
     Ok(unsafe { read_scalar(dense.ptr(), dense.dtype) })
 }
 
-/// The next index in row-major order.
+/// Advances `index` to the next one in row-major order.
 fn advance(index: &mut [i64], sizes: &[i64]) {
     for (i, &size) in index.iter_mut().zip(sizes).rev() {
         *i += 1;
@@ -408,13 +321,13 @@ fn advance(index: &mut [i64], sizes: &[i64]) {
     }
 }
 
-/// Read one element as a scalar.
+/// Reads one element as a scalar.
 ///
 /// # Safety
 /// `at` points to a readable element of `dtype`.
 unsafe fn read_scalar(at: *const u8, dtype: DType) -> Scalar {
     use rushlight_base::{Complex, Complex32, Complex64, Complex128, bf16, f16};
-    // SAFETY: the caller's promise, for the type that belongs to the dtype.
+    // SAFETY: the caller guarantees a readable element of `dtype`, whose Rust type is chosen here.
     unsafe {
         match dtype {
             DType::Bool => Scalar::Bool(at.read() != 0),
@@ -449,10 +362,11 @@ unsafe fn read_scalar(at: *const u8, dtype: DType) -> Scalar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dense::Geometry;
     use rushlight_base::smallvec;
 
     #[test]
-    fn values_go_in_and_come_out() {
+    fn values_make_a_round_trip() {
         let tensor = Tensor::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).unwrap();
         let dense = tensor.dense().unwrap();
         let transposed =

@@ -78,15 +78,15 @@ fn running_products_with_zeros_have_first_and_second_derivatives() {
     let (values, weights, ways) =
         ([2.0f32, 0.0, 3.0, -1.0, 0.0, 5.0, 2.0], [1.0f32, 2.0, -3.0, 1.0, 4.0, 2.0, 1.0], 1..8);
     let len = values.len();
-    // The sum of the products of length k + 1, weighed, of which factors `without` are left out.
+    // The weighted sum of the products of k + 1 factors, without the factors `without`.
     let without = |left_out: &[usize]| -> f32 {
         let from = left_out.iter().copied().max().unwrap_or(0);
         let product = |last: usize| (0..=last).filter(|j| !left_out.contains(j)).map(|j| values[j]).product::<f32>();
         (from..len).map(|last| weights[last] * product(last)).sum()
     };
     let x = leaf(&values);
-    let weighed = ops::mul_tensor(&ops::cumprod(&x, 0, None).unwrap(), &Tensor::from_slice(&weights, &[7]).unwrap());
-    let total = sum(&weighed.unwrap());
+    let weighted = ops::mul_tensor(&ops::cumprod(&x, 0, None).unwrap(), &Tensor::from_slice(&weights, &[7]).unwrap());
+    let total = sum(&weighted.unwrap());
     let first = autograd::grad(&[&total], &[&x], &[], true, true, false).unwrap()[0].clone().unwrap();
     assert_eq!(first.to_vec::<f32>().unwrap(), (0..len).map(|i| without(&[i])).collect::<Vec<_>>());
     let ways: Vec<f32> = ways.map(|way| way as f32).collect();
@@ -108,7 +108,7 @@ fn in_place_writes_follow_pytorchs_rules() {
         message(ops::add_scalar_(&view, one, one)),
         "a view of a leaf Variable that requires grad is being used in an in-place operation."
     );
-    assert_eq!(x.to_vec::<f32>().unwrap(), [1.0, 2.0], "a refused write changes nothing");
+    assert_eq!(x.to_vec::<f32>().unwrap(), [1.0, 2.0], "a rejected write changes nothing");
     {
         let _off = GradModeGuard::new(false);
         ops::add_scalar_(&x, one, one).unwrap();
@@ -139,7 +139,7 @@ fn a_write_to_a_view_reaches_the_base_and_its_other_views() {
 }
 
 #[test]
-fn a_plain_buffer_gets_the_history_of_what_is_written_into_it() {
+fn an_in_place_write_adds_its_history_to_a_plain_buffer() {
     let x = leaf(&[1.0, 2.0]);
     let buffer = ops::zeros(&[2, 2], Default::default()).unwrap();
     let row = ops::select_int(&buffer, 0, 1).unwrap();
@@ -185,7 +185,7 @@ fn hooks_see_and_replace_gradients() {
     assert!(x.remove_hook(hook.id()).is_err());
 }
 
-/// A hook can be removed when the graph alone is left of what it was registered on.
+/// A hook can be removed when only the graph of its tensor is left.
 #[test]
 fn hooks_are_removed_without_their_tensor() {
     let x = leaf(&[1.0]);
@@ -220,7 +220,7 @@ fn modes_switch_recording_off() {
     {
         let _inference = InferenceModeGuard::new(true);
         assert!(!times(&x, 2.0).requires_grad());
-        // A view of a tensor from outside is one; of a tensor that was made here it is not tracked.
+        // A view of a tensor from outside is tracked; one of a local tensor is not.
         assert!(ops::select_int(&x, 0, 0).unwrap().is_view());
         assert!(!ops::select_int(&times(&x, 2.0), 0, 0).unwrap().is_view());
     }
@@ -230,7 +230,7 @@ fn modes_switch_recording_off() {
 }
 
 #[test]
-fn anomaly_mode_names_the_function_that_made_nan() {
+fn anomaly_mode_names_the_function_that_computed_nan() {
     let x = leaf(&[0.0]);
     autograd::set_anomaly_enabled(true);
     let y = sum(&ops::div_tensor(&times(&x, 0.0), &x).unwrap());
@@ -240,7 +240,7 @@ fn anomaly_mode_names_the_function_that_made_nan() {
 }
 
 #[test]
-fn unused_and_unconnected_tensors_are_told() {
+fn unused_and_unconnected_tensors_are_reported() {
     let (x, unused) = (leaf(&[1.0]), leaf(&[1.0]));
     let y = sum(&x);
     let error = autograd::grad(&[&y], &[&unused], &[], true, false, false).unwrap_err();
@@ -288,7 +288,7 @@ fn backward_may_start_another_backward() {
     let (x, other) = (leaf(&[2.0]), leaf(&[5.0]));
     let inner = other.clone();
     x.register_hook(Arc::new(move |_| {
-        // The pass around this one does not record; this one is on its own.
+        // The outer pass does not record; this one is separate.
         let _on = GradModeGuard::new(true);
         backward(&sum(&ops::mul_tensor(&inner, &inner)?))?;
         Ok(None)

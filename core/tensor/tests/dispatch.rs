@@ -1,6 +1,6 @@
-//! The way of a call: by name, recorded, on the meta device, defined at run time, cancelled.
+//! Dispatch of a call: by name, recorded, on the meta device, defined at run time, cancelled.
 
-use rushlight_base::{DType, Device, ErrorKind, Scalar, runtime, smallvec};
+use rushlight_base::{DType, Device, ErrorKind, Scalar, runtime};
 use rushlight_tensor::dispatch::runtime_ops::{self, KernelKey};
 use rushlight_tensor::dispatch::{by_name, record};
 use rushlight_tensor::{Options, Tensor, Value, Values, autograd, ops};
@@ -21,7 +21,7 @@ fn calls_by_name_fill_in_defaults() {
 }
 
 #[test]
-fn in_place_calls_by_name_return_what_they_wrote() {
+fn in_place_calls_by_name_return_the_written_tensors() {
     let a = tensor(&[1.0]);
     let args = vec![Value::from(&a), Value::from(1i64)];
     let result: Tensor = by_name::call("aten::add_", "Scalar", args, vec![]).unwrap().extract().unwrap();
@@ -30,7 +30,7 @@ fn in_place_calls_by_name_return_what_they_wrote() {
 }
 
 #[test]
-fn wrong_calls_by_name_say_what_is_wrong() {
+fn errors_of_calls_by_name_describe_the_mistake() {
     let a = tensor(&[1.0]);
     let call = |name: &str, overload: &str, args: Vec<Value>, kwargs: Vec<(String, Value)>| {
         by_name::call(name, overload, args, kwargs).map(|_: Values| ()).unwrap_err()
@@ -50,7 +50,7 @@ fn wrong_calls_by_name_say_what_is_wrong() {
 
 /// Languages without types have lists of numbers, and empty lists.
 #[test]
-fn lists_of_numbers_become_what_the_schema_says() {
+fn lists_of_numbers_are_converted_to_the_type_of_the_schema() {
     let a = tensor(&[1.0, 2.0]);
     let call = |name: &str, overload: &str, args: Vec<Value>| -> Tensor {
         by_name::call(name, overload, args, vec![]).unwrap().extract().unwrap()
@@ -66,7 +66,7 @@ fn lists_of_numbers_become_what_the_schema_says() {
 }
 
 #[test]
-fn the_recording_layer_tells_the_calls() {
+fn the_recording_layer_reports_the_calls() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
     let (a, b) = (tensor(&[1.0, 2.0]), tensor(&[3.0, 4.0]));
@@ -106,7 +106,7 @@ fn operators_defined_at_run_time_join_the_table() {
             let [Value::Tensor(a), Value::Tensor(b), Value::Scalar(alpha)] = args else {
                 return Err(rushlight_base::err!(Type, "unexpected arguments"));
             };
-            Ok(Values(smallvec![Value::Tensor(ops::add_tensor(a, b, *alpha)?)]))
+            Ok(Values(vec![Value::Tensor(ops::add_tensor(a, b, *alpha)?)].into()))
         }),
     );
     let x = tensor(&[1.0]);
@@ -114,7 +114,7 @@ fn operators_defined_at_run_time_join_the_table() {
     let call = || by_name::call("demo::scaled_add", "", vec![Value::from(&x), Value::from(&x)], vec![]);
     let y: Tensor = call().unwrap().extract().unwrap();
     assert_eq!(y.to_vec::<f32>().unwrap(), [3.0]);
-    // Made of operators that have derivatives: the gradient comes for free.
+    // Composed of differentiable operators, so it is differentiable.
     autograd::backward(&[&y], &[], false, false, &[]).unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [3.0]);
     assert!(runtime_ops::define("demo::scaled_add(Tensor self) -> Tensor").is_err());
@@ -125,12 +125,12 @@ fn operators_defined_at_run_time_join_the_table() {
 }
 
 #[test]
-fn a_device_kernel_without_derivative_says_so_in_backward() {
+fn backward_through_a_device_kernel_without_derivative_is_an_error() {
     let op = runtime_ops::define("demo::opaque(Tensor self) -> Tensor").unwrap();
     op.implement(
         KernelKey::Cpu,
         Arc::new(|args: &[Value]| match args {
-            [Value::Tensor(a)] => Ok(Values(smallvec![Value::Tensor(ops::neg(a)?)])),
+            [Value::Tensor(a)] => Ok(Values(vec![Value::Tensor(ops::neg(a)?)].into())),
             _ => Err(rushlight_base::err!(Type, "unexpected arguments")),
         }),
     );
@@ -154,13 +154,13 @@ fn errors_name_the_operator_after_pytorchs_text() {
 #[test]
 fn random_numbers_are_pytorchs() {
     rushlight_tensor::manual_seed(0);
-    let drawn = ops::rand(&[3], Options::default()).unwrap().to_vec::<f32>().unwrap();
-    assert_eq!(drawn, [0.496_256_6, 0.768_221_8, 0.088_477_43]);
+    let sampled = ops::rand(&[3], Options::default()).unwrap().to_vec::<f32>().unwrap();
+    assert_eq!(sampled, [0.496_256_6, 0.768_221_8, 0.088_477_43]);
 }
 
 /// Alone in its process (see `cancel` below): the flag stops every operator of every thread.
 #[test]
-#[ignore = "run by cancelled_calls_end_with_an_error in a process of its own"]
+#[ignore = "run by cancelled_calls_end_with_an_error in a separate process"]
 fn cancel() {
     runtime::set_cancelled(true);
     assert_eq!(ops::neg(&tensor(&[1.0])).unwrap_err().kind(), ErrorKind::Cancelled);
@@ -173,4 +173,45 @@ fn cancelled_calls_end_with_an_error() {
     let program = std::env::current_exe().unwrap();
     let status = std::process::Command::new(program).args(["--exact", "cancel", "--ignored", "-q"]).output().unwrap();
     assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stdout));
+}
+
+/// Rows whose results are not tensors: every kind of result, by name and below a boxed layer.
+#[test]
+fn results_of_every_kind_are_returned_by_name() {
+    let x = ops::zeros(&[2, 3], Options::of(DType::F32)).unwrap();
+    let one = |name: &str, overload: &str, args: Vec<Value>| -> Value {
+        by_name::call(name, overload, args, vec![]).unwrap().extract().unwrap()
+    };
+    let of_x = |name: &str, overload: &str| one(name, overload, vec![Value::from(&x)]);
+    assert_eq!(of_x("aten::size", ""), Value::from(&[2, 3][..]));
+    assert_eq!(of_x("aten::stride", ""), Value::from(&[3, 1][..]));
+    assert_eq!(one("aten::size", "int", vec![Value::from(&x), Value::from(-1i64)]), Value::from(3i64));
+    assert_eq!(of_x("aten::dim", ""), Value::from(2i64));
+    assert_eq!(of_x("aten::numel", ""), Value::from(6i64));
+    assert_eq!(of_x("aten::is_floating_point", ""), Value::from(true));
+    assert_eq!(of_x("prim::device", ""), Value::from(Device::CPU));
+    assert_eq!(of_x("prim::dtype", ""), Value::from(DType::F32 as i64));
+    assert_eq!(one("prim::type", "", vec![Value::from(Device::META)]), Value::from("meta"));
+    assert_eq!(
+        one("aten::list", "", vec![Value::from("héy")]),
+        Value::Strings(vec!["h".into(), "é".into(), "y".into()])
+    );
+    let half = ops::full(&[], Scalar::Float(0.5), Options::of(DType::F64)).unwrap();
+    assert_eq!(one("aten::item", "", vec![Value::from(&half)]), Value::from(0.5));
+    assert_eq!(one("aten::FloatImplicit", "", vec![Value::from(&half)]), Value::from(0.5));
+    let divmod = |x: i64, y: i64| -> (i64, i64) {
+        by_name::call("aten::divmod", "int", vec![x.into(), y.into()], vec![]).unwrap().extract().unwrap()
+    };
+    assert_eq!((divmod(7, 2), divmod(-7, 2), divmod(7, -2), divmod(-8, 2)), ((3, 1), (-4, 1), (-4, -1), (-4, 0)));
+    assert!(by_name::call("aten::divmod", "int", vec![1i64.into(), 0i64.into()], vec![]).is_err());
+    assert!(by_name::call("aten::size", "int", vec![Value::from(&x), Value::from(2i64)], vec![]).is_err());
+    assert!(by_name::call("device", "", vec![Value::from(&x)], vec![]).is_err());
+
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let listener = heard.clone();
+    record::start(Some(Arc::new(move |call: &str| listener.lock().unwrap().push(call.to_owned()))));
+    let (sizes, device) = (ops::size(&x).unwrap(), ops::prim_device(&x).unwrap());
+    record::stop();
+    assert_eq!((&sizes[..], device), (&[2, 3][..], Device::CPU));
+    assert_eq!(*heard.lock().unwrap(), ["size([2, 3] float32)", "prim::device([2, 3] float32)"]);
 }

@@ -1,4 +1,4 @@
-//! Conjugates and opposites that are put off, and views of the parts of complex numbers.
+//! Lazy conjugation and negation, and views of the parts of complex numbers.
 
 use rushlight_base::{Complex64, Scalar};
 use rushlight_tensor::{Tensor, autograd, ops};
@@ -21,7 +21,7 @@ fn leaf() -> Tensor {
     leaf
 }
 
-/// A tensor of the same numbers that may be written in place.
+/// A tensor of the same values that may be written in place.
 fn copy_of(tensor: &Tensor) -> Tensor {
     ops::mul_scalar(tensor, Scalar::Int(1)).unwrap()
 }
@@ -49,7 +49,7 @@ fn a_conjugate_shares_its_memory_until_it_is_used() {
 }
 
 #[test]
-fn what_is_written_to_a_conjugate_is_stored_conjugated() {
+fn values_written_to_a_conjugate_are_stored_conjugated() {
     let z = numbers();
     let conjugate = ops::conj(&z).unwrap();
     ops::mul_scalar_(&conjugate, Scalar::Complex(rushlight_base::Complex::new(0.0, 1.0))).unwrap();

@@ -20,17 +20,26 @@
 #include <c10/util/Optional.h>
 #include <c10/util/irange.h>
 
-// Programs have these from libtorch's headers without asking for them.
+// libtorch's headers include these, and programs rely on that.
+#include <algorithm>
 #include <bitset>
 #include <cassert>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
+#include <functional>
 #include <iomanip>
+#include <iostream>
 #include <list>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <queue>
 #include <set>
 #include <shared_mutex>
 #include <stack>
+#include <thread>
 #include <typeindex>
+#include <unordered_map>
 #include <unordered_set>
+#include <variant>

@@ -1,4 +1,4 @@
-// Tensors as text, in libtorch's format: one choice of digits per matrix, a common scale where it saves width, columns
+// Prints tensors in libtorch's format: one number of digits per matrix, a common scale if it saves width, columns
 // wrapped at the line's width.
 #pragma once
 
@@ -36,7 +36,7 @@ struct NumberFormat {
   int width = 0;
 };
 
-/// Digits before the decimal point of a magnitude (0 and below: leading zeros behind it).
+/// Digits before the decimal point of a magnitude (0 and below: leading zeros after it).
 inline int digits_of(double magnitude) { return magnitude == 0 ? 1 : static_cast<int>(std::floor(std::log10(magnitude))) + 1; }
 
 /// Chooses width, scale and notation for `count` numbers and sets the notation on the stream.
@@ -48,7 +48,7 @@ inline NumberFormat choose_format(std::ostream& out, const double* values, int64
     if (!std::isfinite(magnitude)) continue;
     whole = whole && magnitude == std::ceil(magnitude);
     if (!any || magnitude < least) least = magnitude;
-    // A negative number widens the columns only if it comes first: a habit of libtorch that this keeps.
+    // Like libtorch, this widens the columns for a negative number only if it comes first.
     if (!any || values[i] > largest) largest = magnitude;
     any = true;
   }
@@ -101,7 +101,7 @@ inline void print_matrix(std::ostream& out, const double* values, int64_t rows, 
   }
 }
 
-/// The matrices of a tensor with three dimensions and more, each under its own heading.
+/// Prints the matrices of a tensor with three or more dimensions, each under its own heading.
 inline void print_matrices(std::ostream& out, const double* values, IntArrayRef sizes, int64_t line_width) {
   size_t outer = sizes.size() - 2;
   int64_t rows = sizes[outer], columns = sizes[outer + 1];
@@ -128,6 +128,12 @@ inline void print_matrices(std::ostream& out, const double* values, IntArrayRef 
 inline std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line_width) {
   detail::FormatGuard guard(out);
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
+  if (tensor.is_sparse()) {
+    out << "[ " << tensor.toString() << "{}\n";
+    print(out << "indices:\n", tensor._indices(), 80);
+    print(out << "\nvalues:\n", tensor._values(), 80);
+    return out << "\nsize:\n" << tensor.sizes() << "\n]";
+  }
   // A meta tensor has no values to show.
   if (!tensor.is_meta()) {
     Tensor values = tensor.detach().resolve_neg().to(TensorOptions(kCPU).dtype(kDouble)).contiguous();

@@ -10,11 +10,11 @@
 namespace at {
 RLT_NAMESPACE_BEGIN
 
-/// The dtype that two dtypes are brought to.
+/// The dtype to which two dtypes are promoted.
 inline ScalarType promote_types(ScalarType a, ScalarType b) { return c10::promoteTypes(a, b); }
 inline bool can_cast(ScalarType from, ScalarType to) { return c10::canCast(from, to); }
 
-// A single dimension as a plain 0 is a dimension, and no `unbiased`.
+// A single dimension as a plain 0 is a dimension, not `unbiased`.
 inline Tensor var(const Tensor& self, int dim) { return at::var(self, IntArrayRef(static_cast<int64_t>(dim))); }
 inline Tensor std(const Tensor& self, int dim) { return at::std(self, IntArrayRef(static_cast<int64_t>(dim))); }
 inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) { return at::var_mean(self, IntArrayRef(static_cast<int64_t>(dim))); }
@@ -25,12 +25,36 @@ inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_
 inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
 inline bool is_signed(const Tensor& tensor) { return tensor.is_signed(); }
 inline bool is_nonzero(const Tensor& tensor) { return tensor.is_nonzero(); }
-inline bool equal(const Tensor& self, const Tensor& other) { return self.equal(other); }
-inline bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) {
-  return self.allclose(other, rtol, atol, equal_nan);
-}
+inline bool is_same_size(const Tensor& self, const Tensor& other) { return self.is_same_size(other); }
 inline bool is_inference(const Tensor& tensor) { return tensor.is_inference(); }
-/// A tensor of zeros without memory. There is none yet.
+inline bool is_conj(const Tensor& tensor) { return tensor.is_conj(); }
+inline bool is_neg(const Tensor& tensor) { return tensor.is_neg(); }
+
+/// The histogram of points, whose coordinates are the last dimension, over bins of equal width; and the edges of the bins.
+inline std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, IntArrayRef bins, OptionalArrayRef<double> range = {},
+                                                           const std::optional<Tensor>& weight = {}, bool density = false) {
+  return {at::_histogramdd_from_bin_cts(self, bins, range, weight, density),
+          at::_histogramdd_bin_edges(self, bins, range, weight, density)};
+}
+inline std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, int64_t bins, OptionalArrayRef<double> range = {},
+                                                           const std::optional<Tensor>& weight = {}, bool density = false) {
+  std::vector<int64_t> all(static_cast<size_t>(self.size(-1)), bins);
+  return at::histogramdd(self, IntArrayRef(all), range, weight, density);
+}
+inline std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, TensorList bins, OptionalArrayRef<double> = {},
+                                                           const std::optional<Tensor>& weight = {}, bool density = false) {
+  return {at::_histogramdd_from_bin_tensors(self, bins, weight, density), bins.vec()};
+}
+#define RLT_NAMED(name)                                                                           \
+    inline Tensor name(const Tensor& self, const Tensor& other) { return self.name(other); }        \
+    inline Tensor name(const Tensor& self, const Scalar& other) { return self.name(other); }
+RLT_NAMED(__and__)
+RLT_NAMED(__or__)
+RLT_NAMED(__xor__)
+RLT_NAMED(__lshift__)
+RLT_NAMED(__rshift__)
+#undef RLT_NAMED
+/// A tensor of zeros without memory. Not supported yet.
 inline Tensor _efficientzerotensor(IntArrayRef, const TensorOptions& = {}) {
   rlt::raise<NotImplementedError>("_efficientzerotensor is not implemented");
 }
@@ -87,7 +111,7 @@ inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& opti
 inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {}) {
   return detail::from_blob(data, sizes, strides.data(), nullptr, nullptr, options);
 }
-/// A tensor over memory that `deleter` releases when the last tensor over it is gone.
+/// A tensor over memory that `deleter` releases when no tensor uses it any more.
 template <class Deleter, detail::enable_if_deleter<Deleter> = true>
 Tensor from_blob(void* data, IntArrayRef sizes, Deleter&& deleter, const TensorOptions& options = {}) {
   return detail::from_blob_owned(data, sizes, nullptr, std::forward<Deleter>(deleter), options);
@@ -105,7 +129,7 @@ inline int get_num_threads() {
 }
 inline void init_num_threads() {}
 
-// Threads between operators. This library starts none, so the number is kept and changes nothing.
+// Threads between operators. This library starts none: the number can be set once, is stored and has no other effect.
 namespace detail {
 inline std::atomic<int>& interop_threads() {
   static std::atomic<int> threads{0};
@@ -114,7 +138,10 @@ inline std::atomic<int>& interop_threads() {
 }  // namespace detail
 inline void set_num_interop_threads(int threads) {
   if (threads <= 0) rlt::raise<Error>("Expected positive number of threads");
-  detail::interop_threads() = threads;
+  int unset = 0;
+  if (!detail::interop_threads().compare_exchange_strong(unset, threads)) {
+    rlt::raise<Error>("Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called");
+  }
 }
 inline int get_num_interop_threads() {
   int threads = detail::interop_threads();

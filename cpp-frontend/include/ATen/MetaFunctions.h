@@ -1,5 +1,5 @@
-// at::meta: operators on what is known of tensors without their elements. The arguments may be on any device; the result has
-// shape and dtype, and is on the meta device.
+// at::meta: operators on the metadata of tensors. The arguments may be on any device; the result has shape and dtype,
+// and is on the meta device.
 #pragma once
 
 #include <ATen/ATen.h>

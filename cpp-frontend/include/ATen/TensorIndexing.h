@@ -1,7 +1,7 @@
 // torch::indexing: x.index({0, Slice(1, None), "...", None, mask}).
 //
-// Integers, slices, None and Ellipsis make views; what remains (tensors, and booleans as tensors) goes to the operators
-// index and index_put_.
+// Integers, slices, None and Ellipsis create views; the remaining entries (tensors, and booleans as tensors) go to the
+// operators index and index_put_.
 #pragma once
 
 #include <ATen/Functions.h>
@@ -25,7 +25,7 @@ struct EllipsisIndexType final {
 };
 inline constexpr EllipsisIndexType Ellipsis{};
 
-/// start, start + step, ... below stop; what is not given reaches to the end.
+/// start, start + step, ... below stop; a missing bound is the end of the dimension.
 struct Slice final {
   explicit Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
                  std::optional<int64_t> step = std::nullopt)
@@ -97,7 +97,7 @@ inline std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex
 
 namespace impl {
 
-/// A view by the plain entries, and the tensors that are left for each of its dimensions.
+/// A view selected by the plain entries, and the remaining tensors for each of its dimensions.
 struct Sliced {
   Tensor view;
   std::vector<Tensor> tensors;
@@ -119,7 +119,7 @@ inline Tensor select(const Tensor& self, int64_t dim, int64_t index, int64_t pos
   return self.select(dim, index);
 }
 
-/// A boolean as places in a dimension of size 1: all of it, or nothing.
+/// A boolean as indices in a dimension of size 1: all of it, or nothing.
 inline Tensor places_of(bool all, const Tensor& self) { return at::zeros({all ? 1 : 0}, TensorOptions(kLong).device(self.device())); }
 
 inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
@@ -134,7 +134,7 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
   if (consumed > dims && dims > 0) rlt::raise<IndexError>("too many indices for tensor of dimension " + std::to_string(dims));
   int64_t dim = 0;
   int64_t position = 0;
-  // A mask of several dimensions has one place in the list.
+  // A mask of several dimensions is one entry of the list.
   int64_t behind_masks = 0;
   auto keep = [&](Tensor tensor) {
     result.tensors.resize(static_cast<size_t>(dim - behind_masks));
@@ -183,14 +183,14 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return result;
 }
 
-/// Reads at the tensors that are left; absent ones are undefined, which is None.
+/// Reads at the indices given by the remaining tensors; missing ones are undefined tensors, which mean None.
 inline Tensor read(const Sliced& sliced) {
   rlt_tensor* out = nullptr;
   rlt::check(rlt_tensor_index_Tensor(sliced.view.handle(), rlt::handles(sliced.tensors), rlt::length(sliced.tensors.size()), &out));
   return Tensor(out);
 }
 
-/// Writes there.
+/// Writes at these indices.
 inline void write(const Sliced& sliced, const Tensor& value) {
   rlt::check(rlt_tensor_index_put_(sliced.view.handle(), rlt::handles(sliced.tensors), rlt::length(sliced.tensors.size()), value.handle(), 0));
 }
@@ -202,11 +202,11 @@ inline Tensor get(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return sliced.view.is_same(self) ? self.alias() : sliced.view;
 }
 
-inline void refuse_empty(ArrayRef<TensorIndex> indices) {
+inline void reject_empty(ArrayRef<TensorIndex> indices) {
   if (indices.empty()) rlt::raise<IndexError>("Passing an empty index list to Tensor::index_put_() is not valid syntax");
 }
 
-/// A value may have more leading dimensions of size one than the place it goes to.
+/// A value may have more leading dimensions of size one than its target.
 inline Tensor drop_leading_ones(const Tensor& value, int64_t dims) {
   Tensor result = value;
   while (result.dim() > dims && result.size(0) == 1) result = result.squeeze(0);
@@ -214,7 +214,7 @@ inline Tensor drop_leading_ones(const Tensor& value, int64_t dims) {
 }
 
 inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
-  refuse_empty(indices);
+  reject_empty(indices);
   Sliced sliced = apply(self, indices);
   if (!sliced.advanced) {
     sliced.view.copy_(drop_leading_ones(value, sliced.view.dim()));
@@ -224,7 +224,7 @@ inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor&
 }
 
 inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
-  refuse_empty(indices);
+  reject_empty(indices);
   Sliced sliced = apply(self, indices);
   if (!sliced.advanced) {
     sliced.view.fill_(value);

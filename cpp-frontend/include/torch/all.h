@@ -5,6 +5,8 @@
 #include <torch/cuda.h>
 #include <torch/data.h>
 #include <torch/enum.h>
+#include <torch/fft.h>
+#include <torch/linalg.h>
 #include <torch/memory.h>
 #include <torch/nn.h>
 #include <torch/optim.h>

@@ -1,4 +1,4 @@
-// What programs ask about CUDA devices. There are none in this build.
+// Queries about CUDA devices. There are none in this build.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -6,3 +6,12 @@
 #include <torch/data/example.h>
 #include <torch/data/samplers.h>
 #include <torch/data/transforms.h>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace data {
+using datasets::BatchDataset;
+using datasets::Dataset;
+}  // namespace data
+RLT_NAMESPACE_END
+}  // namespace torch

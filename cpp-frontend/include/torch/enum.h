@@ -68,8 +68,9 @@ namespace enumtype {
 template <class Name>
 inline constexpr Name enumerator{};
 
-/// Base of what is a std::variant in libtorch: converts from and to `Choice::Variant`, and std::get_if and its kin take it. Options
-/// are full of choices, and each class of std::variant would cost every program 10 ms of compile time.
+/// Base of types that are a std::variant in libtorch: converts from and to `Choice::Variant`, and works with
+/// std::get_if and similar functions. Options use many choices, and each instantiation of std::variant would cost every
+/// program 10 ms of compile time.
 template <class Choice>
 struct VariantLike {
   constexpr bool valueless_by_exception() const noexcept { return false; }
@@ -81,7 +82,7 @@ class OneOf : public VariantLike<OneOf<Names...>> {
  public:
   using Variant = std::variant<Names...>;
 
-  /// The first.
+  /// Holds the first enumerator.
   constexpr OneOf() = default;
   template <class Name, std::enable_if_t<(std::is_same_v<Name, Names> || ...), bool> = true>
   constexpr OneOf(Name) : index_(position<Name>()) {}
@@ -115,7 +116,7 @@ class OneOf : public VariantLike<OneOf<Names...>> {
   unsigned char index_ = 0;
 };
 
-/// `kMean` and its like as text.
+/// `kMean` and similar enumerators as strings.
 template <class... Names>
 std::string get_enum_name(const OneOf<Names...>& choice) {
   static constexpr const char* texts[] = {Names::text...};
@@ -146,7 +147,7 @@ at::Reduction::Reduction reduction_get_enum(const std::variant<Names...>& choice
 RLT_NAMESPACE_END
 }  // namespace torch
 
-// What programs ask the std::variant that libtorch has in place of such a choice.
+// Support for programs that query the std::variant that libtorch has instead.
 namespace std {
 template <class Alternative, class Choice>
 constexpr bool holds_alternative(const torch::enumtype::VariantLike<Choice>& choice) noexcept {
@@ -166,7 +167,7 @@ decltype(auto) visit(Visitor&& visitor, const torch::enumtype::VariantLike<Choic
 }
 }  // namespace std
 
-// Options that an enumerator alone makes, one constructor for each.
+// Options that consist of an enumerator only, with one constructor for each.
 #define TORCH_OPTIONS_CTOR_VARIANT_ARG3(Options, argument, A, B, C) \
   Options() = default;                                              \
   Options(torch::enumtype::A value) : argument##_(value) {}         \

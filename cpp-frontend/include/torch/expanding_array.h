@@ -1,4 +1,4 @@
-// ExpandingArray: a number per dimension, made from one number for all or from a list.
+// ExpandingArray: a number per dimension, from one number for all or from a list.
 #pragma once
 
 #include <c10/util/ArrayRef.h>
@@ -49,7 +49,7 @@ class ExpandingArray {
   std::array<T, D> values_;
 };
 
-/// One value alone, several in brackets.
+/// A single value, or several in brackets.
 template <size_t D, typename T>
 std::ostream& operator<<(std::ostream& out, const ExpandingArray<D, T>& array) {
   if (D == 1) return out << (*array)[0];

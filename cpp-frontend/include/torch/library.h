@@ -21,7 +21,7 @@ using DispatchKey = c10::DispatchKey;
 
 namespace detail {
 
-/// A kernel as the C interface calls it. Each registration owns a holder of its own.
+/// A kernel in the form that the C interface calls. Each registration owns a holder.
 struct BoxedKernel {
   rlt_op_callback call = nullptr;
   std::shared_ptr<void> function;
@@ -59,12 +59,12 @@ class CppFunction final {
     kernel_.call = &detail::KernelOf<Plain>::call;
     kernel_.function = std::make_shared<Plain>(std::forward<F>(function));
   }
-  /// No kernel: what the library does without one is wanted.
+  /// No kernel: the library's default behaviour is used.
   static CppFunction makeFallthrough() { return CppFunction(); }
 
   const std::optional<DispatchKey>& key() const { return key_; }
   const detail::BoxedKernel& kernel() const { return kernel_; }
-  /// What a schema without the name would be.
+  /// The result for a schema without a name.
   const std::string& schema() const { return schema_; }
 
  private:
@@ -85,7 +85,7 @@ CppFunction dispatch(DispatchKey key, F&& function) {
   return result;
 }
 
-/// Defines operators of a namespace, or gives them kernels. What it registered goes when it goes.
+/// Defines operators of a namespace, or registers kernels for them. Its destructor removes its registrations.
 class Library final {
  public:
   enum Kind { DEF, IMPL, FRAGMENT };
@@ -128,7 +128,7 @@ class Library final {
     return *this;
   }
   Library& def(const std::string& schema) & { return def(schema.c_str()); }
-  /// An operator with a kernel made of other operators. Without a schema it is read off the function.
+  /// A composite operator. Without a schema, the schema is inferred from the function.
   template <class F>
   Library& def(const char* name_or_schema, F&& function) & {
     CppFunction kernel(std::forward<F>(function));
@@ -151,13 +151,13 @@ class Library final {
   }
 
  private:
-  /// A kernel that was given to an operator.
+  /// A kernel registered for an operator.
   struct Given {
     std::string name, overload;
     int32_t key = 0;
     detail::BoxedKernel kernel;
   };
-  /// Kernels of operators that are not defined yet: static objects of other files come in any order.
+  /// Kernels of operators that are not defined yet: static objects of other files are initialized in any order.
   struct Waiting {
     std::mutex mutex;
     std::vector<Given> list;
@@ -187,7 +187,7 @@ class Library final {
       case DispatchKey::Autograd:
       case DispatchKey::AutogradCPU: return {RLT_KEY_AUTOGRAD};
       case DispatchKey::CompositeImplicitAutograd: return {RLT_KEY_COMPOSITE};
-      // Any device, but no derivative from what it calls.
+      // Any device, but no derivative from the operators it calls.
       case DispatchKey::CompositeExplicitAutograd: return {RLT_KEY_CPU, RLT_KEY_CUDA, RLT_KEY_META};
       default: rlt::raise<NotImplementedError>(std::string("a kernel for the dispatch key ") + c10::toString(key) + " is not implemented");
     }
@@ -227,7 +227,7 @@ class Library final {
     for (const Given& given : waiting().list) {
       if (full == (given.overload.empty() ? given.name : given.name + "." + given.overload)) rlt::check(put(op, given));
     }
-    // They stay in the list until their library goes: the operator may be defined again.
+    // They stay in the list until their library is destroyed: the operator may be defined again.
   }
 
   Kind kind_;

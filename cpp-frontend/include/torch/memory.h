@@ -1,10 +1,10 @@
-// torch::memory: what the allocator of tensor memory holds, and how much of it stays for the next tensors.
+// torch::memory: statistics of the allocator of tensor memory, and the limit of its cache.
 //
-// libtorch has such functions for CUDA alone; these are Rushlight's own:
+// libtorch has such functions only for CUDA; these are Rushlight's own:
 //
-//   torch::memory::set_cache_limit(64 << 20);               // keep at most 64 MiB of freed memory
-//   std::cout << torch::memory::stats().reserved << "\n";   // bytes held of the system
-//   torch::memory::trim();                                  // give back what no tensor uses
+//   torch::memory::set_cache_limit(64 << 20);               // keep at most 64 MiB of freed memory std::cout <<
+// torch::memory::stats().reserved << "\n";   // bytes held of the system torch::memory::trim();
+// // release unused memory
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -14,7 +14,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace memory {
 
-/// In bytes: in live tensors, the most of that so far, and taken from the system (live tensors and what is kept).
+/// In bytes: used by live tensors, the peak of that, and obtained from the system (live tensors and cache).
 struct Stats {
   int64_t allocated;
   int64_t peak;
@@ -27,12 +27,12 @@ inline Stats stats() {
   rlt::check(rlt_memory_get_stats(&now));
   return {now.allocated, now.peak, now.reserved};
 }
-/// Lets the peak start again from what is allocated now.
+/// Resets the peak to the memory allocated now.
 inline void reset_peak() { rlt::check(rlt_memory_reset_peak()); }
-/// Gives memory that is kept for the next tensors back to the system.
+/// Returns cached memory to the system.
 inline void trim() { rlt::check(rlt_memory_trim()); }
-/// Keeps at most this much freed memory for the next tensors, 0 for none. It starts with an eighth of the machine's memory, at
-/// most 1 GiB, or what the environment variable RUSHLIGHT_CACHE_LIMIT says.
+/// Limits the cache of freed memory, 0 for none. The default is an eighth of the machine's memory, at most 1 GiB, or
+/// the value of the environment variable RUSHLIGHT_CACHE_LIMIT.
 inline void set_cache_limit(int64_t bytes) { rlt::check(rlt_memory_set_cache_limit(bytes)); }
 
 }  // namespace memory

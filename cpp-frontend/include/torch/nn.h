@@ -1,4 +1,4 @@
-// Modules, their functional forms and initialisation.
+// Modules, their functional forms and initialization.
 #pragma once
 
 #include <torch/nn/cloneable.h>

@@ -14,7 +14,7 @@ RLT_NAMESPACE_BEGIN
 template <class Key, class Value>
 class OrderedDict {
  public:
-  /// A key that stays and a value that may change.
+  /// A constant key and a mutable value.
   class Item {
    public:
     Item(Key key, Value value) : pair_(std::move(key), std::move(value)) {}
@@ -33,7 +33,7 @@ class OrderedDict {
   using Iterator = typename std::vector<Item>::iterator;
   using ConstIterator = typename std::vector<Item>::const_iterator;
 
-  /// `key_description` is what errors call a key.
+  /// `key_description` describes keys in errors.
   explicit OrderedDict(std::string key_description = "Key") : key_description_(std::move(key_description)) {}
   OrderedDict(std::initializer_list<Item> items) : key_description_("Key") {
     for (const Item& item : items) insert(item.key(), item.value());
@@ -136,7 +136,7 @@ class OrderedDict {
     return items_;
   }
 
-  // Where `key` stands, or would stand, in the index.
+  // The position of `key`, or where to insert it, in the index.
   size_t position(const Key& key) const {
     size_t low = 0, high = index_.size();
     while (low < high) {

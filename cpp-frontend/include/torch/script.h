@@ -1,4 +1,5 @@
-// Everything of the C++ API but nn, optim and data. TorchScript is not there: a program that uses torch::jit does not compile.
+// Everything of the C++ API except nn, optim and data. TorchScript is not supported: a program that uses torch::jit
+// does not compile.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -7,3 +8,6 @@
 #include <torch/library.h>
 #include <torch/types.h>
 #include <torch/utils.h>
+
+// libtorch's header of this name includes it.
+#include <fstream>

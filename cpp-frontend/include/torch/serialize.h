@@ -26,7 +26,7 @@ void save(const std::vector<at::Tensor>& tensors, Args&&... args) {
   for (size_t i = 0; i < tensors.size(); ++i) archive.write(std::to_string(i), tensors[i]);
   archive.save_to(std::forward<Args>(args)...);
 }
-/// Saves tensors by name, such as a module's state_dict: what Python's torch.load gives is a dict of the same names.
+/// Saves tensors by name, such as a module's state_dict: Python's torch.load returns a dict of the same names.
 template <class... Args>
 void save(const OrderedDict<std::string, at::Tensor>& tensors, Args&&... args) {
   serialize::OutputArchive archive;
@@ -34,7 +34,7 @@ void save(const OrderedDict<std::string, at::Tensor>& tensors, Args&&... args) {
   archive.save_to(std::forward<Args>(args)...);
 }
 
-/// Loads what save wrote (or a state_dict that Python saved) into a tensor, a module or an optimizer.
+/// Loads the output of save (or a state_dict that Python saved) into a tensor, a module or an optimizer.
 template <class Value, class... Args>
 void load(Value& value, Args&&... args) {
   serialize::InputArchive archive;
@@ -48,7 +48,7 @@ void load(std::vector<at::Tensor>& tensors, Args&&... args) {
   at::Tensor tensor;
   for (size_t i = 0; archive.try_read(std::to_string(i), tensor); ++i) tensors.push_back(std::exchange(tensor, at::Tensor()));
 }
-/// Loads the tensors of a file by name: of a state_dict that Python saved, of safetensors.
+/// Loads the tensors of a file by name, from a state_dict that Python saved or from safetensors.
 template <class... Args>
 void load(OrderedDict<std::string, at::Tensor>& tensors, Args&&... args) {
   serialize::InputArchive archive;

@@ -1,4 +1,4 @@
-// The release of the C++ API that this library stands in for.
+// The release of the C++ API that this library implements.
 #pragma once
 
 #define TORCH_VERSION_MAJOR 2

@@ -1,11 +1,12 @@
-/* A picture that is drawn with operators: a tensor of colors that rectangles, letters and curves are mixed into. */
+/* A picture as an SVG file: rectangles, text, squares and curves whose coordinates and colors come from tensors. */
 #ifndef DIGITS_CANVAS_H
 #define DIGITS_CANVAS_H
 
 #include <rushlight/rushlight.h>
+#include <stdio.h>
 
 typedef struct color {
-  float red, green, blue; /* 0 to 255 */
+  int red, green, blue; /* 0 to 255 */
 } color;
 
 typedef struct area {
@@ -15,28 +16,23 @@ typedef struct area {
 typedef enum align { LEFT, CENTER, RIGHT } align;
 
 typedef struct canvas {
-  rlt_tensor* pixels; /* float32 [height, width, 3] */
-  rlt_tensor* glyphs; /* float32 [95, 9, 6], 1 is ink: the characters from ' ' to '~' */
+  FILE* file;
 } canvas;
 
-/* A white one. `font` is the file of the examples, with the tensor `glyphs`. */
-canvas canvas_new(const char* font, int64_t height, int64_t width);
-/* Writes a PNG file and frees the canvas. */
-void canvas_finish(canvas* self, const char* path);
+/* Creates the file, with a white background. */
+canvas canvas_new(const char* path, int64_t height, int64_t width);
+/* Completes and closes the file. */
+void canvas_finish(canvas* self);
 
 void canvas_fill(canvas* self, area where, color ink);
-/* Mixes a color in: coverage [height, width] 0 leaves a pixel as it is, 1 paints it over. */
-void canvas_blend(canvas* self, int64_t y, int64_t x, const rlt_tensor* coverage, color ink);
-/* Paints [height, width, 3] over. */
-void canvas_paste(canvas* self, int64_t y, int64_t x, const rlt_tensor* picture);
-/* Letters of 7 * scale pixels above the line; `x` is where the text begins, its middle, or its end. */
-void canvas_text(canvas* self, int64_t y, int64_t x, const char* text, int scale, color ink, align align);
-/* n values as a line between `low` at the bottom and `high` at the top of the area: value i stands at (i + 1) / n of the width. */
-void canvas_curve(canvas* self, area where, const rlt_tensor* values, double low, double high, double thickness, color ink);
+/* `y` is the top of the capital letters; `x` is the start, the middle or the end of the text. The text has no `<` or `&`. */
+void canvas_text(canvas* self, int64_t y, int64_t x, const char* text, int size, color ink, align align);
+/* Draws each color of a tensor [rows, columns, 3] as a square. */
+void canvas_squares(canvas* self, int64_t y, int64_t x, const rlt_tensor* colors, int64_t size);
+/* n values as a line between `low` at the bottom and `high` at the top of the area: value i is at (i + 1) / n of the width. */
+void canvas_curve(canvas* self, area where, const rlt_tensor* values, double low, double high, int thickness, color ink);
 
-/* The three numbers of a color. */
-rlt_tensor* color_tensor(color ink);
-/* Every element as a square of size * size. */
-rlt_tensor* enlarge(const rlt_tensor* picture, int64_t size);
+/* Interpolates from one color (weight 0) to another (weight 1): [rows, columns, 3] for weights [rows, columns]. */
+rlt_tensor* blend(color from, color to, const rlt_tensor* weight);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the training and the inference program share: how they call the library, and the data. Every number is made by operators of the
- * library; C code only chains them. A function that returns a tensor gives it away: the caller frees it. */
+/* Common parts of the training and the inference program: error handling, and the data. Operators of the library compute every number;
+ * C code only chains them. A function that returns a tensor transfers ownership: the caller frees it. */
 #ifndef DIGITS_H
 #define DIGITS_H
 
@@ -10,7 +10,7 @@
 #define TRY(call) check((call), #call)
 void check(int32_t status, const char* call);
 
-/* One step of a chain: the call writes its result to `next`, which then takes the place of `tensor`. */
+/* One step of a chain: the call writes its result to `next`, which then replaces `tensor`. */
 #define STEP(tensor, call)      \
   do {                          \
     rlt_tensor* next = NULL;    \
@@ -19,9 +19,9 @@ void check(int32_t status, const char* call);
     (tensor) = next;            \
   } while (0)
 
-/* The single element of a tensor, whatever its dtype. */
+/* The only element of a tensor of any dtype. */
 double number(const rlt_tensor* self);
-/* The element at a place of a tensor of one dimension. */
+/* An element of a one-dimensional tensor. */
 double number_at(const rlt_tensor* self, int64_t index);
 /* Rows start to end, without the latter. */
 rlt_tensor* slice(const rlt_tensor* self, int64_t start, int64_t end);
@@ -39,11 +39,11 @@ typedef struct digits {
 } digits;
 
 digits digits_load(const char* path);
-/* The rows that an int64 tensor names. */
+/* The rows selected by an int64 tensor. */
 digits digits_rows(const digits* from, const rlt_tensor* rows);
 void digits_free(digits* set);
 
-/* Draws which images are for training and which for the test. After the same seed every program draws the same. */
+/* Samples which images are for training and which for the test. With the same seed every program gets the same split. */
 void digits_split(const digits* all, digits* train, digits* test);
 
 #endif

@@ -1,15 +1,15 @@
-/* Loads trained models and tells how much of the test images each gets right.
+/* Loads trained models and reports their test accuracy.
  *
  *   infer DIGITS.safetensors LOGITS.safetensors MODEL...
  *
  * A MODEL may come from any of the three training programs, or from Python (.pt or .safetensors). Prints one JSON line per model, and
- * writes the scores that each gives to LOGITS.safetensors, under the names "0", "1" and so on. */
+ * writes the logits of each to LOGITS.safetensors, under the names "0", "1" and so on. */
 #include <stdio.h>
 
 #include "digits.h"
 #include "model.h"
 
-/* Adds the scores of one model to `scores`. */
+/* Adds the logits of one model to `scores`. */
 static void infer(const char* path, const digits* test, const char* name, rlt_state_dict* scores) {
   model net = model_new();
   model_load(&net, path);
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   }
   digits all = digits_load(argv[1]), train, test;
   rlt_state_dict* scores;
-  TRY(rlt_manual_seed(0)); /* that of training: the test images are those that training has not seen */
+  TRY(rlt_manual_seed(0)); /* the seed of the training: the test images are those that were not trained on */
   digits_split(&all, &train, &test);
   TRY(rlt_state_dict_new(&scores));
   for (int i = 3; i < argc; ++i) {

@@ -5,7 +5,7 @@
 
 /* ---- The tensors of a model ---- */
 
-/* Makes a tensor part of what is saved. The state dict shares it: what is written into it later is saved. */
+/* Adds a tensor to the state dict, which shares it: later writes to it are saved. */
 static rlt_tensor* buffer(model* self, const char* layer, const char* name, rlt_tensor* tensor) {
   char key[64];
   snprintf(key, sizeof key, "%s.%s", layer, name);
@@ -13,7 +13,7 @@ static rlt_tensor* buffer(model* self, const char* layer, const char* name, rlt_
   return tensor;
 }
 
-/* The same for what is trained. */
+/* The same for a trained parameter. */
 static rlt_tensor* parameter(model* self, const char* layer, const char* name, rlt_tensor* tensor) {
   int next = 0;
   while (self->parameters[next]) ++next;
@@ -22,7 +22,7 @@ static rlt_tensor* parameter(model* self, const char* layer, const char* name, r
   return buffer(self, layer, name, tensor);
 }
 
-/* As PyTorch draws weights and biases of convolutions and linear layers. */
+/* PyTorch's initialization of weights and biases of convolutions and linear layers. */
 static rlt_tensor* uniform(const int64_t* shape, int64_t ndim, int64_t inputs) {
   const double bound = 1 / sqrt((double)inputs);
   rlt_tensor* out;
@@ -70,7 +70,7 @@ static void norm_free(norm* self) {
 }
 
 model model_new(void) {
-  /* Outputs, inputs, and height and width of the kernel. A norm takes away what a bias before it adds, so the convolutions have none. */
+  /* Outputs, inputs, and height and width of the kernel. A norm removes the effect of a preceding bias, so the convolutions have none. */
   const int64_t conv1[4] = {16, 1, 3, 3}, conv2[4] = {32, 16, 3, 3}, linear[2] = {CLASSES, 32 * 2 * 2};
   model self = {0};
   TRY(rlt_state_dict_new(&self.state));
@@ -105,7 +105,7 @@ void model_load(model* self, const char* path) {
 
 void model_save(const model* self, const char* path) { TRY(rlt_state_dict_save(self->state, path, RLT_FORMAT_AUTO)); }
 
-/* ---- What a model computes ---- */
+/* ---- Forward ---- */
 
 /* C has no default arguments: stride 1, padding 1, dilation 1, one group, no bias. */
 static rlt_tensor* convolve(const rlt_tensor* images, const rlt_tensor* weight) {
@@ -123,7 +123,7 @@ static rlt_tensor* normalize(const norm* self, const rlt_tensor* x, int training
   return out;
 }
 
-/* Convolution, norm, GELU, and the mean of each 2 x 2 pixels. */
+/* Convolution, norm, GELU, and 2 x 2 average pooling. */
 static rlt_tensor* stage(const rlt_tensor* images, const rlt_tensor* weight, const norm* norm, int training) {
   const int64_t two[2] = {2, 2}, none[2] = {0, 0};
   rlt_tensor* x = convolve(images, weight);
@@ -158,7 +158,7 @@ rlt_tensor* cross_entropy(const rlt_tensor* logits, const rlt_tensor* labels) {
   return loss;
 }
 
-/* ---- What it gets right ---- */
+/* ---- Evaluation ---- */
 
 rlt_tensor* predict(const rlt_tensor* logits) {
   const int64_t classes = 1;

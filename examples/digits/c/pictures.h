@@ -4,14 +4,14 @@
 
 #include "digits.h"
 
-/* What training leaves: the loss of each step, and for each epoch the loss and the accuracy on the test rows. */
+/* The results of training: the loss of each step, and for each epoch the loss and the accuracy on the test rows. */
 typedef struct history {
   int64_t epochs, batches;
   rlt_tensor *losses, *test_losses, *test_accuracies;
 } history;
 
-void draw_curves(const history* run, const char* font, const char* path);
-/* Which digit was taken for which, and the first misread images. */
-void draw_confusion(const rlt_tensor* logits, const digits* test, const char* font, const char* path);
+void draw_curves(const history* run, const char* path);
+/* The confusion matrix, and the first misclassified images. */
+void draw_confusion(const rlt_tensor* logits, const digits* test, const char* path);
 
 #endif

@@ -1,9 +1,9 @@
 /* Trains a convolutional network on handwritten digits through the plain C functions.
  *
- *   train DIGITS.safetensors FONT.safetensors OUT_DIR
+ *   train DIGITS.safetensors OUT_DIR
  *
  * Writes into OUT_DIR the weights (model.safetensors, and model.pt for Python), what happened (run.safetensors) and two pictures
- * (curves.png, confusion.png), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
+ * (curves.svg, confusion.svg), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
  * numbers in the same order, so the losses are PyTorch's. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { EPOCHS = 12, BATCH = 64, BATCHES = (TRAIN_ROWS + BATCH - 1) / BATCH };
 
 /* ---- The optimizer ---- */
 
-/* What AdamW keeps for each parameter. */
+/* The state of AdamW for each parameter. */
 typedef struct adamw {
   double rate;
   rlt_tensor* means[PARAMETERS];
@@ -45,10 +45,10 @@ static void adamw_free(adamw* self) {
   }
 }
 
-/* Tells C that an array of handles is only read. */
+/* Casts an array of handles to const. */
 static const rlt_tensor* const* list(rlt_tensor* const* tensors) { return (const rlt_tensor* const*)tensors; }
 
-/* Changes the parameters by their gradients, and lets those go. */
+/* Updates the parameters with their gradients, and clears those. */
 static void adamw_step(adamw* self, const model* net) {
   const double beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, eps = 1e-8;
   const int32_t amsgrad = 0, maximize = 0;
@@ -87,7 +87,7 @@ static void history_free(history* run) {
   rlt_tensor_free(run->test_accuracies);
 }
 
-/* Writes the value of a tensor of one element to a place of another. */
+/* Copies a tensor of one element into an element of another. */
 static void record(const rlt_tensor* into, int64_t index, const rlt_tensor* value) {
   rlt_tensor *slot, *plain;
   TRY(rlt_tensor_select_int(into, 0, index, &slot));
@@ -109,7 +109,7 @@ static rlt_tensor* train_batch(const model* net, adamw* optimizer, const digits*
   return loss;
 }
 
-/* One pass over the images in a new order; the loss of each batch goes into `losses`. */
+/* One pass over the images in a new order; the loss of each batch is stored in `losses`. */
 static void train_epoch(const model* net, adamw* optimizer, const digits* train, const rlt_tensor* losses, const char* label) {
   rlt_tensor* permutation;
   TRY(rlt_tensor_randperm(TRAIN_ROWS, NULL, &permutation));
@@ -183,11 +183,11 @@ static double seconds(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    fprintf(stderr, "usage: %s DIGITS.safetensors FONT.safetensors OUT_DIR\n", argv[0]);
+  if (argc != 3) {
+    fprintf(stderr, "usage: %s DIGITS.safetensors OUT_DIR\n", argv[0]);
     return 2;
   }
-  const char *font = argv[2], *out = argv[3];
+  const char* out = argv[2];
   digits all = digits_load(argv[1]), train_rows, test_rows;
   TRY(rlt_manual_seed(0));
   digits_split(&all, &train_rows, &test_rows);
@@ -201,8 +201,8 @@ int main(int argc, char** argv) {
   model_save(&net, path_in(out, "model.safetensors"));
   model_save(&net, path_in(out, "model.pt"));
   save_run(&run, logits, path_in(out, "run.safetensors"));
-  draw_curves(&run, font, path_in(out, "curves.png"));
-  draw_confusion(logits, &test_rows, font, path_in(out, "confusion.png"));
+  draw_curves(&run, path_in(out, "curves.svg"));
+  draw_confusion(logits, &test_rows, path_in(out, "confusion.svg"));
   printf("{\"lang\":\"c\",\"test_accuracy\":%.17g,\"first_loss\":%.9g,\"last_loss\":%.9g,\"train_seconds\":%.3f}\n",
          accuracy(logits, test_rows.labels), number_at(run.losses, 0), number_at(run.losses, -1), train_seconds);
 

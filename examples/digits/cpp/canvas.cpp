@@ -1,58 +1,73 @@
 #include "canvas.h"
 
-#include <vector>
+#include <cstdio>
 
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_STATIC
-#include "../../third_party/stb_image_write.h"
+namespace {
 
-static torch::Tensor tensor_of(Color color) { return torch::tensor({color[0], color[1], color[2]}); }
-
-Canvas::Canvas(const std::string& font, int64_t height, int64_t width) : pixels_(torch::full({height, width, 3}, 255.0f)) {
-  torch::serialize::InputArchive file;
-  file.load_from(font);
-  file.read("glyphs", glyphs_);
-  glyphs_ = glyphs_.to(torch::kFloat32);
+std::string hex(Color color) {
+  char text[32];
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", color.red, color.green, color.blue);
+  return text;
 }
 
-void Canvas::fill(Area area, Color color) { region(area).copy_(tensor_of(color)); }
+torch::Tensor tensor_of(Color color) { return torch::tensor({color.red, color.green, color.blue}, torch::kFloat32); }
 
-void Canvas::blend(int64_t y, int64_t x, const torch::Tensor& coverage, Color color) {
-  region({y, x, coverage.size(0), coverage.size(1)}).lerp_(tensor_of(color), coverage.unsqueeze(2));
+}  // namespace
+
+Canvas::Canvas(const std::string& path, int64_t height, int64_t width) : file_(path) {
+  TORCH_CHECK(file_, "cannot write ", path);
+  file_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << height << "\" font-family=\"monospace\">\n";
+  fill({0, 0, height, width}, {255, 255, 255});
 }
 
-void Canvas::paste(int64_t y, int64_t x, const torch::Tensor& picture) {
-  region({y, x, picture.size(0), picture.size(1)}).copy_(picture);
+void Canvas::finish() {
+  file_ << "</svg>\n";
+  file_.close();
+  TORCH_CHECK(file_, "cannot write a picture");
 }
 
-void Canvas::text(int64_t y, int64_t x, const std::string& text, int scale, Color color, Align align) {
-  std::vector<int64_t> codes;
-  for (char letter : text) codes.push_back(letter - ' ');
-  // [letters, rows, columns] to rows of all letters
-  auto letters = glyphs_.index_select(0, torch::tensor(codes)).permute({1, 0, 2}).reshape({9, -1});
-  auto ink = enlarge(letters, scale);
-  int64_t width = ink.size(1) - scale;  // without the gap after the last letter
-  blend(y, align == Align::kLeft ? x : align == Align::kCenter ? x - width / 2 : x - width, ink, color);
+void Canvas::fill(Area area, Color color) {
+  file_ << "<rect x=\"" << area.x << "\" y=\"" << area.y << "\" width=\"" << area.width << "\" height=\"" << area.height << "\" fill=\""
+        << hex(color) << "\"/>\n";
 }
 
-void Canvas::curve(Area area, const torch::Tensor& values, double low, double high, double thickness, Color color) {
-  int64_t start = area.width / values.numel(), columns = area.width - start;
-  // How far below the top each value is, and between values in each column; a column's line reaches from its own height to those
-  // of the next two, so that steep parts are as thick as flat ones.
-  auto heights = ((high - values) / (high - low) * area.height).clamp(0, area.height).to(torch::kFloat32);
-  auto line = torch::upsample_linear1d(heights.view({1, 1, -1}), {columns + 2}, /*align_corners=*/true).view(-1).unfold(0, 3, 1);
-  auto top = line.amin(1) - thickness / 2, bottom = line.amax(1) + thickness / 2;
-  // How much of a pixel lies between the two.
-  auto row = torch::arange(area.height).unsqueeze(1);
-  blend(area.y, area.x + start, (torch::minimum(row + 1, bottom) - torch::maximum(row, top)).clamp(0, 1), color);
+void Canvas::text(int64_t y, int64_t x, const std::string& text, int size, Color color, Align align) {
+  const char* anchor = align == Align::kLeft ? "start" : align == Align::kCenter ? "middle" : "end";
+  // A capital letter is 0.7 times as high as the font.
+  file_ << "<text x=\"" << x << "\" y=\"" << y + size * 7 / 10 << "\" font-size=\"" << size << "\" text-anchor=\"" << anchor
+        << "\" fill=\"" << hex(color) << "\">" << text << "</text>\n";
 }
 
-void Canvas::save(const std::string& path) const {
-  auto bytes = pixels_.round().to(torch::kUInt8).contiguous();
-  auto height = static_cast<int>(bytes.size(0)), width = static_cast<int>(bytes.size(1));
-  TORCH_CHECK(stbi_write_png(path.c_str(), width, height, 3, bytes.data_ptr(), 3 * width), "cannot write ", path);
+void Canvas::squares(int64_t y, int64_t x, const torch::Tensor& colors, int64_t size) {
+  auto rounded = colors.round().to(torch::kInt64).contiguous();
+  auto channel = rounded.accessor<int64_t, 3>();
+  for (int64_t row = 0; row < rounded.size(0); ++row) {
+    for (int64_t column = 0; column < rounded.size(1); ++column) {
+      auto color = channel[row][column];
+      fill({y + row * size, x + column * size, size, size},
+           {static_cast<int>(color[0]), static_cast<int>(color[1]), static_cast<int>(color[2])});
+    }
+  }
 }
 
-torch::Tensor enlarge(const torch::Tensor& picture, int64_t size) {
-  return picture.repeat_interleave(size, 0).repeat_interleave(size, 1);
+void Canvas::curve(Area area, const torch::Tensor& values, double low, double high, int thickness, Color color) {
+  auto n = values.numel();
+  auto scale = static_cast<double>(area.height) / (high - low), step = static_cast<double>(area.width) / static_cast<double>(n);
+  auto y = (high - values.to(torch::kFloat64)).mul(scale).clamp(0, area.height).add(area.y);
+  auto x = torch::arange(1, n + 1).to(torch::kFloat64).mul(step).add(area.x);
+  // Tenths of a pixel; rounding here, not in snprintf, gives every language the same digits.
+  auto points = torch::stack({x, y}, 1).round(/*decimals=*/1);
+  auto point = points.accessor<double, 2>();
+  file_ << "<polyline fill=\"none\" stroke=\"" << hex(color) << "\" stroke-width=\"" << thickness
+        << "\" stroke-linejoin=\"round\" points=\"";
+  for (int64_t i = 0; i < n; ++i) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%s%.1f,%.1f", i ? " " : "", point[i][0], point[i][1]);
+    file_ << text;
+  }
+  file_ << "\"/>\n";
+}
+
+torch::Tensor blend(Color from, Color to, const torch::Tensor& weight) {
+  return tensor_of(from).lerp(tensor_of(to), weight.unsqueeze(2));
 }

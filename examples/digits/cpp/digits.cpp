@@ -19,8 +19,8 @@ Split::Split(const Digits& all) {
   test = all.rows(order.slice(0, kTrain));
 }
 
-// Convolution and linear layer draw their first weights as they are made, in the order of the members. A norm takes away what a
-// bias before it adds, so the convolutions have none.
+// Convolution and linear layer initialize their weights on construction, in the order of the members. A norm removes
+// the effect of a preceding bias, so the convolutions have none.
 NetImpl::NetImpl()
     : conv1(nn::Conv2dOptions(1, 16, 3).padding(1).bias(false)),
       conv2(nn::Conv2dOptions(16, 32, 3).padding(1).bias(false)),

@@ -1,5 +1,5 @@
-// What the training and the inference program share: the data, the model, and what a model gets right. Every number is made by
-// operators.
+// Common parts of the training and the inference program: the data, the model, and its evaluation. Operators compute
+// every number.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,11 +11,11 @@ struct Digits {
   torch::Tensor images, labels;
 
   static Digits load(const std::string& path);
-  // The rows that an int64 tensor names.
+  // The rows that an int64 tensor selects.
   Digits rows(const torch::Tensor& rows) const { return {images.index_select(0, rows), labels.index_select(0, rows)}; }
 };
 
-// Draws which images are for training and which for the test. After the same seed every program draws the same.
+// Samples which images are for training and which for the test. With the same seed every program gets the same split.
 struct Split {
   static constexpr int64_t kTrain = 1437;
   Digits train, test;
@@ -34,9 +34,9 @@ struct NetImpl : torch::nn::Module {
 };
 TORCH_MODULE(Net);  // Net: a shared pointer to NetImpl
 
-// The scores that the model gives each class, [N, 10], without recording gradients. Leaves the model in evaluation mode.
+// The logits of the model for each class, [N, 10], without recording gradients. Leaves the model in evaluation mode.
 torch::Tensor logits_of(Net& model, const torch::Tensor& images);
-// The share of rows whose highest score is the label's.
+// The accuracy: the share of rows whose highest score is the label's.
 double accuracy(const torch::Tensor& logits, const torch::Tensor& labels);
-// Counts, int64 [10, 10]: row = the digit, column = what the model says.
+// Counts, int64 [10, 10]: row = the digit, column = the prediction.
 torch::Tensor confusion_matrix(const torch::Tensor& logits, const torch::Tensor& labels);

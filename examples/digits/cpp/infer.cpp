@@ -1,9 +1,9 @@
-// Loads trained models and tells how much of the test images each gets right.
+// Loads trained models and reports their test accuracy.
 //
 //   infer DIGITS.safetensors LOGITS.safetensors MODEL...
 //
-// A MODEL may come from any of the three training programs, or from Python (.pt or .safetensors). Prints one JSON line per model, and
-// writes the scores that each gives to LOGITS.safetensors, under the names "0", "1" and so on.
+// A MODEL may come from any of the three training programs, or from Python (.pt or .safetensors). Prints one JSON line
+// per model, and writes the logits of each to LOGITS.safetensors, under the names "0", "1" and so on.
 #include <torch/torch.h>
 
 #include <cstdio>

@@ -3,11 +3,11 @@
 
 #include "digits.h"
 
-// What training leaves: the loss of each step, and for each epoch the loss and the accuracy on the test rows.
+// The results of training: the loss of each step, and for each epoch the loss and the accuracy on the test rows.
 struct History {
   torch::Tensor losses, test_losses, test_accuracies;
 };
 
-void draw_curves(const History& history, const std::string& font, const std::string& path);
-// Which digit was taken for which, and the first misread images.
-void draw_confusion(const torch::Tensor& logits, const Digits& test, const std::string& font, const std::string& path);
+void draw_curves(const History& history, const std::string& path);
+// The confusion matrix, and the first misclassified images.
+void draw_confusion(const torch::Tensor& logits, const Digits& test, const std::string& path);

@@ -1,9 +1,9 @@
 // Trains a convolutional network on handwritten digits through the C++ frontend. It is a libtorch program.
 //
-//   train DIGITS.safetensors FONT.safetensors OUT_DIR
+//   train DIGITS.safetensors OUT_DIR
 //
 // Writes into OUT_DIR the weights (model.safetensors, and model.pt for Python), what happened (run.safetensors) and two pictures
-// (curves.png, confusion.png), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
+// (curves.svg, confusion.svg), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
 // numbers in the same order, so the losses are PyTorch's.
 #include <torch/torch.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kBatch = 64, kEpochs = 12, kBatches = (Split::kTrain + kBatch - 1) / kBatch;
 
-// One pass over the images in a new order; the loss of each batch goes into `losses`.
+// One pass over the images in a new order; the loss of each batch is stored in `losses`.
 void train_epoch(Net& model, torch::optim::Optimizer& optimizer, const Digits& train, torch::Tensor losses, const std::string& label) {
   model->train();
   auto permutation = torch::randperm(Split::kTrain);
@@ -62,7 +62,7 @@ void save_run(const History& history, const torch::Tensor& logits, const std::st
   file.save_to(path);
 }
 
-void run(const std::string& data, const std::string& font, const std::string& out) {
+void run(const std::string& data, const std::string& out) {
   auto all = Digits::load(data);
   torch::manual_seed(0);
   Split split(all);
@@ -76,8 +76,8 @@ void run(const std::string& data, const std::string& font, const std::string& ou
   torch::save(model, out + "/model.safetensors");
   torch::save(model, out + "/model.pt");
   save_run(history, logits, out + "/run.safetensors");
-  draw_curves(history, font, out + "/curves.png");
-  draw_confusion(logits, split.test, font, out + "/confusion.png");
+  draw_curves(history, out + "/curves.svg");
+  draw_confusion(logits, split.test, out + "/confusion.svg");
   std::printf("{\"lang\":\"cpp\",\"test_accuracy\":%.17g,\"first_loss\":%.9g,\"last_loss\":%.9g,\"train_seconds\":%.3f}\n",
               accuracy(logits, split.test.labels), history.losses[0].item<double>(), history.losses[-1].item<double>(),
               seconds.count());
@@ -86,12 +86,12 @@ void run(const std::string& data, const std::string& font, const std::string& ou
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: " << argv[0] << " DIGITS.safetensors FONT.safetensors OUT_DIR\n";
+  if (argc != 3) {
+    std::cerr << "usage: " << argv[0] << " DIGITS.safetensors OUT_DIR\n";
     return 2;
   }
   try {
-    run(argv[1], argv[2], argv[3]);
+    run(argv[1], argv[2]);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -54,7 +54,7 @@ pub struct Interface {
     pub functions: Vec<Function>,
     /// `RLT_OK` to `0`.
     pub constants: BTreeMap<String, String>,
-    /// `rlt_device` to its definition on one line; opaque ones, too.
+    /// Maps `rlt_device` to its definition on one line; also opaque types.
     pub types: BTreeMap<String, String>,
 }
 
@@ -141,7 +141,7 @@ impl Interface {
     }
 }
 
-/// A line without the comment that it is, or that stands behind a constant or a field.
+/// A line without comments.
 fn without_comments(line: &str) -> &str {
     if line.starts_with("/*") || line.starts_with('*') {
         return "";
@@ -237,7 +237,7 @@ extern \"C\" {
 #endif // __cplusplus
 
 /**
- * Does it.
+ * A function.
  */
 int32_t rlt_do(const struct rlt_thing *const *things,
                int64_t things_len,
@@ -251,7 +251,7 @@ const char *rlt_text(void);
 ";
 
     #[test]
-    fn what_cbindgen_writes_is_read_back() {
+    fn headers_of_cbindgen_are_read_back() {
         let mut interface = Interface::default();
         interface.add(TEXT);
         assert_eq!(interface.constants["RLT_ONE"], "1");
@@ -272,6 +272,6 @@ const char *rlt_text(void);
             ]
         );
         assert_eq!(interface.functions[0].parameters[2].name, "deleter");
-        assert!(interface.functions[0].comment.contains("Does it."));
+        assert!(interface.functions[0].comment.contains("A function."));
     }
 }

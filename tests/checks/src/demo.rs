@@ -1,4 +1,4 @@
-//! What the digits programs left in their folders, and the bars that it must hold. `demo-check` prints it.
+//! The results of the digits programs in their folders, and their bars. `demo-check` prints them.
 
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 pub const LANGUAGES: [&str; 3] = ["c", "cpp", "java"];
 /// On the test images.
 pub const LEAST_ACCURACY: f64 = 0.97;
-/// How far the loss of a step may be from that of another language.
+/// Allowed difference of the loss of a step from that of another language.
 pub const AMONG_LANGUAGES: f64 = 1e-6;
 /// How far it may be from PyTorch's.
 pub const FROM_PYTORCH: f64 = 1e-4;
-/// How far a logit may be from that of the program that wrote the model, as a part of the largest logit: an element of a matrix product
-/// is no more exact than its largest terms.
+/// Allowed difference of a logit from that of the program that wrote the model, relative to the largest logit: an
+/// element of a matrix product is no more exact than its largest terms.
 pub const OF_LARGEST_LOGIT: f64 = 1e-6;
-const PICTURES: [&str; 2] = ["curves.png", "confusion.png"];
+const PICTURES: [&str; 2] = ["curves.svg", "confusion.svg"];
 
-/// What one program left: its own training, and what it made of the models of others.
+/// The results of one program: its own training, and its evaluation of the other models.
 pub struct Run {
     /// The language, or `pytorch`.
     pub name: String,
@@ -36,28 +36,28 @@ pub struct Run {
     readings: Vec<(PathBuf, f64, Vec<f64>)>,
 }
 
-/// What a reader got from a model.
+/// The results of a reader for a model.
 pub struct Exchange {
     /// On the test images.
     pub accuracy: f64,
     /// The largest difference of a logit, as a part of the largest logit.
     pub gap: f64,
-    /// Which bars do not hold.
+    /// The bars that do not hold.
     pub faults: Vec<String>,
 }
 
 impl Run {
-    /// What PyTorch recorded.
+    /// PyTorch's recorded results.
     pub fn recorded(folder: &Path) -> Result<Run, String> {
         Run::trained("pytorch", folder, &["model.pt"])
     }
 
-    /// What the program of a language left in its folder below `out`.
+    /// The results of a language's program in its folder below `out`.
     pub fn of(language: &str, out: &Path) -> Result<Run, String> {
         let folder = out.join(language);
         let mut run = Run::trained(language, &folder, &["model.pt", "model.safetensors"])?;
         let result = json_lines(&folder.join("result.txt"))?.pop().unwrap_or_default();
-        run.must_be_what_it_told(&result)?;
+        run.check_report(&result)?;
         run.train_seconds = Some(number(&result, "train_seconds")?);
         let file = Tensors::read(&folder.join("logits.safetensors"))?;
         for (i, line) in json_lines(&folder.join("infer.txt"))?.iter().enumerate() {
@@ -67,8 +67,8 @@ impl Run {
         Ok(run)
     }
 
-    /// Is the program's JSON line about what it saved? Its losses were printed with the digits of a float32.
-    fn must_be_what_it_told(&self, result: &Value) -> Result<(), String> {
+    /// Whether the program's JSON line matches its saved results. Its losses were printed with the digits of a float32.
+    fn check_report(&self, result: &Value) -> Result<(), String> {
         let told = (number(result, "first_loss")? as f32, number(result, "last_loss")? as f32);
         let saved = (self.losses[0] as f32, self.losses[self.losses.len() - 1] as f32);
         let accurate = same_share(number(result, "test_accuracy")?, self.accuracy);
@@ -105,7 +105,7 @@ pub fn loss_gap(run: &Run, other: &Run) -> Result<f64, String> {
     largest_gap(&run.losses, &other.losses).map_err(|text| format!("losses of {} and {}: {text}", run.name, other.name))
 }
 
-/// Which bars the training does not hold.
+/// The bars that the training does not hold.
 pub fn training_faults(run: &Run, from_c: f64, from_pytorch: f64) -> Vec<String> {
     let mut faults = Vec::new();
     if run.accuracy < LEAST_ACCURACY {
@@ -121,7 +121,7 @@ pub fn training_faults(run: &Run, from_c: f64, from_pytorch: f64) -> Vec<String>
     faults
 }
 
-/// Compares what `reader` got from a model with what its writer computed.
+/// Compares the results of `reader` for a model with those of its writer.
 pub fn exchange(writer: &Run, model: &Path, reader: &Run) -> Result<Exchange, String> {
     let file = std::fs::canonicalize(model).map_err(|error| format!("{}: {error}", model.display()))?;
     let same = |path: &Path| std::fs::canonicalize(path).is_ok_and(|path| path == file);
@@ -144,23 +144,23 @@ pub fn exchange(writer: &Run, model: &Path, reader: &Run) -> Result<Exchange, St
     Ok(Exchange { accuracy: *accuracy, gap, faults })
 }
 
-/// Which pictures of two programs differ in a pixel.
+/// The pictures of two programs that differ.
 pub fn compare_pictures(run: &Run, other: &Run) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     for picture in PICTURES {
-        if pixels(&run.folder.join(picture))? != pixels(&other.folder.join(picture))? {
+        if svg(&run.folder.join(picture))? != svg(&other.folder.join(picture))? {
             faults.push(format!("{picture} of {} and of {} differ", run.name, other.name));
         }
     }
     Ok(faults)
 }
 
-/// Are two shares of the test images the same? (`serde_json` reads a number to the last bit but one.)
+/// Whether two accuracies are the same. (`serde_json` parses a number to within one bit.)
 fn same_share(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
-/// The largest difference of two numbers at the same place; infinite if it is no number, so that no bar holds.
+/// The largest difference of two numbers at the same index; infinite for NaN, so that no bar holds.
 fn largest_gap(a: &[f64], b: &[f64]) -> Result<f64, String> {
     if a.is_empty() || a.len() != b.len() {
         return Err(format!("{} and {} numbers", a.len(), b.len()));
@@ -169,18 +169,13 @@ fn largest_gap(a: &[f64], b: &[f64]) -> Result<f64, String> {
     Ok(gaps.map(|gap| if gap.is_nan() { f64::INFINITY } else { gap }).fold(0.0, f64::max))
 }
 
-/// Width, height and the three bytes of each pixel.
-fn pixels(path: &Path) -> Result<(u32, u32, Vec<u8>), String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = std::fs::File::open(path).map_err(|error| wrong(&error))?;
-    let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().map_err(|error| wrong(&error))?;
-    let mut bytes = vec![0; reader.output_buffer_size().ok_or_else(|| wrong(&"too large"))?];
-    let info = reader.next_frame(&mut bytes).map_err(|error| wrong(&error))?;
-    if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
-        return Err(wrong(&"is not red, green and blue in bytes"));
+/// A picture that was written to its end.
+fn svg(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if !text.starts_with("<svg ") || !text.ends_with("</svg>\n") {
+        return Err(format!("{}: not a complete SVG file", path.display()));
     }
-    bytes.truncate(info.buffer_size());
-    Ok((info.width, info.height, bytes))
+    Ok(text)
 }
 
 /// A safetensors file.
@@ -271,5 +266,21 @@ mod tests {
         assert_eq!(read(0.98, &[8.0, -2.00002]), Ok(1));
         assert_eq!(read(0.97, &[8.0, -2.0]), Ok(1));
         assert!(exchange(&writer, &model, &writer).is_err(), "nobody has read it");
+    }
+
+    #[test]
+    fn pictures_must_be_complete_and_the_same() {
+        let folder = std::env::temp_dir().join(format!("rushlight-pictures-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+            PICTURES.iter().for_each(|picture| std::fs::write(folder.join(name).join(picture), text).unwrap());
+            Run { folder: folder.join(name), ..run(name, 0.98, &[1.0]) }
+        };
+        let (c, same, other) =
+            (write("c", "<svg >1</svg>\n"), write("cpp", "<svg >1</svg>\n"), write("java", "<svg >2</svg>\n"));
+        assert_eq!(compare_pictures(&c, &same), Ok(Vec::new()));
+        assert_eq!(compare_pictures(&c, &other).unwrap()[0], "curves.svg of c and of java differ");
+        assert!(compare_pictures(&c, &write("cut", "<svg >1")).is_err());
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

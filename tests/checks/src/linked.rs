@@ -1,11 +1,11 @@
-//! The crates that are linked into what is shipped, as `cargo metadata` tells: for the notices and the bill of materials.
+//! The crates linked into the shipped artifacts, from `cargo metadata`: for the notices and the bill of materials.
 
 use crate::root;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// What is shipped, the libraries and the command-line tool: everything that they link counts.
+/// The shipped artifacts, the libraries and the command-line tool, with all of their dependencies.
 const SHIPPED: [&str; 2] = ["rushlight-capi", "rushlight-cli"];
 const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
@@ -18,7 +18,7 @@ pub struct Crate<'a> {
 }
 
 impl<'a> Crate<'a> {
-    /// Is it from a registry, and not of this repository?
+    /// Whether it is from a registry, and not of this repository.
     pub fn is_from_outside(&self) -> bool {
         !self.package["source"].is_null()
     }
@@ -29,7 +29,7 @@ impl<'a> Crate<'a> {
     }
 }
 
-/// What `cargo metadata` prints for the platforms that we ship for.
+/// The output of `cargo metadata` for the platforms of the shipped artifacts.
 pub fn metadata() -> Result<Value, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
     let output = Command::new(cargo)
@@ -44,7 +44,7 @@ pub fn metadata() -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
 }
 
-/// The crates that are linked into what is shipped, ours too, by their ids.
+/// The crates linked into the shipped artifacts, including ours, by their ids.
 pub fn linked(metadata: &Value) -> Result<BTreeMap<&str, Crate<'_>>, String> {
     let packages = by_id(&metadata["packages"]);
     let nodes = by_id(&metadata["resolve"]["nodes"]);

@@ -1,4 +1,4 @@
-//! The documents say what the files say.
+//! The documents agree with the files.
 
 use rushlight_checks::documents::page::{Mark, Page};
 use rushlight_checks::documents::{self, book, links};

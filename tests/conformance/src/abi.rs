@@ -45,7 +45,7 @@ pub struct RltValue {
     pub flags: i32,
     /// elements of a list
     pub len: i64,
-    /// what it holds
+    /// its contents
     pub payload: Payload,
 }
 
@@ -82,6 +82,7 @@ pub mod tag {
     pub const LAYOUT: i32 = 14;
     pub const MEMORY_FORMAT: i32 = 15;
     pub const DEVICE: i32 = 16;
+    pub const STRING_LIST: i32 = 21;
 }
 
 macro_rules! api {
@@ -98,9 +99,9 @@ macro_rules! api {
             pub fn load(path: &Path) -> Result<Api, String> {
                 // The loader names the file by itself.
                 let text = |error: libloading::Error| error.to_string();
-                // SAFETY: the library runs no code when it is loaded (nothing happens at load time).
+                // SAFETY: loading the library runs no code of it (nothing happens at load time).
                 let library = unsafe { libloading::Library::new(path) }.map_err(text)?;
-                // SAFETY: the types are those of the headers.
+                // SAFETY: the function types are those of the headers of the same version.
                 unsafe {
                     $(let $name = *library.get::<$type>(concat!(stringify!($name), "\0").as_bytes()).map_err(text)?;)*
                     Ok(Api { $($name,)* _library: library })

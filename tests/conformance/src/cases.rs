@@ -39,7 +39,7 @@ pub struct Case {
     pub kwargs: Vec<(String, Item)>,
     /// Results; one list result is spread.
     pub outs: Vec<Item>,
-    /// What arguments held after the call, by position.
+    /// The values of arguments after the call, by position.
     pub mutated: Vec<(String, Item)>,
     /// The gradient given to each result.
     pub grad_outs: Vec<Item>,
@@ -49,8 +49,10 @@ pub struct Case {
     pub random: bool,
     /// Seed of the generator, in files of random numbers.
     pub seed: Option<i64>,
-    /// What `rand(4)` gives right after the call, in files of random numbers.
+    /// The result of `rand(4)` right after the call, in files of random numbers.
     pub next: Option<Item>,
+    /// The first line of the error that the call fails with. Such a case has no results.
+    pub error: Option<String>,
 }
 
 impl Case {
@@ -67,6 +69,7 @@ impl Case {
             random: self.random,
             seed: None,
             next: None,
+            error: self.error.clone(),
         }
     }
 
@@ -119,6 +122,7 @@ impl File<'_> {
             random: json["random"].as_bool().unwrap_or(false),
             seed: json.get("seed").and_then(Json::as_i64),
             next: json.get("next").map(|next| self.item(next)).transpose()?,
+            error: json.get("error").and_then(Json::as_str).map(str::to_owned),
         })
     }
 

@@ -1,20 +1,30 @@
-//! What the declarations say of operators beyond their signatures: `bindings/schema.json`, by the name of a form
+//! The properties that the declarations state beyond signatures: opgen's `schema.json`, by the name of a form
 //! (`aten::index.Tensor`).
 
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+static SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/schema.json"))).expect("JSON"));
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
 static FORMS: LazyLock<HashMap<String, Value>> = LazyLock::new(|| {
-    let schema: Value =
-        serde_json::from_str(include_str!("../../../bindings/schema.json")).expect("schema.json is JSON");
-    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
-    let operators = list(&schema, "families").into_iter().flat_map(|family| list(&family, "operators"));
-    let forms = operators.flat_map(|operator| {
-        list(&operator, "forms").into_iter().map(move |form| (full_name(&form), operator.clone()))
-    });
-    forms.collect()
+    let operators = list(&SCHEMA, "families").iter().flat_map(|family| list(family, "operators"));
+    let names = |operator: &Value| -> Vec<String> {
+        list(operator, "forms").iter().map(full_name).chain(aliases(operator)).collect()
+    };
+    operators.flat_map(|operator| names(operator).into_iter().map(move |name| (name, operator.clone()))).collect()
 });
+
+/// The full names of the aliases of an operator.
+fn aliases(operator: &Value) -> impl Iterator<Item = String> {
+    let schemas = list(operator, "aliases").iter().filter_map(Value::as_str);
+    schemas.map(|schema| format!("aten::{}", schema.split('(').next().unwrap_or_default()))
+}
 
 /// `aten::index.Tensor`
 fn full_name(form: &Value) -> String {
@@ -22,7 +32,7 @@ fn full_name(form: &Value) -> String {
     if part("overload").is_empty() { part("name").to_owned() } else { format!("{}.{}", part("name"), part("overload")) }
 }
 
-/// When the elements of arguments decide on the shape of the result.
+/// Whether the shape of the result depends on the elements of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeByData {
     /// Shapes follow from shapes.
@@ -33,12 +43,28 @@ pub enum ShapeByData {
     Always,
 }
 
-/// Does the operator compute each element from those at its place?
+/// The families that declare an operator of this name (`aten::max`), whatever its overload.
+pub fn families(name: &str) -> BTreeSet<&'static str> {
+    let declares = |family: &&Value| {
+        let is_alias = |full: String| full.split('.').next() == Some(name);
+        let mut operators = list(family, "operators").iter();
+        operators.any(|operator| {
+            // Operators that are only called by name have no forms.
+            let full = operator["name"].as_str().unwrap_or_default();
+            full.split('.').next() == Some(name)
+                || list(operator, "forms").iter().any(|form| form["name"] == name)
+                || aliases(operator).any(is_alias)
+        })
+    };
+    list(&SCHEMA, "families").iter().filter(declares).filter_map(|family| family["name"].as_str()).collect()
+}
+
+/// Whether the operator is element-wise: each element of the result depends on the elements at its index.
 pub fn is_pointwise(name: &str) -> bool {
     FORMS.get(name).is_some_and(|operator| operator["batching"] == "pointwise")
 }
 
-/// As the declaration of the operator says.
+/// According to the declaration of the operator.
 pub fn shape_by_data(name: &str) -> ShapeByData {
     match FORMS.get(name).and_then(|operator| operator["shape_by_data"].as_str()) {
         Some("always") => ShapeByData::Always,
@@ -47,7 +73,7 @@ pub fn shape_by_data(name: &str) -> ShapeByData {
     }
 }
 
-/// The operators with a derivative of their own, other than zero, that draw no random numbers, by the name of their first form.
+/// The operators with their own nonzero derivative and without random numbers, by the name of their first form.
 pub fn differentiable() -> Vec<String> {
     let declared = |operator: &&Value| {
         operator["gradients"].as_object().is_some_and(|inputs| inputs.values().any(|kind| kind == "formula"))
@@ -60,7 +86,7 @@ pub fn differentiable() -> Vec<String> {
     names
 }
 
-/// Has the operator a formula for the gradient of this argument?
+/// Whether the operator has a formula for the gradient of this argument.
 pub fn has_formula(name: &str, argument: &str) -> bool {
     FORMS.get(name).is_some_and(|operator| operator["gradients"][argument] == "formula")
 }
@@ -79,7 +105,7 @@ pub fn operators_of_node(node: &str) -> impl Iterator<Item = String> {
     NODES.get(node).into_iter().flatten().cloned()
 }
 
-/// The first form of the operator that a form belongs to.
+/// The first form of the operator of a form.
 pub fn operator_of(form: &str) -> Option<String> {
     Some(full_name(&FORMS.get(form)?["forms"][0]))
 }

@@ -1,4 +1,4 @@
-//! The way into the library: the shipped shared object, loaded at run time, and nothing but its C functions.
+//! Access to the library: the shipped shared object, loaded at run time, through its C functions only.
 
 pub use crate::abi::tag;
 use crate::abi::{Api, Payload, RltGradcheckOptions, RltNamed, RltTensor, RltValue};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::rc::Rc;
 
-/// What the text of an error begins with that only a bug in the library explains.
+/// The prefix of error messages that only a bug in the library explains.
 pub const INTERNAL: &str = "internal error";
 
 /// The number of such an error: `RLT_ERROR_INTERNAL`.
@@ -38,7 +38,7 @@ impl Tensor {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: the handle owns one reference, given up here.
+        // SAFETY: the handle owns one reference, which is released here, once.
         unsafe { (self.api.rlt_tensor_free)(self.raw) }
     }
 }
@@ -58,7 +58,7 @@ pub enum Value {
     Ints(Vec<i64>),
     /// Real numbers.
     Floats(Vec<f64>),
-    /// Truth values.
+    /// Booleans.
     Bools(Vec<i32>),
     /// Text.
     Str(CString),
@@ -78,7 +78,7 @@ impl Value {
     }
 }
 
-/// Which derivative is checked.
+/// The derivative that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// That of the function: `rlt_gradcheck`.
@@ -90,7 +90,7 @@ pub enum Order {
 /// A function that is checked: tensors in, tensors out.
 pub type Function<'a> = dyn FnMut(&[Tensor]) -> Result<Vec<Tensor>, String> + 'a;
 
-/// What the library's check calls back with.
+/// The callback of the library's gradient check.
 struct Checked<'a, 'f> {
     door: &'a Door,
     function: &'a mut Function<'f>,
@@ -106,10 +106,11 @@ unsafe extern "C" fn checked(
     capacity: i64,
     found: *mut i64,
 ) -> i32 {
-    // SAFETY: `Door::gradcheck` passes this, and waits for the check to end; nobody else has it meanwhile.
+    // SAFETY: `Door::gradcheck` passes a pointer to this value, waits for the check to end, and does not access it
+    // meanwhile.
     let call = unsafe { &mut *ctx.cast::<Checked<'_, '_>>() };
     let mut results = || -> Result<(), String> {
-        // SAFETY: as many inputs as told.
+        // SAFETY: the library passes `count` live handles.
         let inputs = unsafe { std::slice::from_raw_parts(inputs, count as usize) };
         let inputs = inputs.iter().map(|&raw| call.door.retained(raw)).collect::<Result<Vec<_>, _>>()?;
         let results = (call.function)(&inputs)?;
@@ -117,10 +118,11 @@ unsafe extern "C" fn checked(
             return Err(format!("{} results are more than {capacity}", results.len()));
         }
         for (at, result) in results.iter().enumerate() {
-            // SAFETY: there is room for as many; each gets a reference of its own.
+            // SAFETY: `outputs` has space for `capacity` results, at least as many as `results` has; each entry gets its own
+            // reference.
             unsafe { call.door.check((call.door.api.rlt_tensor_retain)(result.0.raw, outputs.add(at)))? };
         }
-        // SAFETY: takes the number of results.
+        // SAFETY: `found` points to the count that the library reads.
         unsafe { *found = results.len() as i64 };
         Ok(())
     };
@@ -131,7 +133,7 @@ unsafe extern "C" fn checked(
 
 type Made<'a> = dyn FnMut(&str, &HostTensor) -> Result<Tensor, String> + 'a;
 
-/// The library file beside the running program, which Cargo built with it.
+/// The library file next to the running program, which Cargo built with it.
 pub fn built_library() -> Result<PathBuf, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let name = libloading::library_filename("rushlight");
@@ -151,7 +153,7 @@ impl Door {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: the message is a text that lives until this thread's next failing call.
+        // SAFETY: the message is a C string that lives until this thread's next failed call.
         let message = unsafe { CStr::from_ptr((self.api.rlt_last_error_message)()) };
         let message = message.to_string_lossy();
         Err(if status == ERROR_INTERNAL { format!("{INTERNAL}: {message}") } else { message.into_owned() })
@@ -159,7 +161,7 @@ impl Door {
 
     /// The kind of this thread's last error, as its number.
     pub fn last_error_code(&self) -> i32 {
-        // SAFETY: takes nothing.
+        // SAFETY: the function has no arguments and no precondition.
         unsafe { (self.api.rlt_last_error_code)() }
     }
 
@@ -167,16 +169,16 @@ impl Door {
         Tensor(Rc::new(Handle { api: self.api.clone(), raw }))
     }
 
-    /// The schema of an operator, or nothing if there is no such operator.
+    /// The schema of an operator, or nothing if it does not exist.
     pub fn schema(&self, name: &str, overload: &str) -> Option<String> {
         let (name, overload) = (CString::new(name).ok()?, CString::new(overload).ok()?);
         let mut out = RltValue::NONE;
-        // SAFETY: the texts are terminated and `out` takes one value.
+        // SAFETY: both strings are NUL-terminated, and `out` is a valid place for one value.
         let status = unsafe { (self.api.rlt_op_schema)(name.as_ptr(), overload.as_ptr(), &mut out) };
         if status != 0 {
             return None;
         }
-        // SAFETY: the operator's schema came back as an owned text, freed after the copy.
+        // SAFETY: the schema was returned as an owned string in the payload, and is freed once, after the copy.
         unsafe {
             let text = CStr::from_ptr(out.payload.string).to_string_lossy().into_owned();
             (self.api.rlt_value_free)(&mut out);
@@ -184,12 +186,12 @@ impl Door {
         }
     }
 
-    /// Is there such an operator?
+    /// Whether there is such an operator.
     pub fn has(&self, name: &str, overload: &str) -> bool {
         self.schema(name, overload).is_some()
     }
 
-    /// Does the operator return views of its arguments?
+    /// Whether the operator returns views of its arguments.
     pub fn is_view(&self, name: &str, overload: &str) -> bool {
         self.schema(name, overload).is_some_and(|schema| schema.contains("(a)"))
     }
@@ -218,14 +220,14 @@ impl Door {
         let flat = self.copied(&flat, &[reach], host.dtype)?;
         let args = vec![Value::Tensor(flat), Value::Ints(host.shape.clone()), Value::Ints(strides.clone())];
         let view = self.call("aten::as_strided", "", args, Vec::new())?;
-        // A leaf of its own, not a view that autograd follows to its base.
+        // A separate leaf, not a view that autograd traces to its base.
         let leaf = self.call("aten::detach", "", view, Vec::new())?;
         leaf.first().and_then(Value::tensor).cloned().ok_or_else(|| "as_strided gave no tensor".into())
     }
 
     fn copied(&self, bytes: &[u8], shape: &[i64], dtype: DType) -> Result<Tensor, String> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the bytes and sizes are as long as told, and `raw` takes the handle.
+        // SAFETY: bytes and sizes have the lengths that are passed, and `raw` is a valid place for a handle.
         let status = unsafe {
             (self.api.rlt_tensor_from_data)(
                 bytes.as_ptr().cast(),
@@ -242,7 +244,7 @@ impl Door {
 
     fn geometry(&self, tensor: &Tensor) -> Result<(Vec<i64>, Vec<i64>), String> {
         let (mut sizes, mut strides, mut ndim) = (ptr::null(), ptr::null(), 0);
-        // SAFETY: the handle is live, and the lent arrays are copied before anything changes them.
+        // SAFETY: the handle is live, and the borrowed arrays are copied before anything changes them.
         unsafe {
             self.check((self.api.rlt_tensor_geometry)(tensor.0.raw, &mut sizes, &mut strides, &mut ndim))?;
             if ndim == 0 {
@@ -262,7 +264,7 @@ impl Door {
         let copy = copies.first().and_then(Value::tensor).ok_or("clone gave no tensor")?;
         let shape = self.geometry(copy)?.0;
         let (mut code, mut data) = (0, ptr::null_mut());
-        // SAFETY: the handle is live; the copy is contiguous, so its elements lie in a row.
+        // SAFETY: the handle is live; the copy is contiguous, so its elements are adjacent.
         unsafe {
             self.check((self.api.rlt_tensor_dtype)(copy.0.raw, &mut code))?;
             self.check((self.api.rlt_tensor_data_ptr)(copy.0.raw, &mut data))?;
@@ -278,9 +280,9 @@ impl Door {
         Ok(self.geometry(tensor)?.1)
     }
 
-    /// Let gradients reach this tensor.
+    /// Makes gradients reach this tensor.
     pub fn require_grad(&self, tensor: &Tensor) -> Result<(), String> {
-        // SAFETY: the handle is live.
+        // SAFETY: the handle is live, since `tensor` owns it.
         self.check(unsafe { (self.api.rlt_tensor_set_requires_grad)(tensor.0.raw, 1) })
     }
 
@@ -290,13 +292,13 @@ impl Door {
         copies.first().and_then(Value::tensor).cloned().ok_or_else(|| "clone gave no tensor".into())
     }
 
-    /// Loops of operators run on so many threads.
+    /// Sets the number of threads of operators.
     pub fn set_threads(&self, count: i32) -> Result<(), String> {
-        // SAFETY: takes a number.
+        // SAFETY: the argument is a plain number.
         self.check(unsafe { (self.api.rlt_set_num_threads)(count) })
     }
 
-    /// An argument; tensors within it are made by `made`, which is told their path within a list.
+    /// Converts an argument; `made` creates tensors within it and receives their path within a list.
     pub fn value(&self, item: &Item, made: &mut Made<'_>) -> Result<Value, String> {
         let text = |text: &str| CString::new(text).map_err(|error| error.to_string());
         Ok(match item {
@@ -333,7 +335,7 @@ impl Door {
         })
     }
 
-    /// Calls an operator; a single list result is spread.
+    /// Calls an operator; lists among the results are spread.
     pub fn call(
         &self,
         name: &str,
@@ -356,8 +358,8 @@ impl Door {
             .map(|(((_, value), list), key)| RltNamed { name: key.as_ptr(), value: borrow(value, list) })
             .collect();
         let (mut outs, mut count) = ([RltValue::NONE; 8], 0);
-        // SAFETY: every pointer in the arguments borrows from `args`, `kwargs`, `lists` and `keys`, which live
-        // until after the call; `outs` has room for as many values as told.
+        // SAFETY: every pointer in the arguments borrows from `args`, `kwargs`, `lists` and `keys`, which live until
+        // after the call; `outs` has space for the number of values that is passed.
         let status = unsafe {
             (self.api.rlt_op_call)(
                 name.as_ptr(),
@@ -381,7 +383,7 @@ impl Door {
 
     /// Moves an owned result into `results`.
     fn take(&self, out: &mut RltValue, results: &mut Vec<Value>) -> Result<(), String> {
-        // SAFETY: the tag says which field of the payload holds, and `rlt_value_free` releases what is left.
+        // SAFETY: the tag selects the valid field of the payload, and `rlt_value_free` releases the rest.
         unsafe {
             match out.tag {
                 tag::TENSOR => {
@@ -407,6 +409,13 @@ impl Door {
                 other @ (tag::DTYPE | tag::LAYOUT | tag::MEMORY_FORMAT) => {
                     results.push(Value::Code(other, out.payload.i));
                 }
+                tag::STRING => results.push(Value::Str(CStr::from_ptr(out.payload.string).to_owned())),
+                tag::INT_LIST => {
+                    let list = std::slice::from_raw_parts(out.payload.ints, out.len as usize);
+                    results.extend(list.iter().map(|&value| Value::Scalar(Scalar::Int(value))));
+                }
+                // What no property looks at: its kind is enough.
+                other @ (tag::UINT | tag::DEVICE | tag::STRING_LIST) => results.push(Value::Code(other, 0)),
                 other => return Err(format!("unexpected result with tag {other}")),
             }
             (self.api.rlt_value_free)(out);
@@ -414,13 +423,13 @@ impl Door {
         Ok(())
     }
 
-    /// The gradients of `inputs` for gradients given to results.
+    /// The gradients of `inputs` for the given output gradients.
     pub fn gradients(&self, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<HostTensor>>, String> {
         let found = self.gradient_tensors(roots, inputs, false)?;
         found.iter().map(|grad| grad.as_ref().map(|grad| self.host(grad)).transpose()).collect()
     }
 
-    /// As `gradients`, as tensors that can be differentiated again if `create_graph`.
+    /// Like `gradients`, as tensors that can be differentiated again if `create_graph`.
     pub fn gradient_tensors(
         &self,
         roots: &[(Tensor, Tensor)],
@@ -432,7 +441,8 @@ impl Door {
         let leaves: Vec<_> = inputs.iter().map(|input| input.0.raw.cast_const()).collect();
         let mut found = vec![ptr::null_mut(); inputs.len()];
         let create_graph = i32::from(create_graph);
-        // SAFETY: the handles are live and the arrays as long as told; `found` has a place for each input.
+        // SAFETY: the handles are live and the arrays have the lengths that are passed; `found` has an entry for each
+        // input.
         let status = unsafe {
             (self.api.rlt_grad)(
                 outputs.as_ptr(),
@@ -453,12 +463,12 @@ impl Door {
     /// Another handle of a tensor that the library lends.
     fn retained(&self, raw: *const RltTensor) -> Result<Tensor, String> {
         let mut owned = ptr::null_mut();
-        // SAFETY: the handle is live while it is lent.
+        // SAFETY: the caller passes a handle that is live while it is borrowed.
         self.check(unsafe { (self.api.rlt_tensor_retain)(raw, &mut owned) })?;
         Ok(self.own(owned))
     }
 
-    /// Are the derivatives of `function` at `inputs` what differences say? `fast`: by one random product.
+    /// Compares the derivatives of `function` at `inputs` with finite differences. `fast`: by one random projection.
     pub fn gradcheck(
         &self,
         function: &mut Function<'_>,
@@ -474,7 +484,8 @@ impl Door {
         let raw: Vec<_> = inputs.iter().map(|input| input.0.raw.cast_const()).collect();
         let (mut call, mut passed) = (Checked { door: self, function, failure: None }, 0);
         let (ctx, count) = ((&raw mut call).cast(), raw.len() as i64);
-        // SAFETY: the handles are live, the array is as long as told, and `call` lives until the check has ended.
+        // SAFETY: the handles are live, the array has the length that is passed, and `call` lives until the check has
+        // ended.
         let status = unsafe {
             match order {
                 Order::First => (self.api.rlt_gradcheck)(checked, ctx, raw.as_ptr(), count, &options, &mut passed),
@@ -496,10 +507,10 @@ impl Door {
         }
     }
 
-    /// Does a gradient reach this tensor?
+    /// Whether a gradient reaches this tensor.
     pub fn requires_grad(&self, tensor: &Tensor) -> Result<bool, String> {
         let mut on = 0;
-        // SAFETY: the handle is live.
+        // SAFETY: the handle is live, since `tensor` owns it.
         self.check(unsafe { (self.api.rlt_tensor_requires_grad)(tensor.0.raw, &mut on) })?;
         Ok(on != 0)
     }
@@ -507,11 +518,11 @@ impl Door {
     /// The schemas of all operators.
     pub fn schemas(&self) -> Result<Vec<String>, String> {
         let mut count = 0;
-        // SAFETY: `count` takes the number.
+        // SAFETY: `count` is a valid place for the number.
         self.check(unsafe { (self.api.rlt_op_count)(&mut count) })?;
         let schema = |at| {
             let mut out = RltValue::NONE;
-            // SAFETY: an operator's schema comes back as an owned text, freed after the copy.
+            // SAFETY: the schema is returned as an owned string, freed once, after the copy.
             unsafe {
                 self.check((self.api.rlt_op_at)(at, &mut out))?;
                 let text = CStr::from_ptr(out.payload.string).to_string_lossy().into_owned();
@@ -532,7 +543,7 @@ impl Door {
     /// dtype, sizes and strides.
     pub fn layout(&self, tensor: &Tensor) -> Result<(DType, Vec<i64>, Vec<i64>), String> {
         let mut code = 0;
-        // SAFETY: the handle is live.
+        // SAFETY: the handle is live, since `tensor` owns it.
         self.check(unsafe { (self.api.rlt_tensor_dtype)(tensor.0.raw, &mut code) })?;
         let (sizes, strides) = self.geometry(tensor)?;
         Ok((DType::from_code(code).map_err(|error| error.message().to_owned())?, sizes, strides))
@@ -541,18 +552,18 @@ impl Door {
     /// The kind of device a tensor is on.
     pub fn device(&self, tensor: &Tensor) -> Result<DeviceType, String> {
         let mut device = [0; 2];
-        // SAFETY: the handle is live; an `rlt_device` is two numbers.
+        // SAFETY: the handle is live, since `tensor` owns it; an `rlt_device` is two numbers.
         self.check(unsafe { (self.api.rlt_tensor_device)(tensor.0.raw, device.as_mut_ptr()) })?;
         DeviceType::from_code(device[0]).map_err(|error| error.message().to_owned())
     }
 
     /// Seeds the default generator.
     pub fn seed(&self, seed: u64) -> Result<(), String> {
-        // SAFETY: takes a number.
+        // SAFETY: the argument is a plain number.
         self.check(unsafe { (self.api.rlt_manual_seed)(seed) })
     }
 
-    /// Four uniform numbers: where the generator stands.
+    /// Four uniform numbers, which identify the position of the generator.
     pub fn next_numbers(&self) -> Result<HostTensor, String> {
         let outs = self.call("aten::rand", "", vec![Value::Ints(vec![4])], Vec::new())?;
         self.host(outs.first().and_then(Value::tensor).ok_or("rand gave no tensor")?)
@@ -561,7 +572,7 @@ impl Door {
     /// Handles that are live in the library.
     pub fn live_handles(&self) -> Result<i64, String> {
         let mut count = 0;
-        // SAFETY: `count` takes the number.
+        // SAFETY: `count` is a valid place for the number.
         self.check(unsafe { (self.api.rlt_live_handles)(&mut count) })?;
         Ok(count)
     }

@@ -5,12 +5,12 @@ use crate::host::HostTensor;
 use crate::run::spread;
 use rushlight_base::{Complex128, DType};
 
-/// What becomes of a number of a tensor of some dtype on the way.
+/// Conversion of a number of a tensor.
 pub type Change<'a> = &'a mut dyn FnMut(Complex128, DType) -> Complex128;
 
 impl Case {
-    /// The same call with doubles for narrower numbers, each as `change` gives it. Nothing of the results is kept, but which of them
-    /// have gradients.
+    /// The same call with doubles instead of narrower numbers, each converted by `change`. Of the results only which
+    /// have gradients is kept.
     pub fn in_double(&self, change: Change<'_>) -> Case {
         let mut all = |items: &[Item]| -> Vec<Item> { items.iter().map(|item| doubled(item, change)).collect() };
         let (args, grad_outs) = (all(&self.args), all(&spread(&self.grad_outs)));

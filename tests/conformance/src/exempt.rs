@@ -1,6 +1,6 @@
-//! Where a recorded result need not be met, each with the reason: rules on operators and arguments, and how far each of them
-//! explains a difference. Whatever goes beyond that is a failure. Rounding is no matter of these rules: `rounding.rs` measures it,
-//! for every operator in the same way.
+//! Exemptions: recorded results that need not be matched, each with the reason: rules on operators and arguments, and
+//! the size of the difference that each explains. Any larger difference is a failure. Rounding is not covered by these
+//! rules: `rounding.rs` measures it, for every operator in the same way.
 
 use crate::cases::{Case, Item};
 use crate::host::HostTensor;
@@ -21,7 +21,7 @@ pub struct Rule {
     when: fn(&Case) -> bool,
     /// How much of a difference.
     pub extent: Extent,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 
@@ -125,12 +125,12 @@ fn is_infinite(case: &Case, at: usize) -> bool {
     matches!(case.args.get(at), Some(Item::Scalar(Scalar::Float(value))) if value.is_infinite())
 }
 
-/// The dtype that a case asks for.
+/// The dtype argument of a case.
 fn named_dtype(case: &Case) -> Option<DType> {
     case.kwargs.iter().find_map(|(_, item)| if let Item::DType(dtype) = item { Some(*dtype) } else { None })
 }
 
-/// Does a normalisation go over rows of one element, or two?
+/// Whether a normalization is over rows of one or two elements.
 fn normalises_pairs(case: &Case) -> bool {
     let size = |item: &Item| match item {
         Item::Scalar(Scalar::Int(value)) => *value,
@@ -148,7 +148,7 @@ fn has_tiny_divisor(case: &Case) -> bool {
     divisor.dtype.is_floating() && divisor.numbers().iter().any(|number| number.norm() < 1e-30)
 }
 
-/// Are there real numbers, more than one of them other than 0?
+/// Whether there are real numbers, more than one of them nonzero.
 fn is_real_and_nonzero(item: &Item) -> bool {
     let Item::Tensor(host) = item else { return false };
     !host.dtype.is_complex() && host.numbers().iter().filter(|number| number.norm() > 0.0).count() > 1

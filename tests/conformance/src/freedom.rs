@@ -1,22 +1,22 @@
-//! What an operator leaves open, and the golden cases cannot promise: the stated rule of the runner, by operator.
+//! Freedom of operators, which the golden cases cannot determine: the stated rules of the runner, by operator.
 //!
-//! - Eigenvectors and singular vectors are determined up to a phase (a sign, where they are real): each column that was
-//!   computed is turned to the recorded one before they are compared, and the cotangent that belongs to it is turned
-//!   the other way, so that the same number is differentiated.
-//! - The eigenvalues of a general matrix come in no order: each is put where the nearest recorded one stands, its
-//!   vector with it.
+//! - Eigenvectors and singular vectors are determined up to a phase (a sign, if they are real): each computed column is
+//!   multiplied by a phase to match the recorded one before they are compared, and its cotangent by the inverse phase,
+//!   so that the same function is differentiated.
+//! - The eigenvalues of a general matrix have no order: each is moved to the index of the nearest recorded one,
+//!   together with its vector.
 //! - Vectors that complete a basis (`full_matrices`) are determined up to a rotation of them all: the recorded ones are
 //!   projected onto them, which leaves them as they are exactly if both span the same space.
-//! - Memory that nobody has written holds anything: of `empty` and its kin only dtype, shape and strides are compared.
+//! - Uninitialized memory holds anything: of `empty` and similar operators only dtype, shape and strides are compared.
 
 use crate::host::HostTensor;
 use rushlight_base::Complex128;
 
-/// Operators whose values mean nothing.
+/// Operators whose values are arbitrary.
 const UNWRITTEN: [&str; 6] =
     ["empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"];
 
-/// How vectors lie in a result.
+/// How vectors are stored in a result.
 #[derive(Clone, Copy, PartialEq)]
 enum Vectors {
     /// One in each column.
@@ -46,7 +46,13 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("aten::").unwrap_or(name)
 }
 
-/// Do the values of this operator's results mean nothing?
+/// Whether result `at` of this operator holds vectors that are determined up to a phase.
+pub fn has_phase(name: &str, at: usize) -> bool {
+    let rule = DECOMPOSITIONS.iter().find(|rule| rule.name == bare(name));
+    rule.is_some_and(|rule| rule.vectors.iter().any(|(vectors, _)| *vectors == at))
+}
+
+/// Whether the values of this operator's results are arbitrary.
 pub fn is_unwritten(name: &str) -> bool {
     UNWRITTEN.contains(&bare(name))
 }
@@ -59,7 +65,7 @@ pub fn align(
     cotangents: &mut [Option<HostTensor>],
 ) {
     let Some(rule) = DECOMPOSITIONS.iter().find(|rule| rule.name == bare(name)) else { return };
-    // Results of another shape, or without values, differ whatever is aligned.
+    // Results of another shape, or without values, differ in any alignment.
     let comparable = |at: usize| match (actual.get(at), expected.get(at)) {
         (Some(Some(actual)), Some(Some(expected))) => {
             actual.shape == expected.shape && actual.dtype == expected.dtype && expected.bytes.is_some()
@@ -169,7 +175,7 @@ fn turn(
     }
 }
 
-/// Puts each value where the nearest recorded one stands, and its vectors with it. Returns where each came from.
+/// Moves each value to the nearest recorded one, together with its vectors. Returns the origin of each.
 fn reorder(
     rule: &Decomposition,
     values: usize,
@@ -185,7 +191,7 @@ fn reorder(
     orders
 }
 
-/// Puts what belongs to each recorded value, and to its vectors, where the library has them.
+/// Moves the data of each recorded value, and of its vectors, to the library's order.
 fn put_back(rule: &Decomposition, values: usize, orders: &[Vec<usize>], cotangents: &mut [Option<HostTensor>]) {
     each_place(rule, values, cotangents, |host, vectors| permute(host, vectors, orders, true));
 }
@@ -208,7 +214,7 @@ fn last_extent(host: &HostTensor) -> usize {
     host.shape.last().copied().unwrap_or(1).max(1) as usize
 }
 
-/// Moves value, or vector, `order[i]` of each matrix to place `i`, or the other way (`back`). Values are vectors of one row.
+/// Moves value, or vector, `order[i]` of each matrix to index `i`, or back (`back`). Values are vectors of one row.
 fn permute(host: &mut HostTensor, vectors: Option<Vectors>, orders: &[Vec<usize>], back: bool) {
     let matrices = |host: &HostTensor| match vectors {
         Some(vectors) => Matrices::of(host, vectors),
@@ -225,7 +231,7 @@ fn permute(host: &mut HostTensor, vectors: Option<Vectors>, orders: &[Vec<usize>
     host.set_numbers(&moved.numbers);
 }
 
-/// For each wanted number the place of the nearest one that is not taken yet.
+/// For each wanted number the index of the nearest one that is not taken yet.
 fn nearest(found: &[Complex128], wanted: &[Complex128]) -> Vec<usize> {
     let mut free: Vec<usize> = (0..found.len()).collect();
     let distance = |at: usize, wanted: Complex128| (found[at] - wanted).norm();
@@ -264,7 +270,7 @@ mod tests {
         for (actual, expected) in actual.iter().zip(&expected) {
             compare::tensors(actual.as_ref().unwrap(), expected.as_ref().unwrap()).unwrap();
         }
-        // Column 0 belongs to what is the second vector there, which was turned by -i to meet the recorded one.
+        // Column 0 corresponds to the second vector there, which was multiplied by -i to match the recorded one.
         let turned = host(&[2, 2], &[(-2.0, 0.0), (0.0, 1.0), (-4.0, 0.0), (0.0, 3.0)]).unwrap();
         compare::tensors(cotangents[1].as_ref().unwrap(), &turned).unwrap();
 

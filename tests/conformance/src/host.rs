@@ -30,7 +30,7 @@ impl HostTensor {
         self.shape.iter().product::<i64>() as usize
     }
 
-    /// The same shape and dtype with `value` for each element: of complex numbers the real part, of integers as `as` makes it.
+    /// The same shape and dtype with `value` for each element: the real part of complex numbers, cast to integers.
     pub fn filled(&self, value: f64) -> HostTensor {
         HostTensor { bytes: Some(bytes_of(self.dtype, value).repeat(self.numel())), ..self.clone() }
     }

@@ -1,7 +1,9 @@
-//! The golden cases: what real PyTorch 2.7.1 returned, operator by operator, run against Rushlight by name.
+//! The golden cases: the results of PyTorch 2.7.1, operator by operator, compared with Rushlight's by name.
 //!
-//! `cases` reads the files, `door` is the way into the shipped library through its C functions (`abi`), `run` runs a case and `compare` judges it, `suite` runs all of an operator's; `freedom` is what operators leave open. `laws` checks on the same inputs what holds for every operator; `fuzz` calls
-//! them with anything.
+//! `cases` reads the files, `door` gives access to the shipped library through its C functions (`abi`), `run` runs a
+//! case and `compare` judges it, `suite` runs all of an operator's; `freedom` lists results that operators leave
+//! undetermined. `properties` checks properties of every operator on the same inputs; `fuzz` calls them with random
+//! arguments.
 
 pub mod abi;
 pub mod cases;
@@ -14,8 +16,8 @@ pub mod freedom;
 pub mod fuzz;
 pub mod graph;
 pub mod host;
-pub mod laws;
 pub mod pack;
+pub mod properties;
 pub mod rounding;
 pub mod run;
 pub mod suite;

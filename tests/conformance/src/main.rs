@@ -1,33 +1,33 @@
-//! `conformance [DIR or FILE]... [--op NAME] [--json] [--laws] [--library FILE]`: runs golden cases (or the laws on
-//! their inputs), prints a line per operator, and at last how many passed, failed and were skipped because the
-//! library has no such operator; before that, how many differ for a stated reason (`exempt.rs`). With `--json` each line is a JSON object.
+//! `conformance [DIR or FILE]... [--op NAME] [--json] [--properties] [--library FILE]`: runs golden cases (or checks the
+//! properties on their inputs), prints a line per operator, and at the end how many passed, failed and were skipped
+//! because the library has no such operator; before that, how many differ for a stated reason (`exempt.rs`). With
+//! `--json` each line is a JSON object.
 
-use rushlight_conformance::cases;
 use rushlight_conformance::door::{Door, built_library};
-use rushlight_conformance::laws::Laws;
-use rushlight_conformance::suite::{Tally, contents, tally};
+use rushlight_conformance::properties::Properties;
+use rushlight_conformance::suite::{Tally, by_operator, tally};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: conformance [DIR or FILE]... [--op NAME] [--json] [--laws] [--library FILE]";
+const USAGE: &str = "usage: conformance [DIR or FILE]... [--op NAME] [--json] [--properties] [--library FILE]";
 
 struct Options {
     paths: Vec<PathBuf>,
     op: Option<String>,
     json: bool,
     library: Option<PathBuf>,
-    laws: bool,
+    properties: bool,
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { paths: Vec::new(), op: None, json: false, library: None, laws: false };
+    let mut options = Options { paths: Vec::new(), op: None, json: false, library: None, properties: false };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--op" => options.op = Some(args.next().ok_or("--op needs a name")?),
             "--json" => options.json = true,
-            "--laws" => options.laws = true,
+            "--properties" => options.properties = true,
             "--library" => options.library = Some(args.next().ok_or("--library needs a file")?.into()),
             option if option.starts_with("--") => return Err(format!("unknown option {option}\n{USAGE}")),
             path => options.paths.push(path.into()),
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // A closed stream leaves nobody to tell.
+            // Standard output is closed, so nothing can be reported.
             let _ = writeln!(std::io::stderr(), "{error}");
             ExitCode::from(2)
         }
@@ -77,27 +77,21 @@ fn all() -> Result<bool, String> {
     let options = options()?;
     let library = options.library.clone().map_or_else(built_library, Ok)?;
     let door = Door::open(&library)?;
-    let laws = if options.laws { Some(Laws::new(&door)?) } else { None };
+    let properties = if options.properties { Some(Properties::new(&door)?) } else { None };
     let mut out = std::io::stdout().lock();
     let (mut passed, mut failed, mut excused, mut skipped) = (0, 0, 0, 0);
     for path in &options.paths {
-        for bytes in contents(path)? {
-            let cases = cases::read(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
-            for (op, cases) in cases::by_operator(cases) {
-                if options
-                    .op
-                    .as_ref()
-                    .is_some_and(|wanted| op.split(['.', ':']).nth(2) != Some(wanted) && op != *wanted)
-                {
-                    continue;
-                }
-                let tally = tally(&door, laws.as_ref(), op, &cases);
-                report(&mut out, &tally, &options).map_err(|error| error.to_string())?;
-                passed += tally.passed;
-                failed += tally.failed.len();
-                excused += tally.excused.len();
-                skipped += tally.skipped;
+        for (op, cases) in by_operator(path)? {
+            let is_wanted = |wanted: &String| op.split(['.', ':']).nth(2) == Some(wanted) || op == *wanted;
+            if !options.op.as_ref().is_none_or(is_wanted) {
+                continue;
             }
+            let tally = tally(&door, properties.as_ref(), op, &cases);
+            report(&mut out, &tally, &options).map_err(|error| error.to_string())?;
+            passed += tally.passed;
+            failed += tally.failed.len();
+            excused += tally.excused.len();
+            skipped += tally.skipped;
         }
     }
     let closing = if options.json {

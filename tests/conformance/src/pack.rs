@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-/// Size of a tar header, and what every entry is padded to.
+/// Size of a tar header, and the padding of every entry.
 const BLOCK: usize = 512;
 
 /// Names and contents of the files in a `.tar.zst` archive.
@@ -12,7 +12,7 @@ pub fn read(path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     packed.and_then(unpack).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Names and contents of the files in such an archive, wherever it comes from.
+/// Names and contents of the files in such an archive, from any source.
 pub fn unpack(packed: impl Read) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut unpacked = Vec::new();
     let mut decoder = ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| error.to_string())?;

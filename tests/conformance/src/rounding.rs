@@ -1,10 +1,11 @@
-//! Results that differ because numbers were rounded on the way.
+//! Results that differ because of intermediate rounding.
 //!
-//! A recorded result is exact for inputs that are within their own rounding of the recorded ones, if it was computed well. How
-//! much that leaves open is measured, for every operator in the same way: the call is made in double, once with the recorded
-//! inputs and a few times with each number moved within its rounding. As far as the results and gradients of these calls spread, and
-//! no further than a few times that, the library's may be from the recorded ones; nor further than some units of the largest number
-//! of the result, which a step (of `floor`, say) would be. Integers and truth values have no rounding.
+//! A recorded result is exact for inputs within their own rounding of the recorded ones, if it was computed well. How
+//! much that allows is measured, for every operator in the same way: the call is made in double precision, once with
+//! the recorded inputs and a few times with each number perturbed within its rounding. The library's results and
+//! gradients may differ from the recorded ones by a few times the spread of these calls, but by no more than a few
+//! units of the largest number of the result, which a step (of `floor`, for example) would exceed. Integers and
+//! booleans have no rounding.
 
 use crate::cases::Case;
 use crate::compare;
@@ -13,18 +14,18 @@ use crate::host::HostTensor;
 use crate::run;
 use rushlight_base::{Complex128, DType};
 
-/// Why such a difference is none.
+/// The reason that is reported for such a difference.
 pub const REASON: &str = "within what the rounding of the inputs and of each step leaves open, which is measured";
 
-/// So many calls with moved inputs.
+/// Number of calls with perturbed inputs.
 const CALLS: u64 = 12;
-/// So many times the spread of these: sums are rounded after every term, and both sides round. Of halves, which are added up in
-/// single precision, fewer.
+/// Factor of the spread of these: sums are rounded after every term, and both sides round. It is smaller for half
+/// precision, which is accumulated in single precision.
 const SPREADS: [f64; 2] = [16.0, 8.0];
-/// The most, in units of the last place of the largest number: for single precision, and for halves.
+/// The maximum, in units in the last place of the largest number: for single precision, and for half precision.
 const MOST: [f64; 2] = [256.0, 2.0];
 
-/// Are all results and gradients as near to the recorded ones as rounding explains?
+/// Whether all results and gradients are as close to the recorded ones as rounding explains.
 pub fn explains(door: &Door, case: &Case) -> bool {
     if case.random {
         return false;
@@ -40,7 +41,7 @@ pub fn explains(door: &Door, case: &Case) -> bool {
         })
 }
 
-/// Within the tolerances of the dtype, and what rounding leaves open besides.
+/// Within the tolerances of the dtype, plus the measured rounding.
 fn near(actual: &HostTensor, recorded: &HostTensor, spread: &[f64]) -> bool {
     if (actual.dtype, &actual.shape) != (recorded.dtype, &recorded.shape) || actual.numel() != spread.len() {
         return false;
@@ -60,7 +61,7 @@ fn near(actual: &HostTensor, recorded: &HostTensor, spread: &[f64]) -> bool {
     })
 }
 
-/// How far each number of the results and gradients moves when the inputs do, in double.
+/// How far each number of the results and gradients moves with the inputs, in double precision.
 fn spreads(door: &Door, case: &Case) -> Option<Vec<Vec<f64>>> {
     let numbers = |outcome: Vec<Option<HostTensor>>| -> Vec<Vec<Complex128>> {
         outcome.into_iter().map(|host| host.map_or_else(Vec::new, |host| host.numbers())).collect()
@@ -78,12 +79,12 @@ fn spreads(door: &Door, case: &Case) -> Option<Vec<Vec<f64>>> {
     Some(spreads)
 }
 
-/// The case in double, each number moved within its rounding if there is a seed for that.
+/// The case in double precision, with each number perturbed within its rounding if a seed is given.
 fn in_double(case: &Case, seed: Option<u64>) -> Case {
-    let mut drawn = 0;
+    let mut index = 0;
     let mut side = || {
-        drawn += 1;
-        seed.map_or(0.0, |seed| side(seed, drawn))
+        index += 1;
+        seed.map_or(0.0, |seed| side(seed, index))
     };
     case.in_double(&mut |number, dtype| {
         let unit = unit(dtype);
@@ -91,7 +92,7 @@ fn in_double(case: &Case, seed: Option<u64>) -> Case {
     })
 }
 
-/// Half a unit of the last place, relative.
+/// Half a unit in the last place, relative.
 fn unit(dtype: DType) -> f64 {
     match dtype {
         DType::F16 | DType::C32 => 1.0 / 2048.0,

@@ -1,4 +1,4 @@
-//! Runs one case and says what came of it.
+//! Runs one case and reports the result.
 
 use crate::cases::{Case, Item};
 use crate::compare::{self, Tolerances};
@@ -9,13 +9,13 @@ use crate::host::HostTensor;
 use crate::rounding;
 use rushlight_base::DType;
 
-/// What came of a case.
+/// The result of a case.
 pub enum Outcome {
-    /// As recorded.
+    /// The result agrees with the recorded one.
     Passed,
-    /// Something differs: what.
+    /// A difference, with its description.
     Failed(String),
-    /// Something differs, for a reason that `exempt` knows, and by no more than that explains.
+    /// The result differs for a reason in `exempt`, within its limits.
     Excused(&'static str),
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn outcome(door: &Door, case: &Case) -> Result<Vec<Option<HostTensor>
     Ok(all)
 }
 
-/// What was recorded of the same.
+/// The recorded value.
 pub(crate) fn recorded(case: &Case) -> Vec<Option<HostTensor>> {
     let named = case.mutated.iter().chain(&case.grads).map(|(_, item)| item);
     spread(&case.outs).iter().chain(named).map(host_of).collect()
@@ -65,9 +65,9 @@ pub(crate) fn recorded(case: &Case) -> Vec<Option<HostTensor>> {
 /// A tensor among the arguments, by the key that `grads` and `mutated` use: `0`, `1.2`, `alpha`.
 struct Input {
     key: String,
-    /// Where its gradient ends.
+    /// The leaf that accumulates its gradient.
     leaf: Tensor,
-    /// What the call got: the leaf, or a copy of it where the call writes to it, because leaves cannot be written.
+    /// The argument of the call: the leaf, or a copy of it if the call writes to it, because leaves cannot be written.
     given: Tensor,
 }
 
@@ -131,7 +131,11 @@ fn attempt(door: &Door, case: &Case, within: Tolerances) -> Result<(), String> {
     let mut inputs = build(door, case)?;
     let (name, overload) = case.name();
     let (args, kwargs) = (std::mem::take(&mut inputs.args), std::mem::take(&mut inputs.kwargs));
-    let outs = door.call(name, overload, args, kwargs).map_err(|error| format!("call: {error}"))?;
+    let called = door.call(name, overload, args, kwargs);
+    if let Some(expected) = &case.error {
+        return rejection(called.err(), expected);
+    }
+    let outs = called.map_err(|error| format!("call: {error}"))?;
     let (expected, grad_outs) = (spread(&case.outs), spread(&case.grad_outs));
     if outs.len() != expected.len() {
         return Err(format!("{} results instead of {}", outs.len(), expected.len()));
@@ -172,7 +176,16 @@ fn attempt(door: &Door, case: &Case, within: Tolerances) -> Result<(), String> {
     Ok(())
 }
 
-/// The recorded result without values, where they mean nothing.
+/// Whether a call failed with the expected first line.
+fn rejection(error: Option<String>, expected: &str) -> Result<(), String> {
+    match error {
+        Some(error) if error.lines().next() == Some(expected) => Ok(()),
+        Some(error) => Err(format!("error '{error}' instead of '{expected}'")),
+        None => Err(format!("no error instead of '{expected}'")),
+    }
+}
+
+/// The recorded result without values, if they are arbitrary.
 fn promised(name: &str, expected: &Item) -> Item {
     match expected {
         Item::Tensor(host) if freedom::is_unwritten(name) => Item::Tensor(HostTensor { bytes: None, ..host.clone() }),
@@ -180,7 +193,7 @@ fn promised(name: &str, expected: &Item) -> Item {
     }
 }
 
-/// The strides of results are promised for views, where a memory format is asked for, and where they are all there is.
+/// The strides of results are checked for views, for requested memory formats, and if nothing else is defined.
 fn promises_strides(door: &Door, case: &Case) -> bool {
     let (name, overload) = case.name();
     let asked = |item: &Item| matches!(item, Item::MemoryFormat(_));

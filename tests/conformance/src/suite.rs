@@ -1,24 +1,33 @@
-//! Golden files as suites: what is in them, and how an operator's cases went.
+//! Golden files as suites: their contents, and the results of an operator's cases.
 
-use crate::cases::Case;
+use crate::cases::{self, Case};
 use crate::door::Door;
-use crate::laws::Laws;
 use crate::pack;
+use crate::properties::Properties;
 use crate::run::{self, Outcome};
 use std::path::{Path, PathBuf};
 
-/// How the cases of an operator went. Cases are counted from 0.
+/// The results of the cases of an operator. Cases are counted from 0.
 pub struct Tally {
     /// `aten::add.Tensor`
     pub op: String,
-    /// How many agree with PyTorch.
+    /// Number of cases that agree with PyTorch.
     pub passed: usize,
-    /// Which do not, and why.
+    /// The cases that do not, with the reasons.
     pub failed: Vec<(usize, String)>,
-    /// Which do not for a stated reason.
+    /// The cases that do not for a stated reason.
     pub excused: Vec<(usize, &'static str)>,
-    /// How many call an operator that the library does not have.
+    /// Number of cases of operators that the library does not have.
     pub skipped: usize,
+}
+
+/// The cases of the golden files at `path` by operator, with those of all files of an operator in a row.
+pub fn by_operator(path: &Path) -> Result<Vec<(String, Vec<Case>)>, String> {
+    let mut all = Vec::new();
+    for bytes in contents(path)? {
+        all.extend(cases::read(&bytes).map_err(|error| format!("{}: {error}", path.display()))?);
+    }
+    Ok(cases::by_operator(all))
 }
 
 /// The contents of the golden files at `path`: of a folder with such files and packed archives, or of one.
@@ -49,8 +58,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Runs the cases of an operator, or the laws on their inputs.
-pub fn tally(door: &Door, laws: Option<&Laws>, op: String, cases: &[Case]) -> Tally {
+/// Runs the cases of an operator, or checks the properties on their inputs.
+pub fn tally(door: &Door, properties: Option<&Properties>, op: String, cases: &[Case]) -> Tally {
     let mut tally = Tally { op, passed: 0, failed: Vec::new(), excused: Vec::new(), skipped: 0 };
     for (at, case) in cases.iter().enumerate() {
         let (name, overload) = case.name();
@@ -58,9 +67,9 @@ pub fn tally(door: &Door, laws: Option<&Laws>, op: String, cases: &[Case]) -> Ta
             tally.skipped += 1;
             continue;
         }
-        if let Some(laws) = laws {
-            let mut broken = laws.check(case);
-            broken.extend(laws.gradcheck(case).err().map(|reason| format!("gradcheck: {reason}")));
+        if let Some(properties) = properties {
+            let mut broken = properties.check(case);
+            broken.extend(properties.gradcheck(case).err().map(|reason| format!("gradcheck: {reason}")));
             tally.passed += usize::from(broken.is_empty());
             tally.failed.extend(broken.into_iter().map(|reason| (at, reason)));
             continue;
@@ -71,13 +80,13 @@ pub fn tally(door: &Door, laws: Option<&Laws>, op: String, cases: &[Case]) -> Ta
             Outcome::Excused(reason) => tally.excused.push((at, reason)),
         }
     }
-    if let Some(laws) = laws {
-        match laws.without_effect(cases) {
+    if let Some(properties) = properties {
+        match properties.without_effect(cases) {
             Ok(idle) => tally.failed.extend(idle.into_iter().map(|name| (0, format!("'{name}' has no effect")))),
             Err(error) => tally.failed.push((0, format!("effects: {error}"))),
         }
         if door.has(cases[0].name().0, cases[0].name().1)
-            && let Err(error) = laws.threads(cases)
+            && let Err(error) = properties.threads(cases)
         {
             tally.failed.push((0, format!("threads: {error}")));
         }

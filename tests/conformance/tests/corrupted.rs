@@ -1,18 +1,18 @@
-//! The runner notices: of 500 golden cases in which one expected number is wrong, each fails.
+//! The runner detects errors: of 500 golden cases in which one expected number is wrong, each fails.
 
 use rushlight_conformance::cases::{self, Case, Item};
 use rushlight_conformance::door::{Door, built_library};
 use rushlight_conformance::exempt::{self, Extent};
 use rushlight_conformance::freedom;
 use rushlight_conformance::host::{Element, HostTensor};
-use rushlight_conformance::pack;
 use rushlight_conformance::run::{self, Outcome};
+use rushlight_conformance::suite;
 use std::path::PathBuf;
 
 const CORRUPTIONS: usize = 500;
 const SEED: u64 = 2026;
 
-/// Where an expected number of a case can be changed.
+/// A position in a case whose expected number can be changed.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Result(usize),
@@ -51,8 +51,12 @@ fn corrupt(host: &mut HostTensor, at: usize) {
         return;
     };
     let mut numbers = host.numbers();
-    let step = if before.re.is_finite() { before.re.abs().max(1.0) } else { 0.0 };
-    numbers[at].re = if before.re.is_finite() { before.re + step } else { 0.5 };
+    // A number that is not finite becomes one that is.
+    if before.re.is_finite() {
+        numbers[at].re += before.re.abs().max(1.0);
+    } else {
+        (numbers[at].re, numbers[at].im) = (0.5, 0.0);
+    }
     host.set_numbers(&numbers);
 }
 
@@ -71,9 +75,9 @@ fn tensor_at(case: &mut Case, place: Place) -> &mut HostTensor {
 #[test]
 fn every_corrupted_number_is_a_failure() {
     let door = Door::open(&built_library().unwrap()).unwrap();
-    let archive: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "data", "golden-operators.tar.zst"].iter().collect();
+    let golden: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "data", "golden"].iter().collect();
     let mut passing: Vec<Case> = Vec::new();
-    for (_, bytes) in pack::read(&archive).unwrap() {
+    for bytes in suite::contents(&golden).unwrap() {
         passing.extend(cases::read(&bytes).unwrap().into_iter().filter(|case| {
             let (name, overload) = case.name();
             door.has(name, overload) && !places(case).is_empty()
@@ -82,7 +86,7 @@ fn every_corrupted_number_is_a_failure() {
     let (mut state, mut corrupted, mut kinds, mut unnoticed) = (SEED, 0, [0; 3], Vec::new());
     while corrupted < CORRUPTIONS {
         let index = next(&mut state, passing.len());
-        // What fails as it was recorded shows nothing, nor does a case of which anything is excused.
+        // A case that fails unmodified proves nothing, nor does a case with exemptions.
         let excused = exempt::rule(&passing[index]).is_some_and(|rule| matches!(rule.extent, Extent::All));
         if excused || !matches!(run::case(&door, &passing[index]), Outcome::Passed) {
             continue;
@@ -93,8 +97,9 @@ fn every_corrupted_number_is_a_failure() {
         let host = tensor_at(case, place);
         let (before, element) = (host.clone(), next(&mut state, host.numel()));
         corrupt(host, element);
+        let number = format!("{:?} instead of {:?}", host.elements()[element], before.elements()[element]);
         if !matches!(run::case(&door, case), Outcome::Failed(_)) {
-            unnoticed.push(format!("{} {place:?} element {element}", case.op));
+            unnoticed.push(format!("{} {place:?} element {element}: {} {number}", case.op, before.dtype));
         }
         *tensor_at(case, place) = before;
         corrupted += 1;

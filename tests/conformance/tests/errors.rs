@@ -1,4 +1,4 @@
-//! Wrong calls end in PyTorch's error: the kind, and the first line of the text (tests/oracle/wrong_calls.py).
+//! Invalid calls fail with PyTorch's error: the kind, and the first line of the message (tests/oracle/wrong_calls.py).
 
 use rushlight_base::{DType, ErrorKind, Scalar};
 use rushlight_conformance::door::{Door, Value, built_library};
@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 fn value(door: &Door, json: &Json) -> Value {
     match json {
+        Json::Null => Value::None,
         Json::Bool(flag) => Value::Scalar(Scalar::Bool(*flag)),
         Json::Number(number) => {
             Value::Scalar(number.as_i64().map_or(Scalar::Float(number.as_f64().unwrap()), Scalar::Int))
@@ -23,11 +24,10 @@ fn value(door: &Door, json: &Json) -> Value {
             Value::Tensor(door.tensor(&HostTensor { dtype, shape, strides: None, bytes }).unwrap())
         }
         Json::String(text) => Value::Str(std::ffi::CString::new(text.as_str()).unwrap()),
-        other => panic!("{other} is no argument"),
     }
 }
 
-/// The kinds that Python's class stands for.
+/// The kinds that a Python class represents.
 fn kinds(class: &str) -> &'static [ErrorKind] {
     match class {
         "IndexError" => &[ErrorKind::Index],

@@ -1,4 +1,4 @@
-//! A short pass of `make fuzz-calls`: random calls of every operator end in success or in an error of their own.
+//! A short pass of `make fuzz-calls`: random calls of every operator succeed or return an ordinary error.
 
 use rushlight_conformance::door::built_library;
 use std::process::Command;

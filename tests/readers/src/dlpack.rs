@@ -1,5 +1,5 @@
-//! Tensors of other libraries. DLPack does not say how much memory there is, so only the description can be checked: an input
-//! describes a tensor over a buffer of ours, and its elements are read where they lie inside.
+//! Tensors of other libraries. DLPack does not state how much memory there is, so only the description can be checked:
+//! an input describes a tensor over a buffer of the test, and its elements are read if they are inside.
 
 use rushlight::core::rlt_last_error_message;
 use rushlight::dlpack::{DLManagedTensorVersioned, rlt_tensor_from_dlpack, rlt_tensor_to_dlpack};
@@ -29,7 +29,7 @@ struct Managed {
 
 /// Dimensions that an input can describe.
 const DIMS: usize = 6;
-/// The memory that tensors lie in. All bytes are 0, which is a value of every dtype.
+/// The memory of the tensors. All bytes are 0, which is a valid value of every dtype.
 static BUFFER: [u64; 64] = [0; 64];
 
 thread_local! {
@@ -40,7 +40,7 @@ unsafe extern "C" fn count(_: *mut Managed) {
     DELETED.set(DELETED.get() + 1);
 }
 
-/// Takes bytes from the front; zeros where there are none.
+/// Takes bytes from the front; zeros if there are none.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -52,7 +52,7 @@ impl Bytes<'_> {
         taken
     }
 
-    /// A small number, or, behind a byte that says so, any.
+    /// A small number, or, depending on a byte, any number.
     fn number(&mut self) -> i64 {
         match self.take() {
             [0xff] => i64::from_le_bytes(self.take()),
@@ -61,7 +61,7 @@ impl Bytes<'_> {
     }
 }
 
-/// The description of a tensor; its deleter is called once if it is taken, and never if it is refused.
+/// The description of a tensor; its deleter is called once if it is imported, and never if it is rejected.
 pub fn import(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let [code, bits, lanes, flags, version, device, ndim, without_strides] = bytes.take();
@@ -69,14 +69,14 @@ pub fn import(bytes: &[u8]) {
     let mut shape: [i64; DIMS] = std::array::from_fn(|_| bytes.number());
     let mut strides: [i64; DIMS] = std::array::from_fn(|_| bytes.number());
     let mut managed = Managed {
-        // Most inputs should come through: one is a version of today.
+        // Most inputs should be accepted: one has a current version.
         version: [if version < 0xf0 { 1 } else { version.into() }, version.into()],
         manager_ctx: ptr::null_mut(),
         deleter: Some(count),
         flags: u64::from(flags),
         data: BUFFER.as_ptr().cast_mut().cast(),
         device: [i32::from(device as i8), 0],
-        // Beyond the arrays it would be the caller who lies; below zero is for the library to refuse.
+        // Sizes beyond the arrays would be a false description; negative ones must be rejected by the library.
         ndim: i32::from(ndim as i8).min(DIMS as i32),
         code,
         bits,
@@ -92,21 +92,21 @@ pub fn import(bytes: &[u8]) {
     let status = unsafe { rlt_tensor_from_dlpack(description, &raw mut tensor) };
     if status != 0 {
         assert!(tensor.is_null() && DELETED.get() == 0);
-        // SAFETY: the text of this thread's last error, which is read before the next call.
+        // SAFETY: the message of this thread's last error is a C string, which is read before the next call.
         assert!(!unsafe { CStr::from_ptr(rlt_last_error_message()) }.is_empty());
         return;
     }
     assert_eq!((managed.code == 6 || managed.lanes == 1, managed.device[0]), (true, 1));
     if lies_inside(&managed, &shape, &strides) {
-        // SAFETY: the elements lie in the buffer.
+        // SAFETY: all elements were checked to be inside the buffer.
         unsafe { read_and_return(tensor) };
     }
-    // SAFETY: the handle is ours.
+    // SAFETY: the import returned an owned handle, which is freed once.
     unsafe { rlt_tensor_free(tensor) };
     assert_eq!(DELETED.get(), 1);
 }
 
-/// Do all elements lie in the buffer?
+/// Whether all elements are inside the buffer.
 fn lies_inside(managed: &Managed, shape: &[i64], strides: &[i64]) -> bool {
     let dims = managed.ndim as usize;
     let (shape, mut last, mut step) = (&shape[..dims], 0i128, 1i128);
@@ -121,13 +121,13 @@ fn lies_inside(managed: &Managed, shape: &[i64], strides: &[i64]) -> bool {
     step < 1 << 16 && start + (last + 1) * size <= size_of_val(&BUFFER) as i128
 }
 
-/// Reads every element, and gives the tensor out again.
+/// Reads every element, and exports the tensor again.
 ///
 /// # Safety
-/// All elements lie in readable memory.
+/// Whether all elements are in readable memory.
 unsafe fn read_and_return(tensor: *mut rlt_tensor) {
     let (mut sum, mut managed) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the handle is valid, and so is what this function's caller promises; a struct that was given out is returned once
+    // SAFETY: the handle is live, and the caller guarantees readable elements; an exported struct is released once
     // through its deleter.
     unsafe {
         if rlt_tensor_sum(tensor, ptr::null(), &raw mut sum) == 0 {

@@ -1,9 +1,11 @@
-//! Everything in Rushlight that reads bytes which others made, each as a function of bytes.
+//! Every parser of untrusted bytes in Rushlight, each as a function of bytes.
 //!
-//! A reader may refuse its input. It must not panic, it must not take memory out of proportion, and what it accepts must keep
-//! the law of its function: mostly that what was read, written and read again is the same. A broken law is a panic here.
+//! A reader may reject its input. It must not panic or allocate memory out of proportion, and accepted inputs must
+//! satisfy the reader's property: mostly that the contents, written and read again, are the same. A violation is a
+//! panic here.
 //!
-//! The fuzzer of `tests/fuzz` runs these functions, `tests/damaged.rs` runs them on damaged seeds and on what the fuzzer found.
+//! The fuzzer of `tests/fuzz` runs these functions; `tests/damaged.rs` runs them on damaged seeds and on the fuzzer's
+//! findings.
 
 mod dlpack;
 mod files;
@@ -13,16 +15,16 @@ mod files;
 mod npz;
 pub mod seeds;
 mod state;
-mod texts;
+mod strings;
 pub mod watch;
 
 /// A function of bytes, and inputs to begin with.
 pub struct Reader {
     /// Its name on the command line, and that of its folder in `regressions`.
     pub name: &'static str,
-    /// Reads; panics if what was read breaks a law.
+    /// Reads; panics if the contents violate a property.
     pub read: fn(&[u8]),
-    /// Inputs that are sound, or nearly so.
+    /// Inputs that are valid, or nearly so.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
@@ -33,9 +35,9 @@ pub static READERS: [Reader; 10] = [
     Reader { name: "pickle", read: files::pickle, seeds: seeds::pickles },
     Reader { name: "safetensors", read: files::safetensors, seeds: seeds::safetensors },
     Reader { name: "npz", read: files::npz, seeds: seeds::npz },
-    Reader { name: "schema", read: texts::schema, seeds: seeds::schemas },
-    Reader { name: "einsum", read: texts::einsum, seeds: seeds::equations },
-    Reader { name: "names", read: texts::names, seeds: seeds::names },
+    Reader { name: "schema", read: strings::schema, seeds: seeds::schemas },
+    Reader { name: "einsum", read: strings::einsum, seeds: seeds::equations },
+    Reader { name: "names", read: strings::names, seeds: seeds::names },
     Reader { name: "generator", read: state::generator, seeds: seeds::generator_states },
     Reader { name: "dlpack", read: dlpack::import, seeds: seeds::dlpack },
 ];

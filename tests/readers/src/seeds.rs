@@ -1,4 +1,4 @@
-//! Inputs to begin with: the recorded files of `tests/data`, and what they are made of.
+//! Initial inputs: the recorded files of `tests/data`, and their parts.
 
 use crate::READERS;
 use rushlight_base::random::Generator;
@@ -14,7 +14,7 @@ pub fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Writes the seeds of every reader, and what the fuzzer once found, into folders of their names.
+/// Writes the seeds of every reader, and the fuzzer's earlier findings, into folders of their names.
 pub fn write_all(to: &Path) -> std::io::Result<()> {
     for reader in &READERS {
         let folder = to.join(reader.name);
@@ -27,7 +27,7 @@ pub fn write_all(to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the fuzzer found in a reader before it was mended.
+/// The fuzzer's findings in a reader, since fixed.
 pub fn regressions(reader: &str) -> Vec<Vec<u8>> {
     let folder = folder().join("regressions").join(reader);
     files_in(&folder).iter().map(|path| read(path)).collect()
@@ -38,7 +38,7 @@ fn recorded() -> Vec<PathBuf> {
     ["io", "malicious"].iter().flat_map(|name| files_in(&folder().join("../data").join(name))).collect()
 }
 
-/// The files of a folder, sorted; none if there is no such folder.
+/// The files of a folder, sorted; none if the folder does not exist.
 pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<PathBuf> =
@@ -82,7 +82,7 @@ pub fn pickles() -> Vec<Vec<u8>> {
     archives().into_iter().filter_map(pickle).collect()
 }
 
-/// What safetensors can say of the tensors of the archives.
+/// The part of the archives' tensors that safetensors can store.
 pub fn safetensors() -> Vec<Vec<u8>> {
     let writable = |entries: Vec<Entry>| safetensors_files::to_bytes(&entries, None).ok();
     let archives = archives().into_iter().filter_map(|archive| writable(pt::read(Cursor::new(archive)).ok()?.entries));
@@ -98,13 +98,13 @@ pub fn npz() -> Vec<Vec<u8>> {
 
 /// Signatures of built-in operators.
 pub fn schemas() -> Vec<Vec<u8>> {
-    let signatures = by_name::all().filter_map(|op| by_name::find(op.name(), op.overload()).ok()?.signature().ok());
+    let signatures = by_name::all().map(|op| op.signature());
     let built_in: Vec<Vec<u8>> = signatures.map(|signature| format!("my::{signature}").into_bytes()).collect();
     assert!(built_in.len() > 100);
     built_in
 }
 
-/// Equations, behind the operands that they are for.
+/// Equations, after the operands that they are for.
 pub fn equations() -> Vec<Vec<u8>> {
     let equations: [&[u8]; 6] = [
         b"\x08\x02ij,jk->ik",

@@ -8,18 +8,18 @@ thread_local! {
     static LARGEST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, watched. A test makes it the global one.
+/// The system's allocator with accounting. A test makes it the global one.
 pub struct Watching;
 
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LARGEST.set(LARGEST.get().max(layout.size()));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller guarantees a layout of nonzero size, as `System.alloc` requires.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller guarantees that `pointer` came from `alloc`, that is from `System`, with this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -1,5 +1,5 @@
-//! Seeds of every reader, damaged by a generator with a fixed seed, and what the fuzzer once found: nothing panics, no request
-//! for memory is out of proportion.
+//! Seeds of every reader, damaged by a generator with a fixed seed, and the fuzzer's findings: nothing panics, no
+//! allocation is out of proportion.
 
 use rushlight_base::memory::memory_stats;
 use rushlight_readers::watch::{Watching, within};
@@ -13,7 +13,7 @@ const INPUTS: u64 = 5000;
 /// No allocation for one of them is larger. The largest seed has 40 KB.
 const LIMIT: usize = 4 << 20;
 
-/// A small generator of its own, so that a failure can be repeated from its number.
+/// A small separate generator, so that a failure can be repeated from its number.
 struct Dice(u64);
 
 impl Dice {
@@ -50,7 +50,7 @@ impl Dice {
 }
 
 #[test]
-fn damaged_inputs_keep_the_laws() {
+fn damaged_inputs_keep_the_properties() {
     for reader in &READERS {
         let seeds = (reader.seeds)();
         assert!(!seeds.is_empty() && seeds.iter().all(|seed| seed.len() < 50_000), "{}", reader.name);
@@ -66,12 +66,12 @@ fn damaged_inputs_keep_the_laws() {
             assert!(outcome.is_ok(), "input {number} of '{}': {}", reader.name, input.escape_ascii());
         }
     }
-    // Storages come from an allocator of their own, with a record of its own.
+    // Storages use a separate allocator with separate accounting.
     assert!(memory_stats().peak < 4 << 20, "{}", memory_stats().peak);
 }
 
 #[test]
-fn what_the_fuzzer_found_stays_mended() {
+fn findings_of_the_fuzzer_stay_fixed() {
     for reader in &READERS {
         for input in seeds::regressions(reader.name) {
             within(LIMIT, || (reader.read)(&input));

@@ -1,4 +1,4 @@
-//! The files of `tests/data/malicious` are refused, each for its own reason.
+//! The files of `tests/data/malicious` are rejected, each for its own reason.
 
 use rushlight_base::ErrorKind;
 use rushlight_io::pt;
@@ -10,15 +10,15 @@ use std::fs;
 static ALLOCATOR: Watching = Watching;
 
 #[test]
-fn malicious_files_are_refused_with_a_reason() {
+fn malicious_files_are_rejected_with_a_reason() {
     let folder = folder().join("../data/malicious");
     let index = fs::read_to_string(folder.join("index.txt")).unwrap();
     let (mut named, mut faults) = (Vec::new(), Vec::new());
     for line in index.lines().filter(|line| !line.starts_with('#')) {
         let [file, tries, reason] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let path = folder.join(file);
-        let refused = within(4 << 20, || pt::load(&path));
-        match refused {
+        let rejected = within(4 << 20, || pt::load(&path));
+        match rejected {
             Ok(_) => faults.push(format!("{file} was read. {tries}")),
             Err(error) => {
                 let told = error.kind() == ErrorKind::Io && error.message().contains(reason);

@@ -1,8 +1,8 @@
-//! Java objects that the library calls back, from whatever thread. `Upcalls.java` is the other side.
+//! Java objects that the library calls, from any thread. `Upcalls.java` is the Java side.
 
 use super::guard::{border, park};
 use super::handle::{self, TensorHandle};
-use super::values::{Encoded, Ownership};
+use super::values::{Encoded, Ownership, check_forms};
 use jni::objects::{JBooleanArray, JClass, JLongArray, JObject, JValue};
 use jni::refs::Global;
 use jni::sys::jlong;
@@ -13,16 +13,16 @@ use rushlight_tensor::dispatch::Value;
 use std::cell::Cell;
 
 thread_local! {
-    /// How many upcalls this thread is in: native frames below Java's, which pin a virtual thread to its carrier.
+    /// Number of upcalls on this thread: native frames below Java's, which pin a virtual thread to its carrier.
     static UPCALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Does the Java code that runs now stay on this thread, because an upcall is below it?
+/// Whether the running Java code stays on this thread, because an upcall is below it.
 pub(crate) fn is_in_upcall() -> bool {
     UPCALLS.get() > 0
 }
 
-/// An upcall under way.
+/// A running upcall.
 struct Upcall;
 
 impl Upcall {
@@ -38,14 +38,14 @@ impl Drop for Upcall {
     }
 }
 
-/// A hook, and the class that knows how to call it (a foreign thread could not find the class by name).
+/// A hook, and the class that can call it (a foreign thread could not find the class by name).
 pub(crate) struct Callback {
     upcalls: Global<JClass<'static>>,
     object: Global<JObject<'static>>,
 }
 
 impl Callback {
-    /// Keep a Java object for later calls.
+    /// Keeps a Java object for later calls.
     pub(crate) fn new(env: &mut Env<'_>, object: &JObject<'_>) -> Result<Callback> {
         let class = env.find_class(jni_str!("org/rushlight/internal/Upcalls")).map_err(border)?;
         Ok(Callback {
@@ -54,7 +54,7 @@ impl Callback {
         })
     }
 
-    /// Run an upcall in the JVM. What it throws is kept for the end of the native call.
+    /// Runs an upcall in the JVM. Its exception is stored until the end of the native call.
     fn call<R>(&self, upcall: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<R>) -> Result<R> {
         let vm = JavaVM::singleton().map_err(border)?;
         let _under_way = Upcall::enter();
@@ -68,7 +68,7 @@ impl Callback {
         outcome.map_err(border)?
     }
 
-    /// Call something that takes and returns nothing.
+    /// Calls a method that takes and returns nothing.
     pub(crate) fn run(&self) -> Result<()> {
         self.call(|env| {
             let (name, signature) = (jni_str!("run"), jni_sig!("(Ljava/lang/Object;)V"));
@@ -77,7 +77,7 @@ impl Callback {
         })
     }
 
-    /// Call a gradient hook: the gradient goes in, its replacement comes out, if there is one.
+    /// Calls a gradient hook with the gradient; returns its replacement, if there is one.
     pub(crate) fn gradient(&self, grad: Option<&Tensor>) -> Result<Option<Tensor>> {
         self.call(|env| {
             let grad = JValue::Long(grad.map_or(0, |grad| handle::give(grad.clone())));
@@ -88,7 +88,7 @@ impl Callback {
         })
     }
 
-    /// Call with two lists of tensors and one of truths; null stands for no result.
+    /// Calls with two lists of tensors and one of booleans; null stands for no result.
     pub(crate) fn tensors(
         &self,
         first: &[Option<Tensor>],
@@ -96,10 +96,10 @@ impl Callback {
         flags: &[bool],
     ) -> Result<Option<Vec<Option<Tensor>>>> {
         self.call(|env| {
-            // The arrays before the handles: should one fail, nothing has been given yet.
+            // The arrays are created before the handles: if one fails, no handle has been passed.
             let arrays = [JLongArray::new(env, first.len())?, JLongArray::new(env, second.len())?];
-            let truths = JBooleanArray::new(env, flags.len())?;
-            truths.set_region(env, 0, flags)?;
+            let booleans = JBooleanArray::new(env, flags.len())?;
+            booleans.set_region(env, 0, flags)?;
             for (array, tensors) in arrays.iter().zip([first, second]) {
                 let give = |tensor: &Option<Tensor>| tensor.clone().map_or(0, handle::give);
                 let handles: Vec<jlong> = tensors.iter().map(give).collect();
@@ -109,7 +109,7 @@ impl Callback {
                 JValue::Object(self.object.as_obj()),
                 JValue::Object(&arrays[0]),
                 JValue::Object(&arrays[1]),
-                JValue::Object(&truths),
+                JValue::Object(&booleans),
             ];
             let (name, signature) = (jni_str!("tensors"), jni_sig!("(Ljava/lang/Object;[J[J[Z)[J"));
             let result = env.call_static_method(&self.upcalls, name, signature, &arguments)?.l()?;
@@ -123,8 +123,9 @@ impl Callback {
         })
     }
 
-    /// Call a kernel: any values in and out.
+    /// Calls a kernel: any values in and out.
     pub(crate) fn values(&self, arguments: &[Value]) -> Result<Vec<Value>> {
+        check_forms(arguments)?;
         let results = self.call(|env| {
             let pair = Encoded::give(arguments, env)?;
             let (name, signature) =
@@ -136,7 +137,7 @@ impl Callback {
         results.values(Ownership::Given)
     }
 
-    /// Call a pack hook: a tensor goes in, some object comes out.
+    /// Calls a pack hook with a tensor; returns its object.
     pub(crate) fn pack(&self, tensor: &Tensor) -> Result<Global<JObject<'static>>> {
         self.call(|env| {
             let arguments = [JValue::Object(self.object.as_obj()), JValue::Long(handle::give(tensor.clone()))];
@@ -146,7 +147,7 @@ impl Callback {
         })
     }
 
-    /// Call an unpack hook: the object goes in, a tensor comes out.
+    /// Calls an unpack hook with the object; returns a tensor.
     pub(crate) fn unpack(&self, packed: &Global<JObject<'static>>) -> Result<Option<Tensor>> {
         self.call(|env| {
             let arguments = [JValue::Object(self.object.as_obj()), JValue::Object(packed.as_obj())];
@@ -156,7 +157,7 @@ impl Callback {
         })
     }
 
-    /// What was packed is not needed any more.
+    /// Called when a packed value is no longer needed.
     pub(crate) fn release(&self, packed: &Global<JObject<'static>>) -> Result<()> {
         self.call(|env| {
             let (name, signature) = (jni_str!("release"), jni_sig!("(Ljava/lang/Object;)V"));

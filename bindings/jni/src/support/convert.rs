@@ -1,4 +1,5 @@
-//! Values that cross as plain numbers. The Java side of each is in `Scalar`, `DType`, `Device` and `TensorOptions`.
+//! Values that are passed as plain numbers. The Java side of each is in `Scalar`, `DType`, `Device` and
+//! `TensorOptions`.
 
 use jni::sys::{jboolean, jdouble, jint, jlong};
 use rushlight_base::{Complex, DType, Device, DeviceType, Layout, MemoryFormat, Result, Scalar, err};
@@ -41,17 +42,17 @@ pub fn optional_scalar(tag: jint, bits: jlong, imag: jdouble) -> Result<Option<S
     }
 }
 
-/// A value, if its flag says that there is one.
+/// A value, if its flag is set.
 pub fn optional<T>(there: jboolean, value: T) -> Option<T> {
     there.then_some(value)
 }
 
-/// A truth value.
+/// A boolean.
 pub fn flag(value: jboolean) -> bool {
     value
 }
 
-/// A truth value, or `None` for a negative number.
+/// A boolean, or `None` for a negative number.
 pub fn optional_flag(value: jint) -> Option<bool> {
     (value >= 0).then_some(value != 0)
 }
@@ -81,7 +82,7 @@ pub fn optional_layout(code: jint) -> Result<Option<Layout>> {
     (code >= 0).then(|| Layout::from_code(code)).transpose()
 }
 
-/// A device: its kind in bits 8 to 15, its ordinal + 1 below.
+/// A device: its type in bits 8 to 15, its index + 1 below.
 pub fn device(packed: jint) -> Result<Device> {
     let kind = DeviceType::from_code(packed >> 8)?;
     Ok(Device { kind, index: ((packed & 0xff) - 1) as i8 })
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_unpack_what_java_packs() {
+    fn options_unpack_the_form_that_java_packs() {
         // dtype float64, device cuda:1: as `TensorOptions.packed` computes it.
         let cuda: jlong = (1 << 8 | 2) + 1;
         let packed = 8 | cuda << 16;

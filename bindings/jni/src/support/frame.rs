@@ -1,58 +1,59 @@
-//! One call from Java: arrays and texts in, tensors out.
+//! One call from Java: arrays and strings in, tensors out.
 //!
-//! Classes are looked up with `find_class`, which asks the class loader of the calling method: the crate's own
-//! lookup by name asks that of the thread first, and with two copies of Rushlight in a JVM finds the other one's.
+//! Classes are looked up with `find_class`, which uses the class loader of the calling method: the crate's own lookup
+//! by name first uses that of the thread, and with two copies of Rushlight in a JVM finds the other one's.
 
 use super::convert;
 use super::guard::border;
-use super::handle::{self, Borrowed, BorrowedList, BorrowedOptionalList, TensorHandle};
+use super::handle::{self, BorrowedList, BorrowedOptionalList, TensorHandle};
+use super::row::Argument;
 use super::{JBooleans, JDoubles, JInts, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
 use jni::sys::{JNIEnv, jlong, jlongArray, jobject};
 use jni::{AttachGuard, Env, EnvUnowned, JavaVM, jni_sig, jni_str};
 use rushlight_base::memory::allocated_memory;
-use rushlight_base::{Result, Scalar, ensure, handles};
+use rushlight_base::{Result, Scalar, ensure, handles, list};
 use rushlight_tensor::{Generator, Tensor};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Weight from which Java's collector is asked to run; `i64::MAX` switches the watch off.
+/// Amount of memory above which a garbage collection is requested; `i64::MAX` disables it.
 static PRESSURE_LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
 
-/// What a small tensor weighs beside its elements, on both sides of the border.
+/// Memory of a small tensor besides its elements, on both sides.
 const HANDLE_BYTES: i64 = 512;
-/// Handles are counted after so many tensors given by a thread: adding up the counters costs more than reading one.
+/// Handles are counted after this many tensors returned by a thread: summing the counters costs more than reading one.
 const COUNT_EVERY: u32 = 1024;
 
 thread_local! {
     static GIVEN: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The weight of what Java holds: elements, and the handles themselves.
+/// The native memory held by Java: elements, and the handles themselves.
 pub(crate) fn weight() -> i64 {
     allocated_memory() + handles::live() * HANDLE_BYTES
 }
 
-/// What [`weight`] is compared with: most of the time only the elements, which cost a few loads.
+/// The value that [`weight`] is compared with: most of the time only the elements, which cost a few loads.
 fn estimate() -> i64 {
     let given = GIVEN.get().wrapping_add(1);
     GIVEN.set(given);
     if given.is_multiple_of(COUNT_EVERY) { weight() } else { allocated_memory() }
 }
 
-/// Watch the weight from now on.
+/// Enables the memory check.
 pub(crate) fn set_pressure_limit(bytes: i64) {
     PRESSURE_LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Before memory is out: Java's collector may find some. Only where the JVM knows the thread: the class is found through
-/// the native method that the thread is in.
+/// Called before an allocation fails: a garbage collection may free some. Only on threads that the JVM knows: the class
+/// is found through the running native method.
 pub(crate) fn reclaim() {
     let Ok(vm) = JavaVM::singleton() else { return };
     if !vm.is_thread_attached().unwrap_or(false) {
         return;
     }
-    // What fails here is not told: the error that follows says that memory is out.
+    // Failures here are not reported: the error that follows reports that memory is exhausted.
     let _ = vm.attach_current_thread(|env| -> jni::errors::Result<()> {
         if env.exception_check() {
             return Ok(());
@@ -67,10 +68,10 @@ pub(crate) fn reclaim() {
     });
 }
 
-/// The call: its environment, and what is made of its arguments.
+/// The call: its environment, and conversion of its arguments.
 ///
-/// Most calls pass numbers and handles alone and never need the environment; entering it costs more than they do,
-/// so that happens at its first use.
+/// Most calls pass only numbers and handles and never need the environment; entering it costs more than they do, so it
+/// is entered at first use.
 pub struct Frame<'l> {
     raw: *mut JNIEnv,
     entered: Option<AttachGuard<'l>>,
@@ -86,94 +87,97 @@ impl<'l> Frame<'l> {
         self.raw
     }
 
-    /// The environment, for what has no method here.
+    /// The environment, for calls without a method here.
     pub(crate) fn env(&mut self) -> &mut Env<'l> {
         let raw = self.raw;
-        // SAFETY: the JVM passed the pointer to the native method whose stack frame this value lives in; `guard`
-        // neither moves it afterwards nor lets it outlive the call, and inner calls have left theirs before.
+        // SAFETY: the JVM passed the pointer to the native method whose stack frame this value is in; `guard` neither
+        // moves it afterwards nor lets it outlive the call, and inner calls have left their frames.
         self.entered.get_or_insert_with(|| unsafe { AttachGuard::from_unowned(raw) }).borrow_env_mut()
     }
 
     fn elements<T: TypeArray + Clone + Default>(
         &mut self,
         array: &JPrimitiveArray<'_, T>,
-        name: &str,
+        name: Argument<'_>,
     ) -> Result<Vec<T>> {
-        ensure!(!array.is_null(), NullPointer, "argument '{name}' is null");
-        let mut values = vec![T::default(); array.len(self.env()).map_err(border)?];
+        ensure!(!array.is_null(), NullPointer, "{name} is null");
+        let mut values = list::filled(array.len(self.env()).map_err(border)?, T::default())?;
         array.get_region(self.env(), 0, &mut values).map_err(border)?;
         Ok(values)
     }
 
     /// The numbers of a `long[]`.
-    pub fn longs(&mut self, array: &JLongs<'_>, name: &str) -> Result<Vec<i64>> {
-        self.elements(array, name)
+    pub fn longs<'a>(&mut self, array: &JLongs<'_>, name: impl Into<Argument<'a>>) -> Result<Vec<i64>> {
+        self.elements(array, name.into())
     }
 
     /// The numbers of a `long[]`, or `None` for null.
     pub fn optional_longs(&mut self, array: &JLongs<'_>) -> Result<Option<Vec<i64>>> {
-        if array.is_null() { Ok(None) } else { self.elements(array, "").map(Some) }
+        if array.is_null() { Ok(None) } else { self.elements(array, "".into()).map(Some) }
     }
 
     /// The numbers of a `double[]`.
-    pub fn doubles(&mut self, array: &JDoubles<'_>, name: &str) -> Result<Vec<f64>> {
-        self.elements(array, name)
+    pub fn doubles<'a>(&mut self, array: &JDoubles<'_>, name: impl Into<Argument<'a>>) -> Result<Vec<f64>> {
+        self.elements(array, name.into())
     }
 
     /// The numbers of a `double[]`, or `None` for null.
     pub fn optional_doubles(&mut self, array: &JDoubles<'_>) -> Result<Option<Vec<f64>>> {
-        if array.is_null() { Ok(None) } else { self.elements(array, "").map(Some) }
+        if array.is_null() { Ok(None) } else { self.elements(array, "".into()).map(Some) }
     }
 
     /// The numbers of three arrays of their parts.
-    pub fn scalars(
+    pub fn scalars<'a>(
         &mut self,
         tags: &JInts<'_>,
         bits: &JLongs<'_>,
         imags: &JDoubles<'_>,
-        name: &str,
+        name: impl Into<Argument<'a>>,
     ) -> Result<Vec<Scalar>> {
+        let name = name.into();
         let (tags, bits, imags) = (self.elements(tags, name)?, self.elements(bits, name)?, self.elements(imags, name)?);
         ensure!(
             tags.len() == bits.len() && bits.len() == imags.len(),
             Value,
-            "argument '{name}' lacks parts of numbers"
+            "{name} has an incomplete complex number"
         );
         let parts = tags.into_iter().zip(bits).zip(imags);
-        parts.map(|((tag, bits), imag)| convert::scalar(tag, bits, imag)).collect()
+        list::try_collect(parts.map(|((tag, bits), imag)| convert::scalar(tag, bits, imag)))
     }
 
     /// The values of a `boolean[]`.
-    pub fn booleans(&mut self, array: &JBooleans<'_>, name: &str) -> Result<Vec<bool>> {
-        self.elements(array, name)
+    pub fn booleans<'a>(&mut self, array: &JBooleans<'_>, name: impl Into<Argument<'a>>) -> Result<Vec<bool>> {
+        self.elements(array, name.into())
     }
 
     /// The tensors behind a `long[]` of handles.
-    pub fn tensors(&mut self, array: &JLongs<'_>, name: &str) -> Result<BorrowedList> {
+    pub fn tensors<'a>(&mut self, array: &JLongs<'_>, name: impl Into<Argument<'a>>) -> Result<BorrowedList> {
+        let name = name.into();
         let handles = self.elements(array, name)?;
         let tensors = handles.into_iter().map(|handle| TensorHandle::of_element(handle).get(name));
-        tensors.collect::<Result<Vec<Borrowed>>>().map(BorrowedList)
+        list::try_collect(tensors).map(BorrowedList)
     }
 
     /// The tensors behind a `long[]` of handles, 0 being none. Null is an empty list.
     pub fn optional_tensors(&mut self, array: &JLongs<'_>) -> Result<BorrowedOptionalList> {
         let handles = self.optional_longs(array)?.unwrap_or_default();
         let tensors = handles.into_iter().map(|handle| TensorHandle::of_element(handle).optional());
-        Ok(BorrowedOptionalList(tensors.collect()))
+        list::collect(tensors).map(BorrowedOptionalList)
     }
 
-    /// A text.
-    pub fn string(&mut self, text: &JString<'_>, name: &str) -> Result<String> {
-        ensure!(!text.is_null(), NullPointer, "argument '{name}' is null");
+    /// A string.
+    pub fn string<'a>(&mut self, text: &JString<'_>, name: impl Into<Argument<'a>>) -> Result<String> {
+        let name = name.into();
+        ensure!(!text.is_null(), NullPointer, "{name} is null");
         text.try_to_string(self.env()).map_err(border)
     }
 
-    /// A text, or `None` for null.
+    /// A string, or `None` for null.
     pub fn optional_string(&mut self, text: &JString<'_>) -> Result<Option<String>> {
         if text.is_null() { Ok(None) } else { text.try_to_string(self.env()).map(Some).map_err(border) }
     }
 
-    /// Hand a tensor to Java, and tell its collector if Java holds much.
+    /// Returns a tensor to Java, and requests a garbage collection if Java holds much memory.
     #[inline(never)]
     pub fn give(&mut self, tensor: Tensor) -> jlong {
         let weight = estimate();
@@ -183,35 +187,35 @@ impl<'l> Frame<'l> {
         handle::give(tensor)
     }
 
-    /// Hand tensors to Java.
+    /// Returns tensors to Java.
     pub fn give_all(&mut self, tensors: impl IntoIterator<Item = Tensor>) -> Result<jlongArray> {
         self.give_all_optional(tensors.into_iter().map(Some))
     }
 
-    /// Hand tensors to Java, 0 for those that are missing.
+    /// Returns tensors to Java, 0 for missing ones.
     pub fn give_all_optional(&mut self, tensors: impl IntoIterator<Item = Option<Tensor>>) -> Result<jlongArray> {
-        let tensors: Vec<Option<Tensor>> = tensors.into_iter().collect();
-        // The array first: should it fail, no tensor has been given yet.
+        let tensors = list::collect(tensors)?;
+        // The arrays are created first: if that fails, no tensor has been passed yet.
+        let mut handles = list::with_capacity(tensors.len())?;
         let array = JLongs::new(self.env(), tensors.len()).map_err(border)?;
-        let handles: Vec<jlong> =
-            tensors.into_iter().map(|tensor| tensor.map_or(0, |tensor| self.give(tensor))).collect();
+        handles.extend(tensors.into_iter().map(|tensor| tensor.map_or(0, |tensor| self.give(tensor))));
         array.set_region(self.env(), 0, &handles).map_err(border)?;
         Ok(array.as_raw())
     }
 
-    /// Put an array of handles into an `Object[]`.
+    /// Stores an array of handles in an `Object[]`.
     pub(crate) fn set_array(
         &mut self,
         into: &JObjectArray<'_, JObject<'_>>,
         index: usize,
         array: jlongArray,
     ) -> Result<()> {
-        // SAFETY: `give_all` has just made it in this frame.
+        // SAFETY: `give_all` has just created the local reference in this frame.
         let array = unsafe { JObject::from_raw(self.env(), array) };
         into.set_element(self.env(), index, &array).map_err(border)
     }
 
-    /// Hand a generator to Java.
+    /// Returns a generator to Java.
     pub(crate) fn give_generator(&mut self, generator: Generator) -> jlong {
         handle::give_generator(generator)
     }
@@ -229,12 +233,12 @@ impl<'l> Frame<'l> {
         Ok(made.and_then(|made| made.l()).map_err(border)?.into_raw())
     }
 
-    /// A text for Java.
+    /// A string for Java.
     pub(crate) fn give_string(&mut self, text: &str) -> Result<jobject> {
         Ok(JObject::from(self.env().new_string(text).map_err(border)?).into_raw())
     }
 
-    /// Call `Memory.pressure`, which sets the next limit.
+    /// Calls `Memory.pressure`, which sets the next limit.
     #[cold]
     fn report_pressure(&mut self, weight: i64) {
         let called = self
@@ -242,7 +246,7 @@ impl<'l> Frame<'l> {
             .find_class(jni_str!("org/rushlight/internal/Memory"))
             .and_then(|class| self.env().call_static_method(&class, jni_str!("pressure"), jni_sig!("()V"), &[]));
         if called.is_err() {
-            // Collecting is a courtesy: the result of the operator matters more than its failure.
+            // A failure is ignored: the result of the operator matters more.
             self.env().exception_clear();
             set_pressure_limit(weight.saturating_mul(2));
         }

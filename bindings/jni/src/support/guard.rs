@@ -1,23 +1,25 @@
-//! The border: errors and panics become Java exceptions, and nothing unwinds into the JVM.
+//! The boundary to Java: errors and panics become Java exceptions, and nothing unwinds into the JVM.
 
 use super::frame::Frame;
+use super::row::row;
 use jni::objects::{JObject, JThrowable, JValue};
 use jni::refs::Global;
 use jni::sys::{jboolean, jdouble, jint, jlong, jobject};
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
 use rushlight_base::{Error, ErrorKind, Result, callee, err};
+use rushlight_tensor::dispatch::OpDef;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// The exception that a Java callback threw below the current call: it continues where the call ends.
+    /// The exception that a Java callback threw below the current call: it is rethrown where the call ends.
     static PARKED: RefCell<Option<Global<JThrowable<'static>>>> = const { RefCell::new(None) };
 }
 
-/// What a native method can return, and what it returns beside an exception.
+/// A return type of native methods, with its value if there is an exception.
 pub trait Returned {
-    /// Java does not look at it.
+    /// Java ignores the value.
     fn nothing() -> Self;
 }
 
@@ -55,7 +57,7 @@ impl Returned for jobject {
     }
 }
 
-/// Run the body of a native method. An error or a panic becomes the Java exception of its kind.
+/// Runs the body of a native method. An error or a panic becomes the Java exception of its kind.
 #[inline]
 pub fn guard<T: Returned>(env: EnvUnowned<'_>, mut body: impl FnMut(&mut Frame<'_>) -> Result<T>) -> T {
     let mut returned = T::nothing();
@@ -67,16 +69,48 @@ pub fn guard<T: Returned>(env: EnvUnowned<'_>, mut body: impl FnMut(&mut Frame<'
     returned
 }
 
+/// [`guard`] for the native method of a call class, with the row at the place that Java passes.
+#[inline]
+pub fn guard_op<T: Returned>(
+    env: EnvUnowned<'_>,
+    place: jint,
+    mut body: impl FnMut(&'static OpDef, &mut Frame<'_>) -> Result<T>,
+) -> T {
+    let mut returned = T::nothing();
+    let mut body = |op: &'static OpDef, frame: &mut Frame<'_>| {
+        returned = body(op, frame)?;
+        Ok(())
+    };
+    guarded_op(env, place, OpBody::new(&mut body));
+    returned
+}
+
 callee! {
-    /// The whole of a native method.
+    /// The body of a native method.
     struct Body: fn(frame: &mut Frame<'_>) -> Result<()>;
 }
 
-/// The one place that catches: a copy in each of the many methods would be most of what they are.
+callee! {
+    /// The body of the native method of a call class, by whose name the machine code of operators is counted.
+    struct OpBody: fn(op: &'static OpDef, frame: &mut Frame<'_>) -> Result<()>;
+}
+
+/// `catch_unwind` for hand-written methods, outlined: a copy in each method would dominate the size of the glue.
 #[inline(never)]
 fn guarded(env: EnvUnowned<'_>, mut body: Body) {
+    caught(env, |frame| body.call(frame));
+}
+
+/// The same for call classes.
+#[inline(never)]
+fn guarded_op(env: EnvUnowned<'_>, place: jint, mut body: OpBody) {
+    caught(env, |frame| body.call(row(place)?, frame));
+}
+
+#[inline(always)]
+fn caught(env: EnvUnowned<'_>, mut body: impl FnMut(&mut Frame<'_>) -> Result<()>) {
     let mut frame = Frame::new(env);
-    match catch_unwind(AssertUnwindSafe(|| body.call(&mut frame))) {
+    match catch_unwind(AssertUnwindSafe(|| body(&mut frame))) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => raise(frame.env(), &error),
         Err(panic) => raise(frame.env(), &of_panic(&*panic)),
@@ -93,7 +127,7 @@ fn of_panic(panic: &(dyn Any + Send)) -> Error {
     err!(Internal, "internal error: {text}")
 }
 
-/// Make the exception of an error pending, unless one is pending already (it is the cause).
+/// Makes the exception of an error pending, unless one is already pending (its cause).
 #[cold]
 fn raise(env: &mut Env<'_>, error: &Error) {
     if env.exception_check() {
@@ -105,7 +139,7 @@ fn raise(env: &mut Env<'_>, error: &Error) {
     {
         return;
     }
-    // Should this fail, the JVM has made an exception of its own pending (out of memory, or a broken jar).
+    // If this fails, the JVM has made its own exception pending (out of memory, or a broken jar).
     let _ = make_exception(env, error).and_then(|exception| env.throw(&exception));
 }
 
@@ -123,13 +157,13 @@ fn make_exception<'l>(env: &mut Env<'l>, error: &Error) -> jni::errors::Result<J
     env.cast_local::<JThrowable<'_>>(made)
 }
 
-/// The error of a call into the JVM. What is pending there stays pending, and wins in [`raise`].
+/// The error of a call into the JVM. A pending exception stays pending, and takes precedence in [`raise`].
 #[cold]
 pub(crate) fn border(error: jni::errors::Error) -> Error {
     err!(Internal, "call into the JVM: {error}")
 }
 
-/// A Java callback threw: keep its exception for the end of this thread's call, and go on with an error.
+/// A Java callback threw: stores its exception until the end of this thread's call, and continues with an error.
 #[cold]
 pub(crate) fn park(env: &mut Env<'_>) -> Error {
     let Some(exception) = env.exception_occurred() else {

@@ -1,23 +1,29 @@
-//! Handles: who owns what on the two sides.
+//! Handles: ownership on the two sides.
 
+use super::row::Argument;
 use jni::sys::jlong;
-use rushlight_base::{Result, err, handles};
+use rushlight_base::{Error, Result, err, handles};
 use rushlight_tensor::autograd::{Node, Registered};
 use rushlight_tensor::{Generator, Tensor};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Hand a tensor to a Java wrapper, which frees it.
+/// Passes ownership of a tensor to a Java wrapper, which frees it.
 pub(super) fn give(tensor: Tensor) -> jlong {
     handles::made();
     tensor.into_raw() as jlong
 }
 
-/// Hand a generator to a Java wrapper, which frees it.
+/// Passes ownership of a generator to a Java wrapper, which frees it.
 pub(super) fn give_generator(generator: Generator) -> jlong {
     handles::made();
     generator.into_raw() as jlong
+}
+
+#[cold]
+fn null(name: Argument<'_>) -> Error {
+    err!(NullPointer, "{name} is null")
 }
 
 /// A tensor that a Java wrapper owns and keeps alive during the call; 0 stands for none.
@@ -26,42 +32,46 @@ pub(super) fn give_generator(generator: Generator) -> jlong {
 pub struct TensorHandle(jlong);
 
 impl TensorHandle {
-    /// The tensor, which must be there.
-    pub fn get(self, name: &str) -> Result<Borrowed> {
-        self.optional().ok_or_else(|| err!(NullPointer, "argument '{name}' is null"))
+    /// The tensor, which must not be missing.
+    #[inline]
+    pub fn get<'a>(self, name: impl Into<Argument<'a>>) -> Result<Borrowed> {
+        let name = name.into();
+        self.optional().ok_or_else(|| null(name))
     }
 
     /// The tensor, or `None` for 0.
     pub fn optional(self) -> Option<Borrowed> {
-        // SAFETY: only wrappers make handles, and they hold theirs open during the call (see the module's text).
+        // SAFETY: only wrappers have handles, and they hold theirs open during the call (see the module's
+        // documentation).
         (self.0 != 0).then(|| Borrowed(unsafe { Tensor::borrow_raw(self.0 as *const _) }))
     }
 
-    /// The wrapper is gone: take its share.
+    /// The wrapper is closed: drops its reference.
     pub fn free(self) {
         if self.0 != 0 {
             handles::freed();
-            // SAFETY: a wrapper frees its handle once, and does not use it afterwards.
+            // SAFETY: the handle came from `Tensor::into_raw`; a wrapper frees its handle once, and does not use it
+            // afterwards.
             drop(unsafe { Tensor::from_raw(self.0 as *const _) });
         }
     }
 
-    /// A handle out of an array that a wrapper filled.
+    /// A handle from an array that a wrapper filled.
     pub(super) fn of_element(handle: jlong) -> TensorHandle {
         TensorHandle(handle)
     }
 
-    /// Take over a handle that Java gives back, as a hook does with its result.
+    /// Takes ownership of a handle that Java returns, such as the result of a hook.
     pub(super) fn take(handle: jlong) -> Option<Tensor> {
         (handle != 0).then(|| {
             handles::freed();
-            // SAFETY: the upcall hands over a share of its own (`NativeCore.retain`).
+            // SAFETY: the upcall passes its own reference (`NativeCore.retain`), which is taken once.
             unsafe { Tensor::from_raw(handle as *const _) }
         })
     }
 }
 
-/// A tensor of Java's, for the time of a call.
+/// A tensor that Java owns, borrowed for a call.
 pub struct Borrowed(ManuallyDrop<Tensor>);
 
 impl Deref for Borrowed {
@@ -72,21 +82,21 @@ impl Deref for Borrowed {
     }
 }
 
-/// Tensors of Java's, for the time of a call.
+/// Tensors that Java owns, borrowed for a call.
 pub struct BorrowedList(pub(super) Vec<Borrowed>);
 
 impl BorrowedList {
-    /// As operators take them.
+    /// The list in the form that operators take.
     pub fn refs(&self) -> Vec<&Tensor> {
         self.0.iter().map(|tensor| &**tensor).collect()
     }
 }
 
-/// Tensors of Java's, some of which may be missing, for the time of a call.
+/// Tensors that Java owns, some of which may be missing, borrowed for a call.
 pub struct BorrowedOptionalList(pub(super) Vec<Option<Borrowed>>);
 
 impl BorrowedOptionalList {
-    /// As operators take them.
+    /// The list in the form that operators take.
     pub fn optional_refs(&self) -> Vec<Option<&Tensor>> {
         self.0.iter().map(|tensor| tensor.as_deref()).collect()
     }
@@ -98,7 +108,7 @@ impl BorrowedOptionalList {
 pub struct NodeHandle(jlong);
 
 impl NodeHandle {
-    /// Hand a node to a Java wrapper, which frees it.
+    /// Passes ownership of a node to a Java wrapper, which frees it.
     pub(crate) fn give(node: Arc<Node>) -> jlong {
         handles::made();
         // A node is a fat pointer: Java gets the address of a box that holds it.
@@ -107,45 +117,47 @@ impl NodeHandle {
 
     /// The node.
     pub(crate) fn get(self) -> Result<Arc<Node>> {
-        // SAFETY: only wrappers make handles, of what `give` gave, and they hold theirs open during the call.
+        // SAFETY: only wrappers have handles, which `give` created from a box, and they hold theirs open during the
+        // call.
         let node = unsafe { (self.0 as *const Arc<Node>).as_ref() };
         node.cloned().ok_or_else(|| err!(NullPointer, "argument 'node' is null"))
     }
 
-    /// The wrapper is gone: take its share.
+    /// The wrapper is closed: drops its reference.
     pub(crate) fn free(self) {
         if self.0 != 0 {
             handles::freed();
-            // SAFETY: a wrapper frees its handle once, and does not use it afterwards.
+            // SAFETY: the handle came from a box in `give`; a wrapper frees its handle once, and does not use it
+            // afterwards.
             drop(unsafe { Box::from_raw(self.0 as *mut Arc<Node>) });
         }
     }
 }
 
-/// A registered hook that a Java wrapper can remove. It is not counted: it holds no tensor, and is most often left to the
-/// collector.
+/// A registered hook that a Java wrapper can remove. It is not counted: it holds no tensor, and is usually left to the
+/// garbage collector.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct HookHandle(jlong);
 
 impl HookHandle {
-    /// Hand a hook to a Java wrapper, which frees it.
+    /// Passes ownership of a hook to a Java wrapper, which frees it.
     pub(crate) fn give(hook: Registered) -> jlong {
         Box::into_raw(Box::new(hook)) as jlong
     }
 
-    /// Remove the hook, unless it is gone with its graph.
+    /// Removes the hook, unless its graph is freed.
     pub(crate) fn remove(self) {
-        // SAFETY: as for nodes.
+        // SAFETY: only wrappers have handles, which came from a box, and they hold theirs open during the call.
         if let Some(hook) = unsafe { (self.0 as *const Registered).as_ref() } {
             hook.remove();
         }
     }
 
-    /// The wrapper is gone. The hook stays where it was registered.
+    /// The wrapper is closed. The hook stays registered.
     pub(crate) fn free(self) {
         if self.0 != 0 {
-            // SAFETY: a wrapper frees its handle once, and does not use it afterwards.
+            // SAFETY: the handle came from a box; a wrapper frees its handle once, and does not use it afterwards.
             drop(unsafe { Box::from_raw(self.0 as *mut Registered) });
         }
     }
@@ -157,33 +169,35 @@ impl HookHandle {
 pub struct GeneratorHandle(jlong);
 
 impl GeneratorHandle {
-    /// A handle out of an array that a wrapper filled.
+    /// A handle from an array that a wrapper filled.
     pub(super) fn of_element(handle: jlong) -> GeneratorHandle {
         GeneratorHandle(handle)
     }
 
     /// The generator, or `None` for 0.
     pub fn optional(self) -> Option<BorrowedGenerator> {
-        // SAFETY: as for tensors.
+        // SAFETY: only wrappers have handles, and they hold theirs open during the call; `ManuallyDrop` leaves the
+        // reference with the wrapper.
         (self.0 != 0).then(|| BorrowedGenerator(ManuallyDrop::new(unsafe { Generator::from_raw(self.0 as *const _) })))
     }
 
-    /// The generator, which must be there.
+    /// The generator, which must not be null.
     pub fn get(self) -> Result<BorrowedGenerator> {
         self.optional().ok_or_else(|| err!(NullPointer, "argument 'generator' is null"))
     }
 
-    /// The wrapper is gone: take its share.
+    /// The wrapper is closed: drops its reference.
     pub fn free(self) {
         if self.0 != 0 {
             handles::freed();
-            // SAFETY: a wrapper frees its handle once, and does not use it afterwards.
+            // SAFETY: the handle came from `Generator::into_raw`; a wrapper frees its handle once, and does not use it
+            // afterwards.
             drop(unsafe { Generator::from_raw(self.0 as *const _) });
         }
     }
 }
 
-/// A generator of Java's, for the time of a call.
+/// A generator that Java owns, borrowed for a call.
 pub struct BorrowedGenerator(ManuallyDrop<Generator>);
 
 impl Deref for BorrowedGenerator {

@@ -1,8 +1,8 @@
-//! Values of any kind, as calls by name and operators defined at run time pass them: a list of numbers and a list of
-//! texts, so that a call crosses the border once. `org.rushlight.Boxed` is the other side.
+//! Values of any kind, for calls by name and operators defined at run time: a list of numbers and a list of strings, so
+//! that a call needs one JNI transition. `org.rushlight.Boxed` is the Java side.
 //!
-//! A value is a tag and what belongs to it: numbers as they are, real numbers by their bits, a list as its length and
-//! its elements, a text as its place among the texts.
+//! A value is a tag followed by its contents: integers as they are, floating-point numbers as their bits, a list as its
+//! length and its elements, a string as its index in the list of strings.
 
 use super::convert;
 use super::frame::Frame;
@@ -11,9 +11,9 @@ use super::handle::{self, GeneratorHandle, TensorHandle};
 use jni::objects::{JLongArray, JObject, JObjectArray, JString};
 use jni::sys::{jint, jlong};
 use jni::{Env, jni_str};
-use rushlight_base::{DType, Layout, MemoryFormat, Result, Scalar, bail, err};
+use rushlight_base::{DType, Layout, MemoryFormat, Result, Scalar, bail, ensure, err};
 use rushlight_tensor::Tensor;
-use rushlight_tensor::dispatch::Value;
+use rushlight_tensor::dispatch::{Dict, Items, MAX_DEPTH, Value};
 
 const NONE: jlong = 0;
 const SCALAR: jlong = 1;
@@ -29,25 +29,29 @@ const INTS: jlong = 10;
 const FLOATS: jlong = 11;
 const BOOLS: jlong = 12;
 const SCALARS: jlong = 13;
+const STRINGS: jlong = 14;
+const LIST: jlong = 15;
+const TUPLE: jlong = 16;
+const DICT: jlong = 17;
 
-/// Who owns the tensors behind the handles that come from Java.
+/// The owner of the tensors behind handles from Java.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Ownership {
     /// A wrapper, which holds them open during the call.
     Borrowed,
-    /// The handles were given to this side.
+    /// Ownership of the handles was passed to the native side.
     Given,
 }
 
-/// Values on their way.
+/// Encoded values.
 #[derive(Default)]
 pub(crate) struct Encoded {
     pub(crate) numbers: Vec<jlong>,
-    pub(crate) texts: Vec<String>,
+    pub(crate) strings: Vec<String>,
 }
 
 impl Encoded {
-    /// Adds a value that goes to Java, which gets handles of its own.
+    /// Adds a value for Java, which gets its own handles.
     fn add(&mut self, value: &Value) {
         let numbers = &mut self.numbers;
         match value {
@@ -57,8 +61,8 @@ impl Encoded {
                 numbers.extend(parts(*scalar));
             }
             Value::Str(text) => {
-                numbers.extend([STRING, self.texts.len() as jlong]);
-                self.texts.push(text.to_string());
+                numbers.extend([STRING, self.strings.len() as jlong]);
+                self.strings.push(text.to_string());
             }
             Value::DType(dtype) => numbers.extend([DTYPE, *dtype as jlong]),
             Value::Layout(layout) => numbers.extend([LAYOUT, *layout as jlong]),
@@ -88,7 +92,33 @@ impl Encoded {
                 numbers.extend([SCALARS, scalars.len() as jlong]);
                 numbers.extend(scalars.iter().flat_map(|scalar| parts(*scalar)));
             }
+            Value::Strings(strings) => {
+                numbers.extend([STRINGS, strings.len() as jlong]);
+                numbers.extend((0..strings.len()).map(|index| (self.strings.len() + index) as jlong));
+                self.strings.extend(strings.iter().map(|text| text.to_string()));
+            }
+            Value::List(items) => self.add_items(LIST, items),
+            Value::Tuple(items) => self.add_items(TUPLE, items),
+            Value::Dict(dict) => {
+                numbers.extend([DICT, dict.len() as jlong]);
+                for (key, value) in dict.iter() {
+                    self.add(key);
+                    self.add(value);
+                }
+            }
+            // `check_forms` has rejected them.
+            Value::Object(_)
+            | Value::Future(_)
+            | Value::Enum(_)
+            | Value::Stream(_)
+            | Value::Storage(_)
+            | Value::QScheme(_) => numbers.push(NONE),
         }
+    }
+
+    fn add_items(&mut self, tag: jlong, items: &[Value]) {
+        self.numbers.extend([tag, items.len() as jlong]);
+        items.iter().for_each(|item| self.add(item));
     }
 
     /// Values for Java: an `Object[]` of a `long[]` and a `String[]`.
@@ -97,7 +127,7 @@ impl Encoded {
         values.iter().for_each(|value| encoded.add(value));
         let pair = encoded.to_java(env);
         if pair.is_err() {
-            // Nobody got the handles: take them back.
+            // Java did not receive the handles: free them.
             drop(encoded.values(Ownership::Given));
         }
         pair
@@ -107,20 +137,20 @@ impl Encoded {
         let numbers = JLongArray::new(env, self.numbers.len())?;
         numbers.set_region(env, 0, &self.numbers)?;
         let class = env.find_class(jni_str!("java/lang/String"))?;
-        let texts = env.new_object_array(self.texts.len() as i32, &class, JObject::null())?;
-        for (index, text) in self.texts.iter().enumerate() {
+        let strings = env.new_object_array(self.strings.len() as i32, &class, JObject::null())?;
+        for (index, text) in self.strings.iter().enumerate() {
             let text = JObject::from(env.new_string(text)?);
-            texts.set_element(env, index, &text)?;
+            strings.set_element(env, index, &text)?;
             env.delete_local_ref(text);
         }
         let class = env.find_class(jni_str!("java/lang/Object"))?;
         let pair = env.new_object_array(2, &class, JObject::null())?;
         pair.set_element(env, 0, &numbers)?;
-        pair.set_element(env, 1, &texts)?;
+        pair.set_element(env, 1, &strings)?;
         Ok(pair.into())
     }
 
-    /// What Java made: an `Object[]` of a `long[]` and a `String[]`.
+    /// Values from Java: an `Object[]` of a `long[]` and a `String[]`.
     pub(crate) fn from_java(env: &mut Env<'_>, pair: JObject<'_>) -> jni::errors::Result<Encoded> {
         let pair = env.cast_local::<JObjectArray<'_, JObject<'_>>>(pair)?;
         let first = pair.get_element(env, 0)?;
@@ -129,25 +159,40 @@ impl Encoded {
         first.get_region(env, 0, &mut numbers)?;
         let second = pair.get_element(env, 1)?;
         let second = env.cast_local::<JObjectArray<'_, JObject<'_>>>(second)?;
-        let mut texts = Vec::new();
+        let mut strings = Vec::new();
         for index in 0..second.len(env)? {
             let text = second.get_element(env, index)?;
             let text = env.cast_local::<JString<'_>>(text)?;
-            texts.push(text.try_to_string(env)?);
+            strings.push(text.try_to_string(env)?);
             env.delete_local_ref(text);
         }
-        Ok(Encoded { numbers, texts })
+        Ok(Encoded { numbers, strings })
     }
 
-    /// The values. Handles that were given are taken over, whatever happens.
+    /// Decodes the values. Owned handles are taken, also on failure.
     pub(crate) fn values(&self, ownership: Ownership) -> Result<Vec<Value>> {
-        let mut reader = Reader { encoded: self, at: 0, ownership };
+        let mut reader = Reader { encoded: self, at: 0, depth: 0, ownership };
         let mut values = Vec::new();
         while reader.at < self.numbers.len() {
             values.push(reader.value()?);
         }
         Ok(values)
     }
+}
+
+/// An error for a value that has no form in Java.
+pub(crate) fn check_forms(values: &[Value]) -> Result<()> {
+    values.iter().try_for_each(|value| match value {
+        Value::List(items) | Value::Tuple(items) => check_forms(items),
+        Value::Dict(dict) => dict.iter().try_for_each(|(_, value)| check_forms(std::slice::from_ref(value))),
+        Value::Object(_)
+        | Value::Future(_)
+        | Value::Enum(_)
+        | Value::Stream(_)
+        | Value::Storage(_)
+        | Value::QScheme(_) => bail!(NotImplemented, "a value of type {} has no form in Java", value.kind()),
+        _ => Ok(()),
+    })
 }
 
 /// A number as its tag, its bits and its imaginary part's bits.
@@ -159,6 +204,8 @@ fn parts(scalar: Scalar) -> [jlong; 3] {
 struct Reader<'a> {
     encoded: &'a Encoded,
     at: usize,
+    /// How many containers the current value is in.
+    depth: usize,
     ownership: Ownership,
 }
 
@@ -166,7 +213,7 @@ impl Reader<'_> {
     fn next(&mut self) -> Result<jlong> {
         let number = self.encoded.numbers.get(self.at).copied();
         self.at += 1;
-        number.ok_or_else(|| err!(Internal, "a value from Java ends too early"))
+        number.ok_or_else(|| err!(Internal, "a value from Java is truncated"))
     }
 
     fn code(&mut self) -> Result<jint> {
@@ -191,15 +238,26 @@ impl Reader<'_> {
         (0..length).map(|_| element(self)).collect()
     }
 
+    fn text(&mut self) -> Result<&str> {
+        let place = self.next()?;
+        let text = usize::try_from(place).ok().and_then(|place| self.encoded.strings.get(place));
+        Ok(text.ok_or_else(|| err!(Internal, "no string has the index {place}"))?.as_str())
+    }
+
+    /// The elements of a container. Java objects that contain themselves are rejected.
+    fn nested<T>(&mut self, element: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        ensure!(self.depth < MAX_DEPTH, Value, "values are nested more than {MAX_DEPTH} deep");
+        self.depth += 1;
+        let elements = self.list(element);
+        self.depth -= 1;
+        elements
+    }
+
     fn value(&mut self) -> Result<Value> {
         Ok(match self.next()? {
             NONE => Value::None,
             SCALAR => Value::Scalar(self.scalar()?),
-            STRING => {
-                let place = self.next()?;
-                let text = usize::try_from(place).ok().and_then(|place| self.encoded.texts.get(place));
-                Value::from(text.ok_or_else(|| err!(Internal, "there is no text {place}"))?.as_str())
-            }
+            STRING => Value::from(self.text()?),
             DTYPE => Value::from(DType::from_code(self.code()?)?),
             LAYOUT => Value::from(Layout::from_code(self.code()?)?),
             DEVICE => Value::from(convert::device(self.code()?)?),
@@ -218,14 +276,19 @@ impl Reader<'_> {
             FLOATS => Value::Floats(self.list(|reader| Ok(f64::from_bits(reader.next()? as u64)))?),
             BOOLS => Value::Bools(self.list(|reader| Ok(reader.next()? != 0))?),
             SCALARS => Value::Scalars(self.list(Self::scalar)?),
+            STRINGS => Value::Strings(self.list(|reader| Ok(reader.text()?.into()))?),
+            LIST => Value::List(Items::new(self.nested(Self::value)?)?),
+            TUPLE => Value::Tuple(Items::new(self.nested(Self::value)?)?),
+            DICT => Value::Dict(Dict::new(self.nested(|reader| Ok((reader.value()?, reader.value()?)))?)?),
             tag => bail!(Internal, "{tag} is not the tag of a value"),
         })
     }
 }
 
 impl Frame<'_> {
-    /// Hand values to Java as an `Object[]` of a `long[]` and a `String[]`.
+    /// Returns values to Java as an `Object[]` of a `long[]` and a `String[]`.
     pub(crate) fn give_values(&mut self, values: &[Value]) -> Result<jni::sys::jobject> {
+        check_forms(values)?;
         Ok(Encoded::give(values, self.env()).map_err(border)?.into_raw())
     }
 }

@@ -1,10 +1,10 @@
-//! The C++ face: `ATen/generated/methods.h` (inside the body of `class Tensor`) and `ATen/generated/functions.h`; and
-//! `ATen/generated/meta_functions.h`, the names that `ATen/MetaFunctions.h` makes functions of.
+//! The C++ binding: `ATen/generated/methods.h` (inside the body of `class Tensor`) and `ATen/generated/functions.h`;
+//! and `ATen/generated/meta_functions.h`, the names from which `ATen/MetaFunctions.h` defines functions.
 //!
-//! Signatures are libtorch's, so that its programs compile unchanged: `self` is the receiver of a method, an out
-//! form exists as `add_out` (outputs first, defaults kept) and `add_outf` (outputs last, no defaults).
+//! Signatures are those of libtorch, so that its programs compile unchanged: `self` is the receiver of a method, and an
+//! out form exists as `add_out` (outputs first, with defaults) and `add_outf` (outputs last, without defaults).
 
-use crate::emit::{Emitter, OutFile, first_line};
+use crate::emit::{Emitter, OutFile, Place, first_line};
 use crate::face::Face;
 use crate::load::FOLDER;
 use crate::model::{Family, FormKind, Parameter, Returns};
@@ -13,27 +13,48 @@ use crate::types::Kind;
 use rushlight_schema::{Constant, Default};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
 
-/// Writes them.
-pub const EMITTER: Emitter = Emitter { name: "cpp", folders: &["cpp-frontend/include/ATen/generated"], emit };
+/// Generates the files.
+pub const EMITTER: Emitter =
+    Emitter { name: "cpp", place: Place::Repository, folders: &["cpp-frontend/include/ATen/generated"], emit };
 
-fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
     let file = |name: &str, text: String| OutFile { path: format!("cpp-frontend/include/ATen/generated/{name}"), text };
     Ok(vec![
         file("methods.h", methods(families)),
         file("functions.h", functions(families)),
         file("meta_functions.h", meta_functions(families)),
+        file("linalg_functions.h", namespace_functions(families, "linalg_", "torch/linalg.h")),
+        file("special_functions.h", namespace_functions(families, "special_", "torch/special.h")),
     ])
 }
 
-/// `cpp-frontend/include/ATen/generated/meta_functions.h`: the operators that make tensors of tensors.
+/// The operators and aliases of a namespace of `torch::`, by their names in it: `linalg_functions.h`, ...
+fn namespace_functions(families: &[Family], prefix: &str, reader: &str) -> String {
+    let names: BTreeSet<String> = families
+        .iter()
+        .flat_map(|family| {
+            Face::of(family).into_iter().chain(Face::aliases(family).into_iter().map(|(alias, _)| alias))
+        })
+        .filter(|face| face.form.function)
+        .filter_map(|face| names::cxx_function(face.form).strip_prefix(prefix).map(String::from))
+        .collect();
+    let name = format!("RLT_{}", prefix.trim_end_matches('_').to_uppercase());
+    let mut text = first_line(FOLDER);
+    let _ = writeln!(text, "// {reader} includes this where the macro is defined.");
+    names.iter().for_each(|function| text.push_str(&format!("{name}({function})\n")));
+    text
+}
+
+/// `cpp-frontend/include/ATen/generated/meta_functions.h`: the operators that compute tensors from tensors.
 fn meta_functions(families: &[Family]) -> String {
     let is_tensor = |kind| matches!(kind, Kind::Tensor | Kind::TensorList);
     let names: BTreeSet<String> = families
         .iter()
-        .flat_map(Face::of)
-        .filter(|face| face.form.function && face.form.kind == FormKind::Functional && face.returns != Returns::Nothing)
+        .flat_map(|family| {
+            Face::of(family).into_iter().chain(Face::aliases(family).into_iter().map(|(alias, _)| alias))
+        })
+        .filter(|face| face.form.function && face.form.kind == FormKind::Functional && face.returns.are_tensors())
         .filter(|face| face.params.iter().any(|param| is_tensor(param.kind)))
         .map(|face| names::cxx_function(face.form))
         .collect();
@@ -49,7 +70,10 @@ fn methods(families: &[Family]) -> String {
     text.push_str("// Members of class Tensor: ATen/core/TensorBody.h includes this inside the class.\n");
     for family in families {
         let faces = Face::of(family);
-        let members: String = faces.iter().filter(|face| face.form.method).map(method).collect();
+        let aliases = Face::aliases(family);
+        let aliases =
+            aliases.iter().filter(|(alias, _)| alias.form.method).map(|(alias, target)| alias_method(alias, target));
+        let members: String = faces.iter().filter(|face| face.form.method).map(method).chain(aliases).collect();
         if !members.is_empty() {
             let _ = write!(text, "\n// {}: {}\n{members}", family.name, family.doc);
         }
@@ -70,11 +94,48 @@ fn functions(families: &[Family]) -> String {
         for face in faces.iter().filter(|face| face.form.function) {
             text.push_str(&if face.form.kind == FormKind::Out { out_functions(face) } else { function(face) });
         }
+        for (alias, target) in Face::aliases(family).iter().filter(|(alias, _)| alias.form.function) {
+            text.push_str(&alias_function(alias, target));
+        }
     }
     text + "\nRLT_NAMESPACE_END\n} // namespace at\n"
 }
 
-/// How a form is declared: the function, the method, or the function that writes into given tensors.
+/// The method of an alias, which calls the operator's method, or the alias' C function where the operator has no method.
+fn alias_method(alias: &Face, target: &Face) -> String {
+    if !target.form.method {
+        return format!("{} {{\n{}}}\n", method_head(alias, ""), body(alias, "*this", "const_cast<Tensor&>(*this)").1);
+    }
+    let names = alias.params.iter().filter(|p| p.name != "self").map(|p| names::c_identifier(&p.name));
+    let head = method_head(alias, "");
+    let target = names::cxx_function(target.form);
+    format!("{head} {{ return {target}({}); }}\n", names.collect::<Vec<_>>().join(", "))
+}
+
+/// The function of an alias, which calls the operator's function, or its method where it has no function.
+fn alias_function(alias: &Face, target: &Face) -> String {
+    let names: Vec<String> = alias.params.iter().map(|p| names::c_identifier(&p.name)).collect();
+    let name = names::cxx_function(target.form);
+    if alias.form.kind == FormKind::Out {
+        let (first, last) = out_heads(alias);
+        let (outs_first, outs_last) = ([&alias.outs[..], &names].concat(), [&names[..], &alias.outs].concat());
+        return format!(
+            "inline {first} {{ return at::{name}({}); }}\ninline {last} {{ return at::{name}f({}); }}\n",
+            outs_first.join(", "),
+            outs_last.join(", ")
+        );
+    }
+    let head = function_head(alias);
+    if target.form.function {
+        return format!("inline {head} {{ return at::{name}({}); }}\n", names.join(", "));
+    }
+    let receiver = alias.params.iter().position(|p| p.name == "self").unwrap_or_default();
+    let others: Vec<String> =
+        names.iter().enumerate().filter(|(at, _)| *at != receiver).map(|(_, name)| name.clone()).collect();
+    format!("inline {head} {{ return {}.{name}({}); }}\n", names[receiver], others.join(", "))
+}
+
+/// The declarations of a form: the function, the method, or the function that writes to given tensors.
 pub fn declarations(face: &Face) -> Vec<String> {
     let out = face.form.kind == FormKind::Out;
     let mut declarations = Vec::new();
@@ -95,7 +156,7 @@ fn method_head(face: &Face, class: &str) -> String {
 
 fn method(face: &Face) -> String {
     let (_, body) = body(face, "*this", "const_cast<Tensor&>(*this)");
-    format!("{}{} {{\n{body}}}\n", comment(face), method_head(face, ""))
+    format!("{}{} {{\n{body}}}\n", comment(face, true), method_head(face, ""))
 }
 
 fn function_head(face: &Face) -> String {
@@ -116,10 +177,10 @@ fn function_head(face: &Face) -> String {
 
 fn function(face: &Face) -> String {
     let (_, body) = body(face, "self", "self");
-    format!("{}inline {} {{\n{body}}}\n", comment(face), function_head(face))
+    format!("{}inline {} {{\n{body}}}\n", comment(face, false), function_head(face))
 }
 
-/// Of an out form: outputs first with defaults, and outputs last without.
+/// The declarations of an out form: outputs first with defaults, and outputs last without.
 fn out_heads(face: &Face) -> (String, String) {
     let outs: Vec<String> = face.outs.iter().map(|out| format!("Tensor& {out}")).collect();
     let with = |defaults| face.params.iter().map(|p| declare(face, p, defaults)).collect::<Vec<String>>();
@@ -142,18 +203,16 @@ fn out_functions(face: &Face) -> String {
     };
     let (first, last) = out_heads(face);
     format!(
-        "{}inline {last} {{\n  rlt::check({}({}));\n  {back}\n}}\n\
-         {}inline {first} {{\n  return {}f({});\n}}\n",
-        comment(face),
+        "inline {last} {{\n  rlt::check({}({}));\n  {back}\n}}\ninline {first} {{\n  return {}f({});\n}}\n",
         symbol(face),
         values(face, "self").join(", "),
-        comment(face),
         names::cxx_function(face.form),
         face.params.iter().map(|p| p.name.clone()).chain(face.outs.iter().cloned()).collect::<Vec<_>>().join(", "),
     )
 }
 
-/// Result type and body; `receiver` is what `self` is called here, `written` what an in-place form returns.
+/// Returns the result type and the body. `receiver` is the C++ name of `self`; `written` is the return value of an
+/// in-place form.
 fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
     let call = symbol(face);
     let mut values = values(face, receiver);
@@ -174,6 +233,19 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             );
             ("std::vector<Tensor>".into(), body)
         }
+        Returns::Value(kind) => {
+            values.push("&out0".into());
+            let spelling = kind.spelling();
+            let body = format!(
+                "  {} out0{{}};\n  rlt::check({call}({}));\n  return {};\n",
+                spelling.c,
+                values.join(", "),
+                spelling.adopted.replace('$', "out0")
+            );
+            (spelling.cxx.into(), body)
+        }
+        // `load.rs` leaves them without functions.
+        Returns::Mixed(_) => (String::new(), String::new()),
         Returns::Tensor | Returns::Tensors(_) => {
             let count = if let Returns::Tensors(count) = face.returns { count } else { 1 };
             let outs: Vec<String> = (0..count).map(|index| format!("out{index}")).collect();
@@ -187,8 +259,8 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
                     format!("{{{}}}", many.join(", ")),
                 ),
             };
-            // The C interface's factories do not know of gradients, so that asking for them is the last step. What
-            // converts (`to`) has nothing to ask them of.
+            // The factories of the C interface do not set requires_grad, so the last step sets it. Conversions (`to`)
+            // reject it.
             let takes = |kind| face.params.iter().any(|param| param.kind == kind);
             let factory = face.form.function && takes(Kind::Options);
             let converts = !face.form.function && takes(Kind::Options) && takes(Kind::MemoryFormatOptional);
@@ -213,14 +285,25 @@ fn symbol(face: &Face) -> String {
     face.c_function()
 }
 
-fn comment(face: &Face) -> String {
+/// The description of an operator, which stands once: at the function of its declared form, at the method if there is none.
+fn comment(face: &Face, method: bool) -> String {
+    if !std::ptr::eq(face.form, face.op.primary()) || method && face.form.function {
+        return String::new();
+    }
     format!("/// {}\n/// `{}`\n", face.op.doc.summary, face.op.doc.formula)
 }
 
 /// The arguments of the C call.
 fn values(face: &Face, receiver: &str) -> Vec<String> {
-    let mut values: Vec<String> =
-        face.params.iter().map(|p| value(p.kind, if p.name == "self" { receiver } else { &p.name })).collect();
+    // A memory format may also be given in the options.
+    let options = face.params.iter().find(|p| p.kind == Kind::Options);
+    let of = |p: &Parameter| match options {
+        Some(options) if p.kind == Kind::MemoryFormatOptional => {
+            format!("rlt::memory_format_of({}, {})", options.name, p.name)
+        }
+        _ => value(p.kind, if p.name == "self" { receiver } else { &p.name }),
+    };
+    let mut values: Vec<String> = face.params.iter().map(of).collect();
     values.extend(face.outs.iter().map(|out| value(Kind::Tensor, out)));
     values
 }
@@ -228,14 +311,15 @@ fn values(face: &Face, receiver: &str) -> Vec<String> {
 fn declare(face: &Face, param: &Parameter, defaults: bool) -> String {
     let required = !defaults || face.op.cxx_required.contains(&param.name);
     let default = param.default.as_ref().filter(|_| !required);
-    // `{}` is None too, and no constructor of std::optional has to be chosen.
+    // `{}` also means None, and needs no overload resolution of the constructors of std::optional.
     let spell = |value: &Default| if *value == Default::None { "{}".into() } else { default_value(param.kind, value) };
     let tail = default.map_or(String::new(), |value| format!(" = {}", spell(value)));
     format!("{} {}{tail}", param.kind.spelling().cxx, names::c_identifier(&param.name))
 }
 
-/// One argument of the C call. Programs compile every operator whether they call it or not, and what costs then is choosing
-/// among overloads: so a value passes through a member or a function of its kind's own, never through an overloaded one.
+/// One argument of the C call. Programs compile every operator, also those that they do not call, and overload
+/// resolution dominates the compile time: a value is passed through a member or a function for its kind, never through
+/// an overloaded one.
 fn value(kind: Kind, x: &str) -> String {
     match kind {
         Kind::Tensor if x == "*this" => "handle()".into(),
@@ -261,6 +345,8 @@ fn value(kind: Kind, x: &str) -> String {
         Kind::MemoryFormatOptional => format!("rlt::optional_memory_format({x})"),
         Kind::StrOptional => format!("rlt::optional_text({x})"),
         Kind::DeviceOptional => format!("rlt::optional_device({x})"),
+        // Such a form has no function.
+        Kind::Value => String::new(),
     }
 }
 

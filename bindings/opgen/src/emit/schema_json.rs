@@ -1,26 +1,25 @@
-//! `bindings/schema.json`: the declarations as data, for whoever makes a face for another language.
+//! `schema.json`: the declarations as data, for bindings of other languages.
 //!
-//! It ships with the library. Everything that the emitters here use is in it: each form's signature and C function,
-//! what is documented, dtypes, and the data of later layers (autocast, batching).
+//! It is installed with the library. It contains all input of the emitters: the signature and C function of each form,
+//! the documentation, dtypes, and the vmap rules of operators.
 
-use crate::emit::{Emitter, OutFile};
+use crate::emit::{Emitter, OutFile, Place};
 use crate::face::Face;
 use crate::model::{Body, Family, FormKind};
 use crate::names;
 use std::fmt::Write;
-use std::path::Path;
 
-/// Writes them.
-pub const EMITTER: Emitter = Emitter { name: "schema-json", folders: &[], emit };
+/// Generates the file.
+pub const EMITTER: Emitter = Emitter { name: "schema-json", place: Place::Build, folders: &[], emit };
 
-fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
-    Ok(vec![OutFile { path: "bindings/schema.json".into(), text: document(families) }])
+fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
+    Ok(vec![OutFile { path: "schema.json".into(), text: document(families) }])
 }
 
-/// The whole file.
-fn document(families: &[Family]) -> String {
+/// The contents of the file.
+pub fn document(families: &[Family]) -> String {
     let mut text = String::from("{\n");
-    text.push_str("  \"generated\": \"by `make opgen` from core/schema/ops; do not edit\",\n");
+    text.push_str("  \"generated\": \"by opgen from core/schema/ops; do not edit\",\n");
     text.push_str("  \"format\": 1,\n  \"families\": [\n");
     let families: Vec<String> = families.iter().map(family_object).collect();
     text.push_str(&families.join(",\n"));
@@ -37,27 +36,26 @@ fn family_object(family: &Family) -> String {
             let forms: Vec<String> = forms.map(form_object).collect();
             let mut text = format!("        {{\n          \"name\": {},\n", quoted(&format!("aten::{}", op.name())));
             let _ = writeln!(text, "          \"forms\": [\n{}\n          ],", forms.join(",\n"));
+            let aliases = op.aliases.iter().map(|alias| quoted(&alias.form.signature.to_string()));
+            let aliases: Vec<String> = aliases.collect();
+            if !aliases.is_empty() {
+                let _ = writeln!(text, "          \"aliases\": [{}],", aliases.join(", "));
+            }
             let body = match &op.body {
                 Body::Kernel { .. } => "kernel",
                 Body::View(_) => "view",
-                Body::Composite(_) => "composite",
+                Body::Composite(_) | Body::Each { .. } => "composite",
             };
             let gradients =
                 op.derivative.iter().flat_map(|formula| formula.inputs.iter().map(|input| (input, formula.kind())));
             let gradients: Vec<String> =
                 gradients.map(|(input, kind)| format!("{}: {}", quoted(input), quoted(kind))).collect();
-            let cuda = matches!(&op.body, Body::Kernel { cuda: Some(_), .. });
             let _ = writeln!(text, "          \"body\": {},", quoted(body));
-            if matches!(op.body, Body::Kernel { .. }) {
-                let devices = if cuda { "\"cpu\", \"cuda\"" } else { "\"cpu\"" };
-                let _ = writeln!(text, "          \"kernels\": [{devices}],");
-            }
             let _ = writeln!(text, "          \"gradients\": {{{}}},", gradients.join(", "));
             if op.is_differentiable() {
                 let _ = writeln!(text, "          \"node\": {},", quoted(&op.node));
             }
             let _ = writeln!(text, "          \"dtypes\": {},", quoted(op.dtypes.name()));
-            let _ = writeln!(text, "          \"autocast\": {},", quoted(op.autocast.name()));
             let _ = writeln!(text, "          \"batching\": {},", quoted(op.batching.name()));
             let _ = writeln!(text, "          \"overlap\": {},", quoted(op.overlap.name()));
             let _ = writeln!(text, "          \"devices\": {},", quoted(op.devices.name()));

@@ -1,49 +1,89 @@
 //! The declarations of the repository load, and their derived forms are PyTorch's.
 
-use crate::load;
 use std::collections::HashSet;
-use std::path::Path;
-
-fn root() -> &'static Path {
-    // CARGO_MANIFEST_DIR is bindings/opgen.
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
 
 #[test]
 fn the_declarations_load() {
-    let families = load::load(root()).unwrap_or_else(|problems| panic!("{}", problems.join("\n")));
+    let families = crate::load().unwrap_or_else(|problems| panic!("{}", problems.join("\n")));
     assert!(families.len() >= 12);
 }
 
-/// Every form is one of PyTorch's, with the same variants, when `RUSHLIGHT_OPERATORS` names the list of them.
+#[test]
+fn aliases_have_the_forms_of_their_operator() {
+    let families = crate::load().unwrap();
+    let aliases_of = |name: &str| {
+        let op = families.iter().flat_map(|family| &family.ops).find(|op| op.name() == name).unwrap();
+        let line = |form: &crate::model::Form| format!("{} {} {}", form.signature, form.function, form.method);
+        op.aliases.iter().map(|alias| line(&alias.form)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        aliases_of("atan2"),
+        [
+            "arctan2(Tensor self, Tensor other) -> Tensor true true",
+            "arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!) false true",
+            "arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!) true false",
+        ]
+    );
+    // Names of a namespace are functions only.
+    assert_eq!(
+        aliases_of("xlogy.Scalar_Self"),
+        [
+            "special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor true false",
+            "special_xlogy.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!) true false",
+        ]
+    );
+    // Names outside the namespace are methods too; `only` leaves out the out form.
+    assert_eq!(
+        aliases_of("linalg_inv"),
+        [
+            "inverse(Tensor self) -> Tensor true true",
+            "inverse.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!) true false",
+        ]
+    );
+    assert_eq!(aliases_of("linalg_det"), ["det(Tensor self) -> Tensor true true"]);
+    assert_eq!(
+        aliases_of("transpose_"),
+        [
+            "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!) false true",
+            "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!) false true",
+        ]
+    );
+}
+
+/// Every form is one of PyTorch's, with the same variants.
 #[test]
 fn derived_forms_are_pytorchs() {
-    let Ok(path) = std::env::var("RUSHLIGHT_OPERATORS") else { return };
-    let table = std::fs::read_to_string(path).unwrap();
+    let table = include_str!("../../../../tests/data/operators.tsv");
     let mut known = HashSet::new();
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let columns: Vec<&str> = line.split('\t').collect();
-        let signature: rushlight_schema::Signature = columns[4].parse().unwrap();
+        let signature: rushlight_schema::Signature = columns[2].parse().unwrap();
         let mut variants: Vec<&str> = columns[1].split(',').collect();
         variants.sort_unstable();
         known.insert((signature.to_string(), variants.join(",")));
     }
-    let families = load::load(root()).unwrap();
+    let families = crate::load().unwrap();
     let mut strangers = Vec::new();
-    for form in families.iter().flat_map(|family| &family.ops).filter(|op| !op.internal).flat_map(|op| &op.forms) {
+    let public = || families.iter().flat_map(|family| &family.ops).filter(|op| !op.internal);
+    for form in public().flat_map(|op| &op.forms) {
         let variants = match (form.function, form.method) {
             (true, true) => "function,method",
             (true, false) => "function",
             _ => "method",
         };
         let text = form.signature.to_string();
-        // The list leaves out PyTorch's private operators, and the functional form that it derives of `zero_`.
+        // The list does not contain PyTorch's private operators, nor the functional form that it derives from `zero_`.
         if text.starts_with('_') || text.starts_with("zero(") {
             continue;
         }
-        if !known.contains(&(text.clone(), variants.to_string())) {
+        // No language has an out form with a list of results.
+        let by_name = form.is_by_name_only() && known.contains(&(text.clone(), "function".to_string()));
+        if !by_name && !known.contains(&(text.clone(), variants.to_string())) {
             strangers.push(format!("{variants}: {text}"));
         }
     }
+    let schemas: HashSet<&str> = known.iter().map(|(schema, _)| schema.as_str()).collect();
+    let aliases = public().flat_map(|op| &op.aliases).map(|alias| alias.form.signature.to_string());
+    strangers.extend(aliases.filter(|text| !schemas.contains(text.as_str())));
     assert!(strangers.is_empty(), "not in the list:\n{}", strangers.join("\n"));
 }

@@ -1,8 +1,8 @@
-//! Every mistake in a declaration is refused with a text that names file, operator and mistake.
+//! Every mistake in a declaration is rejected with a message that names file, operator and mistake.
 
 use crate::load;
 
-/// A sound entry; each case below changes it in one place.
+/// A valid entry; each case below changes it in one place.
 const SOUND: &str = r#"family = "sample"
 doc = "Samples."
 
@@ -16,7 +16,7 @@ cpu = "pointwise::mul"
 dtypes = "all"
 batching = "pointwise"
 since = "0.1"
-summary = "Multiplies element by element."
+summary = "Multiplies the tensors."
 formula = "out_i = self_i * other_i"
 shapes = "(*), (*) -> (*)"
 errors = "None."
@@ -50,13 +50,20 @@ fn the_sound_entry_is_sound() {
 fn mistakes_are_named() {
     let place = "core/schema/ops/sample.toml: mul.Tensor: ";
     let cases = [
-        ("Tensor other) ->", "Tensr other) ->", "there is no type `Tensr`"),
+        ("Tensor other) ->", "Tensr other) ->", "unknown type `Tensr`"),
+        ("out = \"mul.out\"", "aliases = [\"mul\"]", "alias `mul`: the operator's own name"),
+        ("out = \"mul.out\"", "aliases = [\"times(Tensor a) -> Tensor\"]", "its types are not those of"),
+        ("out = \"mul.out\"", "aliases = [\"times(Tensor a, Tensr b) -> Tensor\"]", "unknown type `Tensr`"),
         ("Tensor self, Tensor other)", "Tensor self,Tensor other)", "`func` is not in its canonical form"),
         ("Tensor self, Tensor other)", "Tensor self, Tensor other, Dimname d)", "no face has a type for `Dimname d`"),
-        ("-> Tensor\"", "-> int\"", "no face has a type for the return `int`"),
-        ("-> Tensor\"", "-> (Tensor, Tensor[])\"", "a list can only be the single return"),
+        ("-> Tensor\"", "-> int\"", "results that are not tensors need a composite without other forms"),
+        ("-> Tensor\"", "-> (int, Tensor)\"", "no language has a type for the result `int, Tensor`"),
+        ("-> Tensor\"", "-> Dict(str, int)\"", "no language has a type for the result `Dict(str, int)`"),
+        ("-> Tensor\"", "-> (int, int, int, int, int, int)\"", "more than 5 results that are not all tensors"),
+        ("Tensor self, Tensor other)", "Tensor self, Tensor other, ...)", "a declaration has no `...`"),
+        ("-> Tensor\"", "-> (Tensor, Tensor[])\"", "no language has a type for the result `Tensor, Tensor[]`"),
         ("\"function\", \"method\"", "\"free\", \"method\"", "variant \"free\" is neither \"function\" nor \"method\""),
-        ("[\"function\", \"method\"]", "[]", "mul.Tensor is neither function nor method"),
+        ("[\"function\", \"method\"]", "[]", "mul.Tensor is neither function nor method, and not internal"),
         ("Tensor self, Tensor other)", "Tensor input, Tensor other)", "is a method without an argument `self`"),
         (
             "inplace = \"mul_.Tensor\"",
@@ -68,7 +75,11 @@ fn mistakes_are_named() {
         ("out = \"mul.out\"", "out = \"mul.out\"\nout_names = [\"a\", \"b\", \"c\"]", "`out_names` has 3 names, not 1"),
         ("out = \"mul.out\"", "out_names = [\"a\"]", "`out_names` without `out`"),
         ("-> Tensor\"", "-> (Tensor a, Tensor b)\"", "`out_names` is needed: 2 argument names"),
-        ("-> Tensor\"", "-> (Tensor a, Tensor b)\"", "only an operator that returns one tensor has an in-place form"),
+        (
+            "-> Tensor\"",
+            "-> (Tensor a, Tensor b)\"",
+            "only an operator that returns one tensor or list has an in-place form",
+        ),
         ("shape = \"rules::arithmetic\"\n", "", "a kernel that returns new tensors needs a `shape` rule"),
         ("cpu = \"pointwise::mul\"\n", "", "a shape rule without a `cpu` kernel"),
         ("cpu = \"pointwise::mul\"", "cpu = \"mul\"", "\"mul\" is no path below `crate::ops`"),
@@ -97,9 +108,8 @@ fn mistakes_are_named() {
         ("dtypes = \"all\"", "dtypes = \"some\"", "`dtypes` is \"some\", not one of all, number"),
         ("batching = \"pointwise\"", "batching = \"x\"", "`batching` is \"x\", not one of"),
         ("batching = \"pointwise\"", "overlap = \"x\"", "`overlap` is \"x\", not one of elementwise, temporary"),
-        ("batching = \"pointwise\"", "autocast = \"x\"", "`autocast` is \"x\", not one of"),
         ("batching = \"pointwise\"", "devices = \"x\"", "`devices` is \"x\", not one of same, any"),
-        ("summary = \"Multiplies element by element.\"", "summary = \"\"", "`summary` is empty"),
+        ("summary = \"Multiplies the tensors.\"", "summary = \"\"", "`summary` is empty"),
         ("Tensor other)", "Tensor other, *, Generator? generator=None)", "but `nondeterministic` is not set"),
         ("self = \"grad * other.conj()\"", "self = \"grad * othr\"", "derivative of `self`: `othr` is unknown here"),
         ("self = \"grad * other.conj()\"", "slf = \"grad\"", "derivative: there is no argument `slf`"),
@@ -114,6 +124,14 @@ fn mistakes_are_named() {
         let line = line.unwrap_or_else(|| panic!("{to:?} gave {found:?}, not {expected:?}"));
         assert!(line.starts_with(place), "{line:?} does not begin with {place:?}");
     }
+}
+
+#[test]
+fn other_namespaces_are_called_by_name() {
+    let found = changed("\"mul.Tensor(", "\"my::mul.Tensor(");
+    assert!(found.contains("my::mul.Tensor: the namespace `my` is neither left out nor `prim`"), "{found}");
+    let found = changed("\"mul.Tensor(", "\"prim::mul.Tensor(");
+    assert!(found.contains("an operator of another namespace is called by name only"), "{found}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
-//! Tests over the real declarations, of the loader's errors, and of the text that emitters write.
+//! Tests of the real declarations and of the loader's errors. `bindings/generate` tests the text that emitters write
+//! of them; `results` tests it for results that no declaration has yet.
 
 mod declarations;
-mod emitted;
 mod errors;
+mod examples;
+mod results;

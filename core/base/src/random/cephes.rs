@@ -1,9 +1,9 @@
 //! Single-precision logarithm, sine and cosine after Moshier's Cephes library (`logf`, `sinf`, `cosf`).
 //!
-//! PyTorch fills float tensors with normals through these polynomials (in AVX2, compiled so that each multiply
-//! that feeds an add is fused), so `fill_normal` must round where they round: the system's `logf` is more
-//! accurate and gives other last bits. They also make normals the same on every platform. Valid only for the
-//! arguments that arise there: uniforms in `(0, 1]` and angles in `[0, 2 pi)`.
+//! PyTorch fills float tensors with normals through these polynomials (in AVX2, compiled so that each multiply that
+//! feeds an add is fused), so `fill_normal` must round where they round: the system's `logf` is more accurate and
+//! differs in the last bits. They also make normals the same on every platform. Valid only for the arguments that occur
+//! here: uniforms in `(0, 1]` and angles in `[0, 2 pi)`.
 #![allow(clippy::excessive_precision, reason = "the coefficients are written as Cephes publishes them")]
 
 /// `a * x + b` for each next coefficient `b`, fused.
@@ -53,7 +53,7 @@ pub(super) fn ln(x: f32) -> f32 {
 /// Sine and cosine of an angle in `[0, 2 pi)`.
 ///
 /// The angle less the nearest even multiple of `pi / 4`, in three parts, then one polynomial for each; the
-/// octant says which is which and with what sign.
+/// octant determines their order and signs.
 #[inline(always)]
 pub(super) fn sin_cos(angle: f32) -> (f32, f32) {
     const MINUS_QUARTER_PI: [f32; 3] = [-0.785_156_25, -2.418_756_484_985_351_6e-4, -3.774_894_977_445_941e-8];
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_stay_within_an_ulp_or_two_of_the_truth() {
+    fn both_stay_within_two_ulps_of_the_exact_result() {
         for step in 1..=100_000u32 {
             let x = step as f32 / 100_000.0;
             let truth = f64::from(x).ln();

@@ -1,13 +1,14 @@
-//! Distributions of whole numbers other than the uniform one: coin flips and waiting times.
+//! Discrete distributions other than the uniform one: Bernoulli and geometric.
 //!
-//! Dropout masks are [`Bernoulli`] with `1 - p`: `native_dropout` keeps the flips as `bool` and multiplies by
-//! `1 / (1 - p)`, `dropout` flips into the input's dtype and divides the mask by `1 - p`; both draw the same.
+//! Dropout masks are [`Bernoulli`] with `1 - p`: `native_dropout` keeps the samples as `bool` and multiplies by
+//! `1 / (1 - p)`, `dropout` samples into the input's dtype and divides the mask by `1 - p`; both consume the same
+//! random numbers.
 
 use super::uniform::unit_f64;
 use super::{Generator, Real};
 use crate::{Result, ensure};
 
-/// A coin that shows `true` with probability `p` (`bernoulli_`).
+/// Bernoulli distribution with probability `p` of `true` (`bernoulli_`).
 #[derive(Clone, Copy, Debug)]
 pub struct Bernoulli {
     p: f64,
@@ -20,13 +21,13 @@ impl Bernoulli {
         Ok(Bernoulli { p })
     }
 
-    /// The next flip.
+    /// The next sample.
     pub fn sample(&self, generator: &mut Generator) -> bool {
         unit_f64(generator) < self.p
     }
 
-    /// A flip whose probability is an element of a tensor of probabilities: a double draws 53 bits, every
-    /// other dtype 24.
+    /// A sample whose probability is an element of a tensor of probabilities: a double consumes 53 bits, every other
+    /// dtype 24.
     pub fn sample_element<T: Real>(generator: &mut Generator, p: T) -> Result<bool> {
         let p = p.to_f64();
         ensure!((0.0..=1.0).contains(&p), Runtime, "Expected p_in >= 0 && p_in <= 1 to be true, but got p={p}");
@@ -39,7 +40,7 @@ impl Bernoulli {
     }
 }
 
-/// How many flips of a coin of probability `p` up to the first `true` (`geometric_`).
+/// Number of trials of probability `p` up to the first success (`geometric_`).
 #[derive(Clone, Copy, Debug)]
 pub struct Geometric {
     p: f64,

@@ -1,15 +1,15 @@
 //! The generator that users seed, save and restore (`at::CPUGeneratorImpl`).
 //!
-//! Engine plus the second halves of normal pairs that wait for the next call. The byte layout of a saved state
-//! is the one `torch.get_rng_state()` gives, so states travel between PyTorch and Rushlight in both directions.
+//! The engine, and the cached second sample of a pair of normals. The byte layout of a saved state is that of
+//! `torch.get_rng_state()`, so that states can be exchanged with PyTorch in both directions.
 
 use super::mt19937::{Mt19937, WORDS};
 use crate::{Result, ensure, err};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where each field stands in a saved state. PyTorch writes a C struct: numbers are little-endian here, as on
-/// every machine that PyTorch's files come from.
+/// Offset of each field in a saved state. PyTorch writes a C struct: numbers are little-endian here, as on every
+/// machine that PyTorch's files come from.
 mod offset {
     pub const SEED: usize = 0;
     pub const LEFT: usize = 8;
@@ -22,7 +22,7 @@ mod offset {
     pub const NORMAL_F32_VALID: usize = 5052;
 }
 
-/// A source of random numbers. Methods take `&mut self`: whoever shares one puts a lock around it.
+/// A source of random numbers. Methods take `&mut self`; a shared generator needs a lock.
 #[derive(Clone)]
 pub struct Generator {
     engine: Mt19937,
@@ -32,7 +32,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// The seed of a generator that nobody has seeded (c10's `default_rng_seed_val`).
+    /// The default seed (c10's `default_rng_seed_val`).
     pub const DEFAULT_SEED: u64 = 67_280_421_310_721;
     /// Bytes of a saved state.
     pub const STATE_BYTES: usize = 5056;
@@ -42,12 +42,12 @@ impl Generator {
         Generator { engine: Mt19937::new(seed), next_normal_f32: None, next_normal_f64: None }
     }
 
-    /// Starts over from `seed` (a negative seed of Python's is its two's complement).
+    /// Restarts from `seed` (pass the two's complement of a negative Python seed).
     pub fn manual_seed(&mut self, seed: u64) {
         *self = Generator::new(seed);
     }
 
-    /// Starts over from a seed that differs each time, and tells it. It has 53 bits, so that a double holds it.
+    /// Restarts from a seed that differs each time, and returns it. It has 53 bits, so that a double holds it.
     pub fn seed(&mut self) -> u64 {
         let seed = nondeterministic_seed();
         self.manual_seed(seed);
@@ -64,7 +64,7 @@ impl Generator {
         self.engine.next_u32()
     }
 
-    /// The next 64 random bits; the first word drawn is the high half.
+    /// The next 64 random bits; the first word is the high half.
     pub fn random64(&mut self) -> u64 {
         let high = u64::from(self.random());
         (high << 32) | u64::from(self.random())
@@ -137,8 +137,8 @@ fn field<const N: usize>(state: &[u8], at: usize) -> [u8; N] {
     bytes
 }
 
-/// 53 bits nobody can foresee: the standard library's hasher is keyed by the operating system's entropy, and
-/// the clock keeps two calls apart.
+/// 53 unpredictable bits: the standard library's hasher is keyed by the operating system's entropy, and the clock
+/// distinguishes two calls.
 fn nondeterministic_seed() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn states_that_no_engine_can_have_are_refused() {
+    fn states_that_no_engine_can_have_are_rejected() {
         let mut generator = Generator::new(1);
         assert!(generator.set_state(&[0; 8]).is_err());
         let mut state = generator.get_state();

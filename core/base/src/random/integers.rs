@@ -1,18 +1,18 @@
 //! Uniform integers (`random_`, `randint`) and permutations (`randperm`).
 //!
-//! A range is reduced by remainder, as in PyTorch: 32 bits are drawn for ranges below 2^28, 64 above. Into a
-//! real dtype the bounds first move to values that the dtype can hold.
+//! A range is reduced by remainder, as in PyTorch: 32 bits are consumed for ranges below 2^28, 64 above. For a real
+//! dtype the bounds are first moved to values that the dtype can represent.
 
 use super::{Generator, Real};
 use crate::runtime::{BETWEEN_CHECKS, check_cancelled};
 use crate::{DType, Result, bf16, ensure, err, f16};
 
-/// From this range on, 64 bits are drawn: the skew of the remainder stays under 5 %.
+/// From this range on, 64 bits are consumed: the bias of the remainder stays under 5 %.
 const WIDE_RANGE: u64 = 1 << 28;
-/// From this length on, a permutation draws 64 bits per element.
+/// From this length on, a permutation consumes 64 bits per element.
 const LONG_PERMUTATION: usize = (u32::MAX / 20) as usize;
 
-/// Integers drawn uniformly from one of PyTorch's three kinds of range.
+/// Uniform integers from one of PyTorch's three kinds of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomInteger {
     base: i64,
@@ -77,10 +77,10 @@ impl RandomInteger {
         RandomInteger { base, range, wide: range == 0 || range >= WIDE_RANGE }
     }
 
-    /// The next integer. Into a real dtype the caller casts it.
+    /// The next integer. For a real dtype the caller converts it.
     pub fn sample(&self, generator: &mut Generator) -> i64 {
         let bits = if self.wide { generator.random64() } else { u64::from(generator.random()) };
-        // A range of 2^64 has no remainder to take.
+        // A range of 2^64 needs no remainder.
         let reduced = bits.checked_rem(self.range).unwrap_or(bits);
         self.base.wrapping_add(reduced as i64)
     }
@@ -101,7 +101,7 @@ pub fn randperm<T: Copy>(generator: &mut Generator, out: &mut [T], number: impl 
             out.swap(index, index + ahead);
         }
     } else {
-        // 32 bits would be skewed at this length: PyTorch builds the permutation from the front instead.
+        // 32 bits would be biased at this length: PyTorch builds the permutation from the front instead.
         for index in 0..n {
             if index % BETWEEN_CHECKS == 0 {
                 check_cancelled()?;
@@ -174,7 +174,7 @@ fn lower_to_dtype(to: i64, dtype: DType) -> i64 {
     if rounded >= to { rounded.saturating_sub(spacing(last, digits)) } else { to }
 }
 
-/// Can the dtype hold both ends?
+/// Whether the dtype can represent both ends.
 fn check_bounds(from: i64, last: i64, dtype: DType) -> Result<()> {
     let inside = |value: i64| match dtype {
         DType::F16 => Ok((value as f64).abs() <= f16::MAX.to_f64()),
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_beyond_the_dtype_are_refused() {
+    fn bounds_beyond_the_dtype_are_rejected() {
         assert!(RandomInteger::between(3, 3, DType::I64).is_err());
         assert!(RandomInteger::between(0, 257, DType::U8).is_err());
         assert!(RandomInteger::between(0, 256, DType::U8).is_ok());

@@ -1,10 +1,10 @@
-//! PyTorch's CPU random numbers: the same seed gives the same numbers, bit for bit.
+//! PyTorch's CPU random numbers: the same seed generates the same numbers, bit for bit.
 //!
-//! `mt19937` is the engine, [`Generator`] adds the cached normal sample and the byte layout of
-//! `torch.get_rng_state()`, `uniform`, `normal`, `integers`, `discrete` and `rejection` turn its words into samples the way
-//! ATen's distributions do. A distribution is made once per call (its constructor checks the parameters
-//! and speaks PyTorch's messages) and sampled once per element. Nothing here knows of tensors: the operators
-//! of `rushlight-tensor` walk the elements, and the `Runtime` keeps the default generator behind a mutex.
+//! `mt19937` is the engine, [`Generator`] adds the cached normal sample and the byte layout of `torch.get_rng_state()`,
+//! `uniform`, `normal`, `integers`, `discrete` and `rejection` turn its words into samples as ATen's distributions do.
+//! A distribution is created once per call (its constructor checks the parameters, with PyTorch's messages) and sampled
+//! once per element. This module does not depend on tensors: the operators of `rushlight-tensor` iterate over the
+//! elements.
 
 mod cephes;
 mod discrete;

@@ -1,8 +1,7 @@
 //! The Mersenne Twister (Matsumoto and Nishimura, 1998), with the 2002 seeding.
 //!
-//! The engine below [`Generator`](super::Generator). PyTorch keeps two counters next to the words (`left`,
-//! `next`); each follows from the other, so only `next` is kept here and `left` is computed when a state is
-//! written out.
+//! The engine below [`Generator`](super::Generator). PyTorch keeps two counters with the words (`left`, `next`); each
+//! follows from the other, so only `next` is kept here and `left` is computed when a state is saved.
 
 /// Words of state.
 pub(super) const WORDS: usize = 624;
@@ -17,7 +16,7 @@ const MATRIX: u32 = 0x9908_b0df;
 pub(super) struct Mt19937 {
     seed: u64,
     words: [u32; WORDS],
-    /// The word to hand out next; `None` right after seeding, before the first twist.
+    /// The next word to return; `None` right after seeding, before the first twist.
     next: Option<usize>,
 }
 
@@ -33,8 +32,8 @@ impl Mt19937 {
         Mt19937 { seed, words, next: None }
     }
 
-    /// An engine continued from what [`Mt19937::counters`] and [`Mt19937::words`] told of another; `None` where
-    /// the two counters contradict each other.
+    /// Restores an engine from [`Mt19937::counters`] and [`Mt19937::words`] of another; `None` if the two counters
+    /// contradict each other.
     pub(super) fn resume(seed: u64, words: [u32; WORDS], left: i32, next: u64) -> Option<Mt19937> {
         let next = match (left, next) {
             (1, 0) => None,
@@ -87,7 +86,7 @@ impl Mt19937 {
     }
 }
 
-/// Scrambles a word on its way out.
+/// The tempering of an output word.
 fn temper(word: u32) -> u32 {
     let mut y = word;
     y ^= y >> 11;
@@ -102,7 +101,7 @@ mod tests {
 
     #[test]
     fn ten_thousandth_number_is_that_of_the_standard() {
-        // C++11 [rand.predef]: the 10000th invocation of a default-constructed std::mt19937 gives 4123659995.
+        // C++11 [rand.predef]: the 10000th invocation of a default-constructed std::mt19937 returns 4123659995.
         let mut engine = Mt19937::new(5489);
         let last = (0..10_000).map(|_| engine.next_u32()).last();
         assert_eq!(last, Some(4_123_659_995));

@@ -1,9 +1,9 @@
 //! Normal samples by Box and Muller's method, in the two orders that PyTorch uses.
 //!
-//! One element at a time (short or strided tensors): always in double, and the second of a pair waits in the
-//! generator. In blocks ([`fill_normal`], contiguous tensors of 16 and more): the uniforms of the whole tensor
-//! first, in its own dtype, then pairs eight apart; a ragged end draws sixteen fresh ones and redoes the last
-//! block, overlapping the one before.
+//! One element at a time (short or strided tensors): always in double, and the second of a pair is cached in the
+//! generator. In blocks ([`fill_normal`], contiguous tensors of 16 and more elements): first the uniforms of the whole
+//! tensor, in its own dtype, then pairs eight apart; an incomplete last block samples sixteen fresh ones and is
+//! recomputed, overlapping the previous one.
 
 use super::uniform::unit_f64;
 use super::{Generator, Real, cephes};
@@ -34,7 +34,7 @@ impl Normal {
     }
 }
 
-/// The waiting half of a pair, or the first half of a new one.
+/// The cached second sample of a pair, or the first of a new pair.
 fn standard_normal(generator: &mut Generator) -> f64 {
     if let Some(waiting) = generator.next_normal_f64.take() {
         return waiting;
@@ -66,7 +66,7 @@ impl LogNormal {
 
 /// A dtype whose contiguous tensors are filled in blocks.
 pub trait BlockNormal: Real {
-    /// The pair of normals that a pair of uniforms becomes, rounded where PyTorch rounds in this dtype.
+    /// Converts a pair of uniforms to a pair of normals, rounded where PyTorch rounds in this dtype.
     fn box_muller(u1: Self, u2: Self, mean: Self, std: Self) -> (Self, Self);
 }
 
@@ -111,7 +111,7 @@ macro_rules! narrow_block_normal {
 narrow_block_normal!(f16);
 narrow_block_normal!(bf16);
 
-/// Fills `out` with what `normal_(mean, std)` writes into a contiguous tensor of this dtype.
+/// Fills `out` with the result of `normal_(mean, std)` for a contiguous tensor of this dtype.
 pub fn fill_normal<T: BlockNormal>(generator: &mut Generator, out: &mut [T], mean: f64, std: f64) -> Result<()> {
     let normal = Normal::new(mean, std)?;
     if out.len() < BLOCK {
@@ -137,11 +137,11 @@ fn fill_unit<T: Real>(generator: &mut Generator, out: &mut [T]) {
     out.fill_with(|| T::uniform(generator, zero, one));
 }
 
-/// Turns each whole block of uniforms into normals.
+/// Converts each whole block of uniforms to normals.
 fn transform_blocks<T: BlockNormal>(out: &mut [T], mean: T, std: T) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has both features.
+        // SAFETY: the check above found both instruction sets, which is all that the function requires.
         return unsafe { transform_blocks_fma(out, mean, std) };
     }
     transform_blocks_portable(out, mean, std);

@@ -1,15 +1,16 @@
 //! Distributions that are sampled by rejection: Poisson, binomial, gamma.
 //!
-//! The published methods with their published constants: Hörmann's transformed rejection ("The transformed rejection method for
-//! generating Poisson random variables", 1993: PTRS; "The generation of binomial random variates", 1993: BTRS), Marsaglia and
-//! Tsang's "A simple method for generating gamma variables" (2000). ATen uses the same, so that the draws agree.
+//! The published methods with their published constants: Hörmann's transformed rejection ("The transformed rejection
+//! method for generating Poisson random variables", 1993: PTRS; "The generation of binomial random variates", 1993:
+//! BTRS), Marsaglia and Tsang's "A simple method for generating gamma variables" (2000). ATen uses the same, so that
+//! the samples agree.
 
 use super::normal::Normal;
 use super::uniform::unit_f64;
 use super::{Generator, Real};
 use crate::{Result, ensure};
 
-/// From this mean on, counts are drawn by rejection instead of one event at a time.
+/// From this mean on, counts are sampled by rejection instead of one event at a time.
 const MANY: f64 = 10.0;
 
 /// The next number of events of a process with mean `rate`, which must not be negative.
@@ -18,7 +19,7 @@ pub fn poisson(generator: &mut Generator, rate: f64) -> Result<f64> {
     Ok(if rate >= MANY { poisson_by_rejection(generator, rate) } else { poisson_by_events(generator, rate) })
 }
 
-/// Uniforms are multiplied until they are less likely than no event at all.
+/// Multiplies uniforms until the product is below the probability of no event.
 fn poisson_by_events(generator: &mut Generator, rate: f64) -> f64 {
     if rate == 0.0 {
         return 0.0;
@@ -66,7 +67,7 @@ fn log_factorial(k: f64) -> f64 {
     (k + 0.5) * (k + 1.0).ln() - (k + 1.0) + HALF_LOG_TAU + stirling_rest(k)
 }
 
-/// What Stirling's formula for ln k! lacks.
+/// The error of Stirling's formula for ln k!.
 fn stirling_rest(k: f64) -> f64 {
     const FIRST: [f64; 10] = [
         0.081_061_466_795_327_3,
@@ -88,7 +89,7 @@ fn stirling_rest(k: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / next
 }
 
-/// The next number of successes of `count` tries of probability `p`, computed in the dtype `T` of both.
+/// The next number of successes of `count` trials of probability `p`, computed in the dtype `T` of both.
 pub fn binomial<T: Real>(generator: &mut Generator, count: T, p: T) -> T {
     let round = |value: f64| T::from_f64(value).to_f64();
     let (count, p) = (count.to_f64(), p.to_f64());
@@ -98,21 +99,22 @@ pub fn binomial<T: Real>(generator: &mut Generator, count: T, p: T) -> T {
     if p >= 1.0 {
         return T::from_f64(count);
     }
-    // No number of tries exceeds NaN or infinity: PyTorch does not end for the one and draws infinity or NaN for the other.
+    // No number of trials exceeds NaN or infinity: PyTorch does not terminate for the one and samples infinity or NaN
+    // for the other.
     if p.is_nan() || !count.is_finite() {
         return T::from_f64(count + p);
     }
     // The rarer of success and failure is counted.
     let rare = if p <= 0.5 { p } else { round(1.0 - p) };
-    let drawn = if count * rare >= MANY {
+    let successes = if count * rare >= MANY {
         binomial_by_rejection(generator, count, rare)
     } else {
         binomial_by_waiting(generator, count, rare)
     };
-    T::from_f64(if p <= 0.5 { drawn } else { count - drawn })
+    T::from_f64(if p <= 0.5 { successes } else { count - successes })
 }
 
-/// Waiting times between successes are added up.
+/// Adds up the waiting times between successes.
 fn binomial_by_waiting(generator: &mut Generator, count: f64, p: f64) -> f64 {
     let log_failure = (-p).ln_1p();
     let (mut tries, mut successes) = (0.0, 0.0);
@@ -165,7 +167,7 @@ pub fn standard_gamma(generator: &mut Generator, shape: f64) -> Result<f64> {
     if shape == 0.0 {
         return Ok(0.0);
     }
-    // A shape below 1 is drawn as one above, and scaled.
+    // A shape below 1 is sampled as one above, and scaled.
     let (shape, scale) =
         if shape < 1.0 { (shape + 1.0, (1.0 - unit_f64(generator)).powf(1.0 / shape)) } else { (shape, 1.0) };
     let d = shape - 1.0 / 3.0;
@@ -193,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn factorials_meet_where_the_series_begins() {
+    fn the_series_of_factorials_begins_at_the_last_exact_one() {
         let exact = |k: u64| (2..=k).map(|i| (i as f64).ln()).sum::<f64>();
         for k in [0, 1, 5, 9, 10, 11, 50] {
             let error = (log_factorial(k as f64) - exact(k)).abs();
@@ -205,8 +207,8 @@ mod tests {
     #[test]
     fn samples_have_their_means() {
         let mut generator = Generator::new(0);
-        let mut mean = |draw: &mut dyn FnMut(&mut Generator) -> f64| {
-            (0..20000).map(|_| draw(&mut generator)).sum::<f64>() / 20000.0
+        let mut mean = |sample: &mut dyn FnMut(&mut Generator) -> f64| {
+            (0..20000).map(|_| sample(&mut generator)).sum::<f64>() / 20000.0
         };
         for rate in [0.5, 4.0, 30.0] {
             let found = mean(&mut |generator| poisson(generator, rate).unwrap());
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_ends() {
+    fn nan_ends_the_loops() {
         let mut generator = Generator::new(0);
         let infinity = f64::INFINITY;
         for (count, p) in [(f64::NAN, 0.3), (10.0, f64::NAN), (infinity, f64::NAN)] {

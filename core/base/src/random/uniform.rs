@@ -1,17 +1,17 @@
 //! Uniform reals, and the continuous distributions that come from one uniform by inverting their CDF.
 //!
-//! The number of bits kept is that of the dtype's mantissa, and the stretch to `[from, to)` is one fused
-//! multiply-add: ATen is compiled so, and a plain multiply and add would differ in the last bit.
+//! The number of bits kept is that of the dtype's mantissa, and the scaling to `[from, to)` is one fused multiply-add:
+//! ATen is compiled so, and a separate multiply and add would differ in the last bit.
 
 use super::Generator;
 use crate::{Element, Result, bf16, ensure, f16};
 use std::f64::consts::PI;
 
-/// A real dtype, as the distributions see it.
+/// A real dtype, as the distributions use it.
 pub trait Real: Element {
     /// Bits of the mantissa, the hidden one included.
     const MANTISSA_BITS: u32;
-    /// The value, rounded to this dtype. Half and bfloat16 round by way of `f32`, as C++'s casts do.
+    /// The value, rounded to this dtype. Half and bfloat16 round through `f32`, as C++'s casts do.
     fn from_f64(value: f64) -> Self;
     /// The value, exactly.
     fn to_f64(self) -> f64;

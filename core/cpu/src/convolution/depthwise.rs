@@ -1,15 +1,15 @@
-//! Correlations of groups with one channel of the source: too thin for products of matrices.
+//! Correlations of groups with one source channel: too thin for matrix products.
 
 use super::axis::Axis;
 use crate::array::Array;
 use crate::number::{Number, Wide};
-use crate::room::filled;
 use crate::volume::{Volume, each_planes};
+use rushlight_base::list::filled;
 use rushlight_base::{Error, Result};
 use std::sync::OnceLock;
 
-/// As `Job::phase`.
-#[allow(clippy::too_many_arguments)] // what a job has
+/// Like `Job::phase`.
+#[allow(clippy::too_many_arguments)] // those of a job
 pub(super) fn run(
     out: &Array,
     image: &Array,
@@ -25,7 +25,7 @@ pub(super) fn run(
     })
 }
 
-#[allow(clippy::too_many_arguments)] // as above
+#[allow(clippy::too_many_arguments)] // those of a job
 fn run_of<T: Number>(
     out: &Array,
     image: &Array,
@@ -52,7 +52,7 @@ fn run_of<T: Number>(
         let mut sums = match filled(width, T::Wide::ZERO) {
             Ok(sums) => sums,
             Err(error) => {
-                // The first one is told.
+                // The first error is reported.
                 let _ = failed.set(error);
                 return;
             }
@@ -64,7 +64,7 @@ fn run_of<T: Number>(
             let kernel =
                 weights.get().wrapping_offset(first as isize * weight_steps[0] + second as isize * weight_steps[1]);
             let source = from.plane(sample * groups + group);
-            // SAFETY: there is a bias for each channel.
+            // SAFETY: the bias has an element for each output channel (shape rule), and `channel` is one.
             let start = biases
                 .map_or(T::Wide::ZERO, |(at, step)| unsafe { at.get().offset(channel as isize * step).read().wide() });
             let target = to.plane(plane);
@@ -83,7 +83,8 @@ fn run_of<T: Number>(
                         let offset: isize = [0, 1, 2].map(|dim| tap[dim].0 as isize * kernel_steps[dim]).iter().sum();
                         let first = z * from.steps[0] + y * from.steps[1] + at(2, begin) * from.steps[2];
                         let step = axes[2].step * from.steps[2];
-                        // SAFETY: an element of the kernel, and positions of the image by the checks above.
+                        // SAFETY: `offset` is an element of the kernel, and the image positions were clipped to its
+                        // sizes above.
                         unsafe {
                             let factor = kernel.offset(offset).read().wide();
                             let row = source.offset(first).cast_const();
@@ -92,9 +93,9 @@ fn run_of<T: Number>(
                             }
                         }
                     };
-                    for &across in &axes[0].taps {
-                        for &down in &axes[1].taps {
-                            for &along in &axes[2].taps {
+                    for &across in axes[0].taps.iter() {
+                        for &down in axes[1].taps.iter() {
+                            for &along in axes[2].taps.iter() {
                                 add([across, down, along]);
                             }
                         }
@@ -102,7 +103,8 @@ fn run_of<T: Number>(
                     let place =
                         |dim: usize, index: usize| (axes[dim].first + index * axes[dim].every) as isize * to.steps[dim];
                     for (w, &sum) in sums.iter().enumerate() {
-                        // SAFETY: a position of the output, in a plane that is this share's own.
+                        // SAFETY: `d`, `h` and `w` are below the output's sizes, and this plane belongs to this share
+                        // alone.
                         unsafe { target.offset(place(0, d) + place(1, h) + place(2, w)).write(T::narrow(sum)) };
                     }
                 }

@@ -1,11 +1,11 @@
 //! Convolutions: products of a matrix of weights with an unfolded image that never exists as a whole.
 //!
-//! Forward, by the input and transposed are one [`Correlation`]: each element of the output is a sum over taps of the
-//! kernel and channels of the source. What is transposed with a stride falls into phases, each of which meets only the
-//! taps that its positions can meet (`axis.rs`). A correlation is a product whose right operand is filled panel by
-//! panel (`unfolded.rs`), or a direct loop where a group has a single source channel (`depthwise.rs`). The gradient by
-//! the weights is a product along samples and positions (`weights.rs`). What PyTorch rounds tap by tap is a product for each
-//! (`taps.rs`).
+//! The forward, input-gradient and transposed convolutions are one [`Correlation`]: each element of the output is a sum
+//! over taps of the kernel and channels of the source. A transposed one with a stride splits into phases, each with
+//! only the taps that its positions can meet (`axis.rs`). A correlation is a matrix product whose right operand is
+//! filled panel by panel (`unfolded.rs`), or a direct loop if a group has a single source channel (`depthwise.rs`). The
+//! weight gradient is a product along samples and positions (`weights.rs`). If PyTorch rounds tap by tap, there is one
+//! product per tap (`taps.rs`).
 
 mod axis;
 mod depthwise;
@@ -23,8 +23,8 @@ pub use taps::transposed_by_taps;
 use unfolded::{Kernels, Unfolded};
 pub use weights::weight_gradient;
 
-/// How a kernel walks over an image. Images are `(samples, channels, d...)` with one to three spatial dimensions, weights
-/// `(channels of the convolved image, channels of the image of a group, d...)`.
+/// How a kernel moves over an image. Images are `(samples, channels, d...)` with one to three spatial dimensions,
+/// weights `(channels of the convolved image, channels of the image of a group, d...)`.
 #[derive(Clone, Debug)]
 pub struct Walk<'a> {
     /// Steps of the kernel, one for each spatial dimension.
@@ -33,7 +33,7 @@ pub struct Walk<'a> {
     pub padding: &'a [i64],
     /// Steps between the elements of the kernel.
     pub dilation: &'a [i64],
-    /// Groups of channels that do not see each other.
+    /// Groups of channels: each output channel depends on one group only.
     pub groups: i64,
 }
 
@@ -48,8 +48,7 @@ pub fn forward(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>,
     run(out, image, weight, bias, walk, false)
 }
 
-/// out = the transpose of [`forward`], applied to `image`, + bias: what `forward` takes from `image` to `out`, this
-/// brings back. `out` has the shape of an image that `forward` takes.
+/// out = the transpose of [`forward`], applied to `image`, + bias. `out` has the shape of an input of `forward`.
 pub fn transposed(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk) -> Result<()> {
     run(out, image, weight, bias, walk, true)
 }
@@ -59,14 +58,15 @@ fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &
     check(out, [image, weight], spatial)?;
     let groups = walk.groups as usize;
     let job = Job { out, image, weight, bias, groups, spatial, transposed };
-    let axes = job.axes(walk);
+    let axes = job.axes(walk)?;
     for phase in axis::products(&axes) {
         job.phase(&phase)?;
     }
     Ok(())
 }
 
-/// Is there a convolution of these ranks and this dtype? Elements are only moved here, and computed with elsewhere.
+/// Whether a convolution of these ranks and this dtype is supported. Elements are only moved here, and computed with
+/// elsewhere.
 fn check(out: &Array, inputs: [&Array; 2], spatial: usize) -> Result<()> {
     let alike = |array: &&Array| array.ndim() == spatial + 2 && array.dtype() == out.dtype();
     let fits = out.ndim() == spatial + 2 && inputs.iter().all(alike);
@@ -74,7 +74,7 @@ fn check(out: &Array, inputs: [&Array; 2], spatial: usize) -> Result<()> {
     dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, _T => Ok(()))
 }
 
-/// A correlation under way.
+/// A correlation in progress.
 struct Job<'a> {
     out: &'a Array<'a>,
     image: &'a Array<'a>,
@@ -87,13 +87,14 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// For each spatial dimension, its phases.
-    fn axes(&self, walk: &Walk) -> [Vec<Axis>; 3] {
+    fn axes(&self, walk: &Walk) -> Result<[Vec<Axis>; 3]> {
         let skipped = 3 - self.spatial;
-        std::array::from_fn(|dim| {
-            let Some(own) = dim.checked_sub(skipped) else { return vec![Axis::single()] };
+        let along = |dim: usize| {
+            let Some(own) = dim.checked_sub(skipped) else { return Ok(vec![Axis::single()]) };
             let sizes = [self.out, self.image, self.weight].map(|array| array.size(2 + own));
-            if self.transposed { phases(sizes, walk.dims(own)) } else { vec![forward_axis(sizes, walk.dims(own))] }
-        })
+            if self.transposed { phases(sizes, walk.dims(own)) } else { Ok(vec![forward_axis(sizes, walk.dims(own))?]) }
+        };
+        Ok([along(0)?, along(1)?, along(2)?])
     }
 
     /// Channels of a group: of the output, and of the image.
@@ -121,14 +122,14 @@ impl Job<'_> {
         }
         let place = Place::of(self.out, axes, self.spatial);
         let columns: usize = axes.iter().map(|axis| axis.length).product();
-        // Columns that no one step leads through are put together elsewhere, and copied.
-        let room = match place.column_step(axes) {
+        // Columns that cannot be addressed with a single step are stored in a buffer and copied.
+        let buffer = match place.column_step(axes) {
             Some(_) => None,
             None => Some(Storage::allocate(out_channels * columns * self.out.dtype().size())?),
         };
         for sample in 0..self.out.size(0) {
             for group in 0..self.groups {
-                self.product(axes, &place, room.as_ref(), sample, group)?;
+                self.product(axes, &place, buffer.as_ref(), sample, group)?;
             }
         }
         Ok(())
@@ -138,7 +139,7 @@ impl Job<'_> {
         &self,
         axes: &[Axis; 3],
         place: &Place,
-        room: Option<&Storage>,
+        buffer: Option<&Storage>,
         sample: usize,
         group: usize,
     ) -> Result<()> {
@@ -150,36 +151,36 @@ impl Job<'_> {
         let offset = sample as isize * self.out.stride(0) + (group * rows) as isize * self.out.stride(1) + place.offset;
         let first = self.out.start().wrapping_offset(offset * size);
         let sizes = [rows as i64, columns as i64];
-        let (at, strides) = match (room, place.column_step(axes)) {
+        let (at, strides) = match (buffer, place.column_step(axes)) {
             (None, Some(step)) => (first, [self.out.stride(1) as i64, step as i64]),
-            (Some(room), _) => (room.data(), [columns as i64, 1]),
+            (Some(buffer), _) => (buffer.data(), [columns as i64, 1]),
             (None, None) => return Ok(()),
         };
-        // SAFETY: the matrix is a part of the output, or the room made for it.
+        // SAFETY: the matrix is a part of the output array, or the buffer that was allocated with these sizes.
         let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
         let bias_strides = [self.bias.map_or(0, |bias| bias.stride(0) as i64), 0];
         let bias = self.bias.map(|bias| {
             let at = bias.start().wrapping_offset((group * rows) as isize * bias.stride(0) * size);
-            // SAFETY: the biases of the group's channels, one for each row.
+            // SAFETY: the bias has an element for each output channel, of which these are the group's, one per row.
             unsafe { Array::new(at, dtype, &sizes, &bias_strides) }
         });
         let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
         let epilogue = Epilogue { alpha: Scalar::Int(1), add, activation: Activation::Identity };
-        let image = Unfolded::new(self.image, axes, self.spatial, sample, group * channels);
+        let image = Unfolded::new(self.image, axes, self.spatial, sample, group * channels)?;
         let kernels = Kernels::new(
             self.weight,
             axes,
             self.spatial,
             group * if self.transposed { channels } else { rows },
             self.transposed,
-        );
-        // What is a matrix as it lies is not copied first.
+        )?;
+        // An operand that is a matrix in memory is not copied first.
         let (weight_strides, plain_strides);
         let (weight_sizes, plain_sizes) = ([rows as i64, depth as i64], [depth as i64, columns as i64]);
         let weight_matrix = match kernels.as_matrix(channels) {
             Some(strides) => {
                 weight_strides = strides;
-                // SAFETY: the weights of the group's rows.
+                // SAFETY: the rows are the group's part of the weight array, with its strides.
                 Some(unsafe { Array::new(kernels.first(), dtype, &weight_sizes, &weight_strides) })
             }
             None => None,
@@ -187,7 +188,7 @@ impl Job<'_> {
         let plain = match image.as_matrix() {
             Some(strides) => {
                 plain_strides = strides;
-                // SAFETY: the group's channels of the image.
+                // SAFETY: the channels are the group's part of the image array, with its strides.
                 Some(unsafe { Array::new(image.first(), dtype, &plain_sizes, &plain_strides) })
             }
             None => None,
@@ -196,7 +197,7 @@ impl Job<'_> {
             let left = weight_matrix.as_ref().map_or(Factor::<T>::Panels([rows, depth], &kernels), Factor::Matrix);
             let right = plain.as_ref().map_or(Factor::Panels([depth, columns], &image), Factor::Matrix);
             gemm_panels(dtype, &out, left, right, &epilogue)?;
-            if room.is_some() {
+            if buffer.is_some() {
                 place.spread::<T>(at.cast(), first.cast(), self.out.stride(1), rows, axes);
             }
             Ok(())
@@ -204,7 +205,7 @@ impl Job<'_> {
     }
 }
 
-/// Where the positions of a phase lie in a plane of the output.
+/// Positions of a phase in a plane of the output.
 struct Place {
     offset: isize,
     steps: [isize; 3],
@@ -235,7 +236,8 @@ impl Place {
                 for h in 0..height {
                     let at = row as isize * channel_step + d as isize * self.steps[0] + h as isize * self.steps[1];
                     for w in 0..width {
-                        // SAFETY: a position of the output, and the next element of the room.
+                        // SAFETY: the position was checked to be inside the output, and the buffer has an element for
+                        // each step of the loop.
                         unsafe {
                             to.offset(at + w as isize * self.steps[2]).write(from.read());
                             from = from.add(1);

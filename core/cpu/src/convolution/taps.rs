@@ -1,5 +1,5 @@
-//! The transpose as PyTorch takes it where oneDNN does not: for each tap of the kernel a product over the channels, and
-//! these added up one after another in the stored type. Halves are so rounded at every tap.
+//! The transposed convolution as PyTorch computes it without oneDNN: a product over the channels for each tap of the
+//! kernel, accumulated one after another in the stored type. Half precision is thus rounded at every tap.
 
 use super::Walk;
 use super::axis::even_step;
@@ -16,10 +16,10 @@ pub fn transposed_by_taps(out: &Array, image: &Array, weight: &Array, bias: Opti
     let mut sizes = DimVec::from_slice(image.sizes());
     sizes[0] = 1;
     sizes[1] = channels as i64;
-    let room = Storage::allocate(sizes.iter().product::<i64>() as usize * out.dtype().size())?;
+    let buffer = Storage::allocate(sizes.iter().product::<i64>() as usize * out.dtype().size())?;
     let strides = contiguous_strides(&sizes);
-    // SAFETY: the room was made for so many elements.
-    let products = unsafe { Array::new(room.data(), out.dtype(), &sizes, &strides) };
+    // SAFETY: the buffer was allocated for exactly these sizes.
+    let products = unsafe { Array::new(buffer.data(), out.dtype(), &sizes, &strides) };
     let taps: usize = weight.sizes()[2..].iter().product::<i64>() as usize;
     for sample in 0..image.size(0) {
         for group in 0..walk.groups as usize {
@@ -32,12 +32,12 @@ pub fn transposed_by_taps(out: &Array, image: &Array, weight: &Array, bias: Opti
     let Some(bias) = bias else { return Ok(()) };
     let mut steps = DimVec::from_elem(0, out.ndim());
     steps[1] = bias.stride(0) as i64;
-    // SAFETY: a bias for each channel of the output.
+    // SAFETY: the bias has an element for each output channel; the other dimensions have stride 0.
     let spread = unsafe { Array::new(bias.start(), bias.dtype(), out.sizes(), &steps) };
     arithmetic::add(&Loop::new([out.clone(), out.clone(), spread])?, Scalar::Int(1))
 }
 
-/// The places of the nth tap.
+/// The position of the nth tap.
 fn place_of(nth: usize, extents: &[i64]) -> DimVec {
     let mut rest = nth as i64;
     let mut place: DimVec = extents.iter().rev().map(|extent| (rest % extent, rest /= extent).0).collect();
@@ -45,7 +45,7 @@ fn place_of(nth: usize, extents: &[i64]) -> DimVec {
     place
 }
 
-/// What one tap adds to a group of channels of a sample.
+/// The contribution of one tap to a group of channels of a sample.
 struct Job<'a> {
     image: &'a Array<'a>,
     weight: &'a Array<'a>,
@@ -81,7 +81,7 @@ impl Job<'_> {
         to += self.sample as isize * out.stride(0) + channel * out.stride(1);
         let dtype = out.dtype();
         let element = |array: &Array, offset: isize| array.start().wrapping_offset(offset * dtype.size() as isize);
-        // SAFETY: positions of the output, and of the products, that the loop above has found.
+        // SAFETY: the loop above computed positions inside the output and inside the products.
         let (target, source) = unsafe {
             (
                 Array::new(element(out, to), dtype, &boxed, &steps),
@@ -100,7 +100,7 @@ impl Job<'_> {
         let first = (self.group * channels) as isize;
         let of_tap: isize = (0..spatial).map(|dim| self.place[dim] as isize * weight.stride(2 + dim)).sum();
         let (sizes, strides) = ([outputs as i64, channels as i64], [weight.stride(1) as i64, weight.stride(0) as i64]);
-        // SAFETY: the weights of the group at this tap.
+        // SAFETY: the group's weights at this tap are part of the weight array, with its strides.
         let left = unsafe { Array::new(element(weight, of_tap + first * weight.stride(0)), dtype, &sizes, &strides) };
         let base = self.sample as isize * image.stride(0) + first * image.stride(1);
         let of = |dim: usize| {
@@ -111,7 +111,7 @@ impl Job<'_> {
         let product = |offset: isize, count: usize, step: isize, at: usize| {
             let (sizes, strides) = ([channels as i64, count as i64], [image.stride(1) as i64, step as i64]);
             let (to_sizes, to_strides) = ([outputs as i64, count as i64], [products.stride(1) as i64, 1]);
-            // SAFETY: positions of the image, and as many of the products.
+            // SAFETY: the columns are positions inside the image, and the products have as many.
             let (right, to) = unsafe {
                 (
                     Array::new(element(image, base + offset), dtype, &sizes, &strides),

@@ -38,7 +38,7 @@ impl Image {
     }
 
     fn array(&mut self) -> Array<'_> {
-        // SAFETY: as many values as the sizes say, at dense strides.
+        // SAFETY: as many values as the sizes require, at dense strides.
         unsafe { Array::new(self.values.as_mut_ptr().cast(), DType::F64, &self.sizes, &self.strides) }
     }
 
@@ -63,15 +63,15 @@ impl Case {
     fn random(random: &mut Random, round: usize) -> Option<Case> {
         // Many groups are shared among threads.
         let groups = [1, 1, 2, 3, 17][random.below(5)];
-        // Groups of one channel take another road.
+        // Groups of one channel take another code path.
         let channels = if random.below(3) == 0 { 1 } else { random.between(1, 4) };
         let rows = random.between(1, 5);
         let pair = |random: &mut Random, low, high| [random.between(low, high), random.between(low, high)];
         let (kernel, size) = (pair(random, 1, 4), pair(random, 3, 14));
         let (stride, padding, dilation) = (pair(random, 1, 3), pair(random, 0, 3), pair(random, 1, 2));
         let out = |dim: usize| {
-            let room = size[dim] + 2 * padding[dim] - dilation[dim] * (kernel[dim] - 1) - 1;
-            (room >= 0).then(|| room / stride[dim] + 1)
+            let extent = size[dim] + 2 * padding[dim] - dilation[dim] * (kernel[dim] - 1) - 1;
+            (extent >= 0).then(|| extent / stride[dim] + 1)
         };
         let (height, width) = (out(0)?, out(1)?);
         let samples = random.between(1, 3);
@@ -90,7 +90,7 @@ impl Case {
         (self.stride.to_vec(), self.padding.to_vec(), self.dilation.to_vec())
     }
 
-    /// Calls `visit` with the places in out, weight and image of each product.
+    /// Calls `visit` with the positions in out, weight and image of each product.
     fn each(&self, mut visit: impl FnMut([i64; 4], [i64; 4], [i64; 4])) {
         let (rows, channels) = (self.weight.sizes[0] / self.groups, self.weight.sizes[1]);
         let every = |sizes: &[i64]| -> Vec<Vec<i64>> {
@@ -159,7 +159,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     threads_agree([24, 1], 24);
 }
 
-/// Images of so many channels, kernels over so many.
+/// Images and kernels with these numbers of channels.
 fn threads_agree([channels, within]: [i64; 2], groups: i64) {
     let mut random = Random(9);
     let mut image = Image::new(&mut random, &[2, channels, 30, 30], false);

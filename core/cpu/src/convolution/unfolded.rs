@@ -4,17 +4,23 @@ use super::axis::{Axis, even_step};
 use crate::array::Array;
 use crate::gemm::Panels;
 use crate::shared::Shared;
+use rushlight_base::{Result, list};
 use std::ops::Range;
 
 /// The taps of three axes, in order.
 fn each_tap(axes: &[Axis; 3], mut visit: impl FnMut([(usize, isize); 3])) {
-    for &depth in &axes[0].taps {
-        for &height in &axes[1].taps {
-            for &width in &axes[2].taps {
+    for &depth in axes[0].taps.iter() {
+        for &height in axes[1].taps.iter() {
+            for &width in axes[2].taps.iter() {
                 visit([depth, height, width]);
             }
         }
     }
+}
+
+/// The number of taps.
+fn count_taps(axes: &[Axis; 3]) -> usize {
+    axes.iter().fold(1, |count, axis| count.saturating_mul(axis.taps.len()))
 }
 
 /// An image seen so that products become a correlation: a row for each channel and tap, a column for each position.
@@ -28,16 +34,22 @@ pub(super) struct Unfolded<'a> {
 
 impl<'a> Unfolded<'a> {
     /// The channels of `image` from `channel` on.
-    pub fn new(image: &Array<'a>, axes: &'a [Axis; 3], spatial: usize, sample: usize, channel: usize) -> Unfolded<'a> {
+    pub fn new(
+        image: &Array<'a>,
+        axes: &'a [Axis; 3],
+        spatial: usize,
+        sample: usize,
+        channel: usize,
+    ) -> Result<Unfolded<'a>> {
         let offset = sample as isize * image.stride(0) + channel as isize * image.stride(1);
         let mut steps = [0; 3];
         for dim in 0..spatial {
             steps[3 - spatial + dim] = image.stride(2 + dim);
         }
-        let mut taps = Vec::new();
+        let mut taps = list::with_capacity(count_taps(axes))?;
         each_tap(axes, |tap| taps.push(tap));
         let at = Shared::new(image.start().wrapping_offset(offset * image.dtype().size() as isize));
-        Unfolded { at, channel_step: image.stride(1), steps, axes, taps }
+        Ok(Unfolded { at, channel_step: image.stride(1), steps, axes, taps })
     }
 
     pub fn first(&self) -> *mut u8 {
@@ -54,7 +66,7 @@ impl<'a> Unfolded<'a> {
     }
 }
 
-/// Positions of one row of the output that stand side by side in a panel.
+/// Positions of one row of the output that are adjacent in a panel.
 struct Piece {
     lane: usize,
     depth: usize,
@@ -91,7 +103,7 @@ impl<T: Copy> Panels<T> for Unfolded<'_> {
                 let w = first as isize * along.0.step + along.1;
                 let at = plane + d * self.steps[0] + h * self.steps[1] + w * self.steps[2];
                 let to = &mut to[piece.lane + first - piece.width.start..][..last - first];
-                // SAFETY: positions of the image, by the checks above; it is only read.
+                // SAFETY: the checks above keep the position inside the image, which is only read.
                 unsafe {
                     let from = self.at.get().cast::<T>().offset(at).cast_const();
                     if step == 1 {
@@ -118,18 +130,18 @@ pub(super) struct Kernels {
 
 impl Kernels {
     /// The weights of a group, which begin at `first` of the weight's first dimension. `transposed`: that is the source's.
-    pub fn new(weight: &Array, axes: &[Axis; 3], spatial: usize, first: usize, transposed: bool) -> Kernels {
+    pub fn new(weight: &Array, axes: &[Axis; 3], spatial: usize, first: usize, transposed: bool) -> Result<Kernels> {
         let at = weight.start().wrapping_offset(first as isize * weight.stride(0) * weight.dtype().size() as isize);
         let (mut row_step, mut channel_step) = (weight.stride(0), weight.stride(1));
         if transposed {
             (row_step, channel_step) = (channel_step, row_step);
         }
-        let mut taps = Vec::new();
+        let mut taps = list::with_capacity(count_taps(axes))?;
         each_tap(axes, |tap| {
             let own = |dim: usize| tap[3 - spatial + dim].0 as isize * weight.stride(2 + dim);
             taps.push((0..spatial).map(own).sum());
         });
-        Kernels { at: Shared::new(at), row_step, channel_step, taps }
+        Ok(Kernels { at: Shared::new(at), row_step, channel_step, taps })
     }
 
     pub fn first(&self) -> *mut u8 {
@@ -156,7 +168,7 @@ impl<T: Copy> Panels<T> for Kernels {
         for (to, p) in panel.chunks_exact_mut(width).zip(depth) {
             let column = (p / self.taps.len()) as isize * self.channel_step + self.taps[p % self.taps.len()];
             for (to, lane) in to.iter_mut().zip(lanes.clone()) {
-                // SAFETY: an element of the weights: channels and taps are within their sizes.
+                // SAFETY: channels and taps are below the sizes of the weight array.
                 *to = unsafe { at.offset(lane as isize * self.row_step + column).read() };
             }
         }

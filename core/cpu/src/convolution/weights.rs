@@ -11,7 +11,7 @@ use rushlight_base::{Error, Result, ensure};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// From so many groups on threads share the groups instead of the product of each.
+/// From this number of groups on, threads share the groups instead of the product of each.
 const MANY_GROUPS: usize = 16;
 
 /// out = the gradient by the weights of `forward(grad, image, out)`.
@@ -20,22 +20,23 @@ pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) ->
     super::check(out, [grad, image], spatial)?;
     let groups = walk.groups as usize;
     let (rows, channels) = (out.size(0) / groups, out.size(1));
-    let axes: [Axis; 3] = std::array::from_fn(|dim| match (dim + spatial).checked_sub(3) {
-        None => Axis::single(),
+    let along = |dim: usize| match (dim + spatial).checked_sub(3) {
+        None => Ok(Axis::single()),
         Some(own) => forward_axis([grad, image, out].map(|array| array.size(2 + own)), walk.dims(own)),
-    });
+    };
+    let axes: [Axis; 3] = [along(0)?, along(1)?, along(2)?];
     let kernel = [0, 1, 2].map(|dim| axes[dim].taps.len());
     let (taps, positions) = (kernel.iter().product::<usize>(), axes.iter().map(|axis| axis.length).product::<usize>());
     let (columns, depth) = (channels * taps, grad.size(0) * positions);
     let sizes = [rows as i64, columns as i64];
-    // Made row-major by the shape rule.
+    // The shape rule made it row-major.
     let strides = [columns as i64, 1];
     ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
     let (left, right) = (Sampled::new(grad, spatial, &axes, true), Sampled::new(image, spatial, &axes, false));
     let (start, dtype) = (Shared::new(out.start()), out.dtype());
     let product = |group: usize| -> Result<()> {
         let at = start.get().wrapping_add(group * rows * columns * dtype.size());
-        // SAFETY: the weights of a group, contiguous.
+        // SAFETY: the group's weights are a contiguous part of the output.
         let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
         let (left, right) = (left.of(group * rows), right.of(group * channels));
         by_size!(out, T => {
@@ -46,12 +47,12 @@ pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) ->
     if groups < MANY_GROUPS {
         return (0..groups).try_for_each(product);
     }
-    // The product of each is small. No group's result depends on who computes it.
+    // The product of each is small. No result depends on which thread computes it.
     let failed: OnceLock<Error> = OnceLock::new();
     each_planes(groups, rows * columns * depth, &|groups| {
         for group in groups {
             if let Err(error) = product(group) {
-                // The first one is told.
+                // The first error is reported.
                 let _ = failed.set(error);
                 return;
             }
@@ -69,7 +70,7 @@ struct Sampled<'a> {
     channel_step: isize,
     steps: [isize; 3],
     axes: &'a [Axis; 3],
-    /// Is it the gradient, in which a position is met once?
+    /// Whether this is the gradient, in which a position is met once.
     plain: bool,
 }
 
@@ -127,7 +128,7 @@ impl<T: Copy> Panels<T> for Sampled<'_> {
                     let step = met[2].0 * self.steps[2];
                     let start = (p - depth.start + begin - from) * width + column;
                     for i in 0..end - begin {
-                        // SAFETY: positions of the image, by the checks above; it is only read.
+                        // SAFETY: the checks above keep the positions inside the image, which is only read.
                         panel[start + i * width] = unsafe { source.offset(at + i as isize * step).read() };
                     }
                 }

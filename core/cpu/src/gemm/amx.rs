@@ -1,8 +1,9 @@
 //! Tiles of Intel's matrix registers (AMX): brain floats summed as floats, bytes summed in 32 bits.
 //!
-//! A tile register holds 16 rows of 64 bytes. One instruction multiplies 16 rows of the left operand, 64 bytes along
-//! k, with as many k of 16 columns, and adds 16 x 16 sums. Left panels therefore hold 64 bytes along k of each row
-//! side by side; right panels are those of the vector tiles. The compiler knows no such registers: this is assembly.
+//! A tile register holds 16 rows of 64 bytes. One instruction multiplies 16 rows of the left operand, 64 bytes along k,
+//! with the same range of k of 16 columns, and adds 16 x 16 sums. Left panels therefore hold 64 bytes along k of each
+//! row side by side; right panels are those of the vector tiles. The compiler does not support these registers, so this
+//! is assembly.
 
 use super::lanes::Vector;
 use super::tile::{Kernels, Tile, TileFn};
@@ -10,7 +11,7 @@ use super::x86::{F32x16, I32x16};
 use std::arch::asm;
 use std::sync::OnceLock;
 
-/// Does the processor multiply brain floats and bytes in matrix registers, and does the system let us?
+/// Whether the processor multiplies bfloat16 and bytes in matrix registers, and the system permits it.
 pub(super) fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| has_instructions() && may_use())
@@ -25,14 +26,15 @@ fn has_instructions() -> bool {
     most >= 7 && std::arch::x86_64::__cpuid_count(7, 0).edx & all == all
 }
 
-/// Asks the kernel, which keeps the registers switched off until then.
+/// Requests permission from the kernel, which keeps the registers disabled until then.
 #[cfg(target_os = "linux")]
 fn may_use() -> bool {
     const ARCH_PRCTL: i64 = 158;
     const REQUEST_PERMISSION: u64 = 0x1023;
     const TILE_DATA: u64 = 18;
     let answer: i64;
-    // SAFETY: a system call that changes nothing but this permission; it clobbers the two registers named.
+    // SAFETY: this system call only requests a permission of the process; it clobbers the two registers that are
+    // listed.
     unsafe {
         asm!("syscall", inout("rax") ARCH_PRCTL => answer, in("rdi") REQUEST_PERMISSION, in("rsi") TILE_DATA,
             out("rcx") _, out("r11") _, options(nostack));
@@ -45,7 +47,7 @@ fn may_use() -> bool {
     false
 }
 
-/// What the tile registers look like: all of 16 rows of 64 bytes.
+/// The tile configuration: all tiles have 16 rows of 64 bytes.
 #[repr(C, align(64))]
 struct Shape {
     palette: u8,
@@ -63,28 +65,28 @@ static SHAPE: Shape = Shape {
     rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
 };
 
-/// Room for the sums of the largest tile.
+/// Buffer for the sums of the largest tile.
 #[repr(C, align(64))]
-struct Room(#[allow(dead_code, reason = "only its place is used")] [u32; 32 * 32]);
+struct Buffer(#[allow(dead_code, reason = "only its place is used")] [u32; 32 * 32]);
 
 /// Bytes of a row of sums.
 const ROW: isize = 128;
 
-/// Switches the registers on, for any number of tiles: that takes as long as a small tile itself.
+/// Enables the registers, for any number of tiles: that takes as long as a small tile itself.
 ///
 /// # Safety
-/// The processor has them.
+/// The processor has AMX.
 unsafe fn open() {
-    // SAFETY: says the caller; the shape is valid.
+    // SAFETY: the caller guarantees a processor with AMX and the permission; `SHAPE` is a valid tile configuration.
     unsafe { asm!("ldtilecfg [{shape}]", shape = in(reg) &raw const SHAPE, options(nostack)) }
 }
 
-/// Switches them off again: threads with registers in use cost the system more to switch.
+/// Disables them again: the system needs more time to switch between threads that use the registers.
 ///
 /// # Safety
-/// As for [`open`].
+/// The contract of [`open`].
 unsafe fn close() {
-    // SAFETY: says the caller.
+    // SAFETY: the caller guarantees a processor with AMX, whose registers were configured by `open`.
     unsafe { asm!("tilerelease", options(nostack)) }
 }
 
@@ -93,11 +95,11 @@ macro_rules! tiles {
         /// A tile of `16 * M` rows and `16 * N` columns.
         ///
         /// # Safety
-        /// As for [`TileFn`].
+        /// The contract of [`TileFn`].
         #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
         unsafe fn $name<const M: usize, const N: usize>(tile: &Tile) {
-            let mut room = std::mem::MaybeUninit::<Room>::uninit();
-            // SAFETY: the registers are `open`; the panels hold `depth` groups of 64 bytes for full tiles; the room holds
+            let mut buffer = std::mem::MaybeUninit::<Buffer>::uninit();
+            // SAFETY: the registers are `open`; the panels hold `depth` groups of 64 bytes for full tiles; the buffer holds
             // the sums.
             unsafe {
                 asm!("tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3", options(nostack),
@@ -140,11 +142,11 @@ macro_rules! tiles {
                         left = inout(reg) left => _, right = inout(reg) right => _, depth = inout(reg) depth => _,
                         row = in(reg) 64usize, options(nostack)),
                 }
-                // Whole tiles to which nothing is added go where they belong.
+                // Whole tiles without an addend are stored directly in the output.
                 let whole = tile.add.is_null() && tile.rows == 16 * M && tile.columns == 16 * N;
                 let (sums, step) = match whole {
                     true => (tile.out, tile.out_row),
-                    false => (room.as_mut_ptr().cast::<u8>(), ROW),
+                    false => (buffer.as_mut_ptr().cast::<u8>(), ROW),
                 };
                 asm!("tilestored [{sums} + 1*{row}], tmm0", sums = in(reg) sums, row = in(reg) step, options(nostack));
                 if N == 2 {
@@ -161,7 +163,7 @@ macro_rules! tiles {
                 if whole {
                     return;
                 }
-                let sums = room.as_ptr().cast::<u8>();
+                let sums = buffer.as_ptr().cast::<u8>();
                 for row in 0..tile.rows {
                     for first in (0..tile.columns).step_by(16) {
                         let count = 16.min(tile.columns - first);

@@ -10,11 +10,11 @@ use rushlight_base::runtime::num_threads;
 use rushlight_base::{Error, Result, ensure};
 use std::sync::OnceLock;
 
-/// Multiplications of one product from which its own tiles are shared among threads, rather than the batch.
+/// Multiplications of one product from which on threads share its tiles, rather than the batch.
 const LARGE: usize = 1 << 24;
 
-/// out_i = epilogue(a_i b_i) for stacks of matrices, three dimensions each; a stack with a step of 0 is one matrix
-/// used again and again. What is added is broadcast to the shape of `out`.
+/// out_i = epilogue(a_i b_i) for stacks of matrices, three dimensions each; a stack with a step of 0 repeats one
+/// matrix. The addend is broadcast to the shape of `out`.
 pub fn batched(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Result<()> {
     batched_at(level(), out, a, b, epilogue)
 }
@@ -22,7 +22,7 @@ pub fn batched(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Result
 pub(super) fn batched_at(level: Level, out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Result<()> {
     ensure!(a.dtype() == b.dtype(), Internal, "gemm got operands of two dtypes");
     let stacks = out.ndim() == 3 && a.ndim() == 3 && b.ndim() == 3;
-    ensure!(stacks, Internal, "a stack of matrices has three dimensions");
+    ensure!(stacks, Internal, "a batch of matrices must have three dimensions");
     let (batch, m, k, n) = (out.size(0), a.size(1), a.size(2), b.size(2));
     let fits =
         out.sizes() == [batch as i64, m as i64, n as i64] && b.size(1) == k && a.size(0) == batch && b.size(0) == batch;
@@ -49,7 +49,7 @@ pub(super) fn batched_at(level: Level, out: &Array, a: &Array, b: &Array, epilog
 struct Stack<'a> {
     ways: Ways,
     first: Problem<'a>,
-    /// Of small products.
+    /// The cut of small products.
     cut: Option<Cut>,
     /// Bytes to the next left and right operand, output and addend.
     steps: [isize; 4],
@@ -88,7 +88,7 @@ impl Stack<'_> {
         each(batch.div_ceil(together), threads, &|share| {
             for index in share * together..batch.min((share + 1) * together) {
                 if let Err(error) = self.product(index, true) {
-                    // The first one is told.
+                    // The first error is reported.
                     let _ = failed.set(error);
                     return;
                 }

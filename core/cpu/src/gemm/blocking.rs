@@ -1,14 +1,14 @@
-//! How a product is cut so that its parts stay in the caches.
+//! Blocking: how a product is split so that its parts stay in the caches.
 //!
-//! Cuts along k decide the order of additions: they follow from the shape and the kernels alone. Cuts along rows and
-//! columns only decide who computes what, and may follow the number of threads: no result depends on them.
+//! Splits along k determine the order of additions: they follow from the shape and the kernels alone. Splits along rows
+//! and columns only assign work, and may depend on the number of threads: no result depends on them.
 
 use super::tile::Kernels;
 
 /// Bytes of a left panel, which should stay in the first-level cache while right panels pass by.
 const PANEL_BYTES: usize = 24 << 10;
-/// Elements along k of a block for matrix registers, which are so fast that panels come from the second-level cache anyway,
-/// and sums should seldom wait for the next block.
+/// Elements along k of a block for matrix registers, which are so fast that panels come from the second-level cache
+/// anyway, and sums should rarely wait for the next block.
 const TILED_DEPTH: usize = 1024;
 /// Bytes of right panels that should stay in the second-level cache of a core while left panels pass by. A quarter of it:
 /// more was measured to be slower where other virtual machines share the cache.
@@ -23,15 +23,15 @@ const LEFT_WHOLE: usize = 1 << 20;
 const RIGHT_BYTES: usize = 4 << 20;
 /// Multiplications below which a product stays on the caller's thread.
 const SERIAL: usize = 3 << 17;
-/// Multiplications up to which packing does not pay, if the right operand has rows of at most so many bytes: longer ones
-/// fall into too few sets of the first-level cache.
+/// Multiplications up to which packing does not pay, if the right operand has rows of at most this many bytes: longer
+/// ones map to too few sets of the first-level cache.
 const DIRECT: usize = 1 << 27;
 const DIRECT_ROW: usize = 2 << 10;
 /// Bytes of a right operand of longer use that is read in place.
 const DIRECT_BYTES: usize = 512 << 10;
 /// Tiles of rows up to which rows of the right operand may be twice as long: each is read but a few times.
 const FEW_TILES: usize = 11;
-/// Shares per thread: more than one, so that a thread that starts late finds less left to do.
+/// Shares per thread: more than one, so that a thread that starts late has less left to do.
 pub(super) const SHARES: usize = 4;
 
 /// The cut along k.
@@ -77,7 +77,7 @@ pub(super) fn right_panels(panel_bytes: usize) -> usize {
     (RIGHT_BYTES / panel_bytes.max(1)).max(1)
 }
 
-/// Should each thread pack right panels for itself, and the left operand of so many bytes be packed before?
+/// Whether each thread packs right panels for itself, and the left operand of this many bytes is packed before.
 pub(super) fn packs_by_columns(left_bytes: usize, panels: usize, threads: usize) -> bool {
     left_bytes <= LEFT_WHOLE && panels >= 4 * threads.max(2)
 }
@@ -89,18 +89,18 @@ pub(super) fn columns_together(panels: usize, panel_bytes: usize, threads: usize
     panels.div_ceil(pieces).max(1)
 }
 
-/// Threads worth asking for a product of so many multiplications.
+/// Number of threads for a product of this many multiplications.
 pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
     if multiplications < SERIAL { 1 } else { threads }
 }
 
-/// Does it pay to read both operands as they lie?
+/// Whether it pays to read both operands in place.
 pub(super) fn reads_in_place(kernels: &Kernels, [m, n, k]: [usize; 3]) -> bool {
     let row = n * kernels.in_bytes;
     let few = m <= FEW_TILES * kernels.rows;
     let fits = if few { row <= 2 * DIRECT_ROW } else { row <= DIRECT_ROW && k * row <= DIRECT_BYTES };
     let small = fits && m.saturating_mul(n).saturating_mul(k) <= DIRECT;
-    // Read few times.
+    // Few reads per element.
     m <= kernels.rows || small
 }
 
@@ -114,7 +114,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Shares for `threads` over `rows` by `columns` panels, which have so many bytes each.
+    /// Shares for `threads` over `rows` by `columns` panels of this many bytes each.
     pub fn new([rows, columns]: [usize; 2], [left_bytes, right_bytes]: [usize; 2], threads: usize) -> Grid {
         if threads == 1 && rows * left_bytes <= LEFT_SHARE && columns * right_bytes <= RIGHT_SHARE {
             return Grid { rows, columns, row_step: rows.max(1), column_step: columns.max(1) };

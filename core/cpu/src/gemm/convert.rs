@@ -13,7 +13,7 @@ pub(super) trait Convert<I>: Copy + 'static {
 
 /// An element that sums of `S` are stored as.
 pub(super) trait Stored<S>: Copy {
-    /// As a sum; exact.
+    /// Converts to the type of sums; exact.
     fn wide(self) -> S;
     /// Rounded to nearest even; integers wrap.
     fn narrow(sum: S) -> Self;
@@ -49,14 +49,14 @@ impl Convert<u16> for Bits16 {
     }
 }
 
-// Functions that are called: in place they would be large, and complex halves are rare.
+// Out-of-line functions: inlined they would be large, and complex half precision is rare.
 #[inline(never)]
-fn halves_to_complex(value: Complex32) -> Complex64 {
+fn complex32_to_complex64(value: Complex32) -> Complex64 {
     Complex::new(f16_to_f32(value.re), f16_to_f32(value.im))
 }
 
 #[inline(never)]
-fn complex_to_halves(value: Complex64) -> Complex32 {
+fn complex64_to_complex32(value: Complex64) -> Complex32 {
     Complex::new(f16_from_f32(value.re), f16_from_f32(value.im))
 }
 
@@ -85,7 +85,7 @@ converts! {
     i8 => i32: |value| i32::from(value);
     i16 => i32: |value| i32::from(value);
     Complex128 => Complex128: |value| value;
-    Complex32 => Complex64: |value| halves_to_complex(value);
+    Complex32 => Complex64: |value| complex32_to_complex64(value);
 }
 
 macro_rules! stored {
@@ -116,7 +116,7 @@ stored! {
     i64 as i64: |value| value, |sum| sum;
     Complex64 as Complex64: |value| value, |sum| sum;
     Complex128 as Complex128: |value| value, |sum| sum;
-    Complex32 as Complex64: |value| halves_to_complex(value), |sum| complex_to_halves(sum);
+    Complex32 as Complex64: |value| complex32_to_complex64(value), |sum| complex64_to_complex32(sum);
 }
 
 macro_rules! real_sum {
@@ -125,7 +125,7 @@ macro_rules! real_sum {
             #[inline(always)]
             fn activate(self, activation: Activation) -> $sum {
                 match activation {
-                    // Not `max`: a value that is not a number stays one.
+                    // Not `max`: NaN is preserved.
                     Activation::Relu if self < $zero => $zero,
                     _ => self,
                 }

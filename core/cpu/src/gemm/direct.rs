@@ -1,4 +1,4 @@
-//! Products whose operands are read as they lie: small ones, and those of few rows.
+//! Products whose operands are read in place: small ones, and those of few rows.
 
 use super::blocking::{Grid, even_parts, reads_in_place};
 use super::driver::{Operand, Problem, Run, each};
@@ -9,7 +9,7 @@ use super::ways::Ways;
 use rushlight_base::Result;
 use std::ops::Range;
 
-/// A product in place: its operands, and how it is cut into tiles.
+/// A product in place: its operands, and how it is split into tiles.
 pub(super) struct Direct {
     left: Source,
     right: Source,
@@ -18,7 +18,7 @@ pub(super) struct Direct {
 }
 
 impl Direct {
-    /// The cut of a product that may and should be read in place. The columns of its right operand must be neighbours.
+    /// The tiling of a product that may and should be read in place. The columns of its right operand must be adjacent.
     pub fn of(run: &Run<'_>) -> Option<Direct> {
         let (kernels, p) = (run.ways.kernels, run.problem);
         let (Operand::Strided(left), Operand::Strided(right)) = (p.left, p.right) else { return None };
@@ -33,7 +33,7 @@ impl Direct {
         let (kernels, p) = (run.ways.kernels, run.problem);
         let columns = kernels.columns();
         let bytes = run.depth.block * self.height * run.ways.element;
-        // Right panels are no panels here: they share cache lines with their neighbours.
+        // Right panels are read in place: they share cache lines with their neighbours.
         let grid = Grid::new([p.m.div_ceil(self.height), p.n.div_ceil(columns)], [bytes, 0], run.threads);
         each(grid.shares(), run.threads, &|share| {
             let (rows, panels) = grid.share(share);
@@ -50,7 +50,7 @@ impl Direct {
         })
     }
 
-    /// The tile that begins at a row and a column, without a place for its sums.
+    /// The tile that begins at a row and a column, without a buffer for its sums.
     #[inline(always)]
     fn tile(&self, run: &Run<'_>, block: &Range<usize>, row: usize, column: usize) -> (TileFn, Tile) {
         let (kernels, p, element) = (run.ways.kernels, run.problem, run.ways.element);
@@ -76,21 +76,22 @@ impl Direct {
     }
 }
 
-/// A product of more tiles is large beside what it takes to cut it.
+/// For a product of more tiles the cost of splitting is negligible.
 const MOST: usize = 16;
 
-/// The tiles of a small product in place, cut once for all products of a stack.
+/// The tiles of a small product in place, computed once for all products of a stack.
 pub(super) struct Cut(Vec<(TileFn, Tile)>);
 
-// SAFETY: the pointers are to the memory of the call's arrays; products write disjoint parts of the output.
+// SAFETY: the pointers are to the memory of the call's arrays, which outlive it; products write disjoint parts of the
+// output.
 unsafe impl Sync for Cut {}
 
 impl Cut {
-    /// The tiles of `problem`, if it has few, which `multiply` would compute in place and store as they are.
+    /// The tiles of `problem`, if it has few, which `multiply` would compute in place and store directly.
     pub fn of(problem: &Problem<'_>, ways: &Ways) -> Option<Cut> {
         let run = Run::new(problem, ways);
         let stage = run.stage(0);
-        if thin::road(problem, ways).is_some() || run.depth.blocks > 1 || !run.stores_tiles(stage) {
+        if thin::kind(problem, ways).is_some() || run.depth.blocks > 1 || !run.stores_tiles(stage) {
             return None;
         }
         let direct = Direct::of(&run)?;
@@ -111,7 +112,8 @@ impl Cut {
         Some(Cut(tiles))
     }
 
-    /// Computes the product whose left and right operand, output and addend lie so many bytes behind the ones that were cut.
+    /// Computes the product whose left and right operand, output and addend are at these byte offsets from the ones
+    /// that were split.
     #[inline(always)]
     pub fn compute(&self, [left, right, out, add]: [isize; 4]) {
         for (function, tile) in &self.0 {
@@ -122,7 +124,7 @@ impl Cut {
                 add: if tile.add.is_null() { tile.add } else { tile.add.wrapping_offset(add) },
                 ..*tile
             };
-            // SAFETY: the tile lies within the operands and the output of a product of the stack.
+            // SAFETY: the tile is inside the operands and the output of a product of the stack.
             unsafe { function(&tile) };
         }
     }

@@ -1,9 +1,9 @@
 //! The loops around the tiles: blocks of k, panels, shares for threads.
 //!
 //! Large products pack a block of both operands, all threads together, and then compute the tiles of that block, a
-//! share of the grid at a time. Small ones, and those of few rows, read their operands as they lie (`direct`). Each element of
-//! the result is computed by one thread, its products added in order of k, block by block: results do not depend
-//! on the number of threads, nor on whether an operand was packed before.
+//! share of the grid at a time. Small ones, and those of few rows, read their operands in place (`direct`). Each
+//! element of the result is computed by one thread, its products added in order of k, block by block: results do not
+//! depend on the number of threads, nor on whether an operand was packed before.
 
 use super::blocking::{
     Depth, Grid, columns_together, even_parts, left_panels, packs_by_columns, right_panels, worthwhile,
@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 /// Fills panels of stored elements, `width` lanes per element of k, instead of reading a matrix.
 pub(super) trait Fill: Sync {
     /// # Safety
-    /// `to` has room for `depth.len() * width` elements, all zero.
+    /// `to` has space for `depth.len() * width` elements, all zero.
     unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize);
 }
 
@@ -57,23 +57,24 @@ pub(super) struct Problem<'a> {
     pub add_column: isize,
     pub alpha: Factor,
     pub beta: Factor,
-    /// Is alpha 1?
+    /// Whether alpha is 1.
     pub alone: bool,
-    /// Is beta 1?
+    /// Whether beta is 1.
     pub plain: bool,
     pub activation: Activation,
 }
 
-// SAFETY: the pointers are to the memory of the call's arrays; shares write disjoint parts of the output.
+// SAFETY: the pointers are to the memory of the call's arrays, which outlive it; shares write disjoint parts of the
+// output.
 unsafe impl Send for Problem<'_> {}
-// SAFETY: as above.
+// SAFETY: shares only read the operands, and write disjoint parts of the output.
 unsafe impl Sync for Problem<'_> {}
 
-/// Room for the sums of one tile.
+/// Buffer for the sums of one tile.
 #[repr(C, align(64))]
-pub(super) struct Room([MaybeUninit<u8>; 4096]);
+pub(super) struct Buffer([MaybeUninit<u8>; 4096]);
 
-/// Which block of k.
+/// The block of k.
 #[derive(Clone, Copy)]
 pub(super) struct Stage {
     pub first: bool,
@@ -121,12 +122,12 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// One for this thread.
+    /// A product for this thread only.
     pub fn new(problem: &'a Problem<'a>, ways: &'a Ways) -> Run<'a> {
         Run { problem, ways, depth: Depth::new(ways.kernels, problem.k), threads: 1 }
     }
 
-    /// May the left operand be packed as a whole, and are there columns for all threads?
+    /// Whether the left operand may be packed as a whole, and there are columns for all threads.
     fn packs_by_columns(&self) -> bool {
         let (kernels, p) = (self.ways.kernels, self.problem);
         let left_bytes = p.m.saturating_mul(p.k).saturating_mul(kernels.in_bytes);
@@ -138,7 +139,7 @@ impl<'a> Run<'a> {
         Stage { first: index == 0, last: index + 1 == self.depth.blocks }
     }
 
-    /// Do the sums of a tile go to the output as they are?
+    /// Whether the sums of a tile are stored in the output directly.
     #[inline(always)]
     pub fn stores_tiles(&self, stage: Stage) -> bool {
         let p = self.problem;
@@ -147,7 +148,7 @@ impl<'a> Run<'a> {
         self.ways.stores_sums && p.out_column == 1 && p.alone && simple && addable
     }
 
-    /// Where the sums of a tile go, and what is added to them.
+    /// The destination of the sums of a tile, and the addend.
     #[inline(always)]
     fn place(&self, row: usize, column: usize) -> (*mut u8, *const u8) {
         let (p, bytes, row, column) = (self.problem, self.ways.out_bytes as isize, row as isize, column as isize);
@@ -168,8 +169,8 @@ impl<'a> Run<'a> {
             if stage.first { (add, p.add_row * bytes) } else { (out.cast_const(), tile.out_row) };
     }
 
-    /// Computes a tile and puts it where it belongs. `sums` has a place for the sums of every element, where those
-    /// cannot wait for the next block of k in the output.
+    /// Computes a tile and stores it. `sums` has space for the sums of every element if they cannot be kept in the
+    /// output until the next block of k.
     #[inline(always)]
     pub fn compute(
         &self,
@@ -190,18 +191,18 @@ impl<'a> Run<'a> {
             }
             if !stage.last {
                 (tile.out, tile.out_row) = (at, step);
-                // SAFETY: the tile lies within the operands, and the place of the sums.
+                // SAFETY: the tile is inside the operands and the buffer of the sums.
                 return unsafe { function(&tile) };
             }
         } else if self.stores_tiles(stage) {
             self.aim(&mut tile, row, column, stage);
-            // SAFETY: the tile lies within the operands and the output.
+            // SAFETY: the tile is inside the operands and the output.
             return unsafe { function(&tile) };
         }
         let (out, add) = self.place(row, column);
-        let mut room = MaybeUninit::<Room>::uninit();
+        let mut buffer = MaybeUninit::<Buffer>::uninit();
         let width = tile.columns.next_multiple_of(ways.kernels.lanes);
-        tile.out = room.as_mut_ptr().cast();
+        tile.out = buffer.as_mut_ptr().cast();
         tile.out_row = (width * sum_bytes) as isize;
         let again = sums.is_none() && !stage.first;
         let finish = Finish {
@@ -219,15 +220,16 @@ impl<'a> Run<'a> {
             beta: if again { (ways.factor)(rushlight_base::Scalar::Int(1)) } else { p.beta },
             activation: if stage.last { p.activation } else { Activation::Identity },
         };
-        // SAFETY: the tile lies within the operands, the room holds the largest, the rest is within the output.
+        // SAFETY: the tile is inside the operands, the buffer holds the largest tile, and its valid part is inside the
+        // output.
         unsafe {
             function(&tile);
             (ways.finish)(&finish);
         }
     }
 
-    /// The left operand, if its elements meet so few panels that packing them does not pay. Rows that all fall into
-    /// one set of the first-level cache are packed.
+    /// The left operand, if its elements are used for so few panels that packing does not pay. It is packed if all of
+    /// its rows map to one set of the first-level cache.
     fn left_in_place(&self) -> Option<Source> {
         let (kernels, p) = (self.ways.kernels, self.problem);
         let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element;
@@ -249,8 +251,8 @@ impl<'a> Run<'a> {
         let left_bytes = (groups * height * kernels.group_bytes()).next_multiple_of(64);
         let right_bytes = right_panel_bytes(self.ways, &depth);
         let (left_count, right_count) = (p.m.div_ceil(height), p.n.div_ceil(columns));
-        let left_room = Storage::allocate(depth.blocks * left_count * left_bytes)?;
-        let left_room = Shared::new(left_room.data());
+        let left_buffer = Storage::allocate(depth.blocks * left_count * left_bytes)?;
+        let left_buffer = Shared::new(left_buffer.data());
         let sums = match depth.blocks > 1 && !self.ways.stores_sums {
             true => Some(Storage::allocate(p.m * p.n * kernels.sum_bytes)?),
             false => None,
@@ -263,7 +265,7 @@ impl<'a> Run<'a> {
             for panel in share * together..left_shares.min((share + 1) * together) {
                 let (block, row) = (depth.range(panel / left_count, p.k), panel % left_count * height);
                 let lanes = height.min(p.m - row);
-                let at = left_room.get().wrapping_add(panel * left_bytes);
+                let at = left_buffer.get().wrapping_add(panel * left_bytes);
                 let width = lanes.next_multiple_of(step);
                 note(&failed, pack_panel(self.ways, &p.left, row..row + lanes, &block, width, at, true));
             }
@@ -271,14 +273,14 @@ impl<'a> Run<'a> {
         let chunk = columns_together(right_count, right_bytes, threads);
         each(right_count.div_ceil(chunk), threads, &|share| {
             let panels = share * chunk..right_count.min((share + 1) * chunk);
-            let right_room = match Storage::allocate(panels.len() * right_bytes) {
-                Ok(room) => room,
+            let right_buffer = match Storage::allocate(panels.len() * right_bytes) {
+                Ok(buffer) => buffer,
                 Err(error) => return note(&failed, Err(error)),
             };
             for index in 0..depth.blocks {
                 let (block, stage) = (depth.range(index, p.k), self.stage(index));
                 let groups = block.len().div_ceil(kernels.group);
-                note(&failed, self.pack_right(panels.clone(), &block, right_room.data(), right_bytes));
+                note(&failed, self.pack_right(panels.clone(), &block, right_buffer.data(), right_bytes));
                 kernels.with_registers(|| {
                     for i in 0..left_count {
                         let row = i * height;
@@ -289,10 +291,10 @@ impl<'a> Run<'a> {
                             let vectors = across.div_ceil(kernels.lanes);
                             let tile = Tile {
                                 depth: groups,
-                                left: left_room.get().wrapping_add((index * left_count + i) * left_bytes),
+                                left: left_buffer.get().wrapping_add((index * left_count + i) * left_bytes),
                                 left_row: 0,
                                 left_step: 0,
-                                right: right_room.data().wrapping_add((panel - panels.start) * right_bytes),
+                                right: right_buffer.data().wrapping_add((panel - panels.start) * right_bytes),
                                 right_step: 0,
                                 out: std::ptr::null_mut(),
                                 out_row: 0,
@@ -320,7 +322,7 @@ impl<'a> Run<'a> {
             done = panels.len().min(p.n / columns - panels.start.min(p.n / columns));
             let at = (panels.start * columns) as isize * source.lane + block.start as isize * source.depth;
             let from = Source { at: source.offset(at, self.ways.element), ..source };
-            // SAFETY: so many panels are full ones of the operand; the room has a place for each.
+            // SAFETY: `block` counts full panels of the operand, and the buffer has space for each.
             unsafe { (self.ways.pack_right)(&from, done * columns, block.len(), columns, to, bytes) };
         }
         for (index, panel) in panels.enumerate().skip(done) {
@@ -346,15 +348,15 @@ impl<'a> Run<'a> {
             Operand::Packed(packed) => Some(packed),
             _ => None,
         };
-        let left_room = Storage::allocate(if in_place.is_some() { 0 } else { left_most * left_bytes })?;
-        let right_room = Storage::allocate(if prepared.is_some() { 0 } else { right_most * right_bytes })?;
+        let left_buffer = Storage::allocate(if in_place.is_some() { 0 } else { left_most * left_bytes })?;
+        let right_buffer = Storage::allocate(if prepared.is_some() { 0 } else { right_most * right_bytes })?;
         let waiting = depth.blocks > 1 && !self.ways.stores_sums;
         let sums = match waiting {
             true => Some(Storage::allocate(p.m * p.n * kernels.sum_bytes)?),
             false => None,
         };
         let sums = sums.as_ref().map(|sums| Shared::new(sums.data()));
-        let (left_room, right_room) = (Shared::new(left_room.data()), Shared::new(right_room.data()));
+        let (left_buffer, right_buffer) = (Shared::new(left_buffer.data()), Shared::new(right_buffer.data()));
         let failed = OnceLock::new();
         for first_panel in (0..right_count).step_by(right_most) {
             let panels = first_panel..right_count.min(first_panel + right_most);
@@ -376,14 +378,14 @@ impl<'a> Run<'a> {
                                 let row = (rows.start + i) * height;
                                 let lanes = height.min(p.m - row);
                                 let (at, width) =
-                                    (left_room.get().wrapping_add(i * left_bytes), lanes.next_multiple_of(step));
+                                    (left_buffer.get().wrapping_add(i * left_bytes), lanes.next_multiple_of(step));
                                 let packed = self.pack(&p.left, row..row + lanes, &block, width, at, true);
                                 note(&failed, packed);
                             }
                         } else {
                             let share = share - left_shares;
                             let own = share * together..fresh.min(share.saturating_add(1).saturating_mul(together));
-                            let at = right_room.get().wrapping_add(own.start * right_bytes);
+                            let at = right_buffer.get().wrapping_add(own.start * right_bytes);
                             let own = panels.start + own.start..panels.start + own.end;
                             note(&failed, self.pack_right(own, &block, at, right_bytes));
                         }
@@ -393,7 +395,7 @@ impl<'a> Run<'a> {
                     }
                     let right = match prepared {
                         Some(packed) => Shared::new(packed.panel(index, panels.start).cast_mut()),
-                        None => right_room,
+                        None => right_buffer,
                     };
                     let grid = Grid::new([rows.len(), panels.len()], [left_bytes, right_bytes], threads);
                     let compute = |share| {
@@ -407,7 +409,7 @@ impl<'a> Run<'a> {
                                 let vectors = across.div_ceil(kernels.lanes);
                                 let mut tile = Tile {
                                     depth: groups,
-                                    left: left_room.get().wrapping_add(i * left_bytes),
+                                    left: left_buffer.get().wrapping_add(i * left_bytes),
                                     left_row: 0,
                                     left_step: 0,
                                     right: right.get().wrapping_add(panel * right_bytes),
@@ -455,7 +457,7 @@ impl<'a> Run<'a> {
 
 fn note(failed: &OnceLock<Error>, result: Result<()>) {
     if let Err(error) = result {
-        // The first one is told.
+        // The first error is reported.
         let _ = failed.set(error);
     }
 }
@@ -488,13 +490,13 @@ pub(super) fn pack_panel(
         Operand::Strided(source) => {
             let at = lanes.start as isize * source.lane + depth.start as isize * source.depth;
             let from = Source { at: source.offset(at, element), ..*source };
-            // SAFETY: the lanes and the depth lie within the operand; the panel has room.
+            // SAFETY: lanes and depth are inside the operand, and the panel has space for them.
             unsafe { pack(&from, lanes.len(), depth.len(), width, to, 0) };
         }
         Operand::Filled(fill) => {
             let bytes = depth.len() * width * element;
             if kernels.group == 1 && kernels.in_bytes == element {
-                // SAFETY: the panel has room for elements as they are stored, which are packed as they are.
+                // SAFETY: the panel has `bytes` bytes, and the elements are packed without conversion.
                 unsafe {
                     to.write_bytes(0, bytes);
                     fill.fill(lanes, depth.clone(), to, width);
@@ -503,7 +505,7 @@ pub(super) fn pack_panel(
             }
             let stored = Storage::allocate(bytes)?;
             let from = Source { at: stored.data(), lane: 1, depth: width as isize };
-            // SAFETY: the memory has room for the elements, and is packed from there.
+            // SAFETY: the allocation holds `bytes` bytes, and the packed elements fit.
             unsafe {
                 stored.data().write_bytes(0, bytes);
                 fill.fill(lanes.clone(), depth.clone(), stored.data(), width);

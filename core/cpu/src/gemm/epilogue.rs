@@ -1,4 +1,4 @@
-//! What happens to a sum before it is stored: out = activation(alpha * sum + beta * c).
+//! The epilogue: out = activation(alpha * sum + beta * c).
 //!
 //! Tiles whose result needs no more than an addition store it themselves; the others leave their sums in a small
 //! buffer, and the functions here finish it, row by row, while it is in the cache.
@@ -13,7 +13,7 @@ pub enum Activation {
     /// The value itself.
     #[default]
     Identity,
-    /// The larger of the value and 0; what is not a number stays so.
+    /// The larger of the value and 0; NaN is preserved.
     Relu,
 }
 
@@ -65,7 +65,7 @@ pub(super) type FinishFn = unsafe fn(&Finish);
 const BLOCK: usize = 16;
 
 /// # Safety
-/// As for [`FinishFn`].
+/// The contract of [`FinishFn`].
 #[inline(always)]
 unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
     let (alpha, beta) = (f.alpha.get::<S>(), f.beta.get::<S>());
@@ -80,7 +80,7 @@ unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
             let mut column = 0;
             if f.out_column == 1 && (!adds || f.add_column == 1 || f.add_column == 0) {
                 while column + BLOCK <= f.columns {
-                    // A loop for each step, none with a branch inside: so they become vector code for every dtype.
+                    // A loop for each step, none with a branch inside, so that they are vectorized for every dtype.
                     let mut values = sums.add(column).cast::<[S; BLOCK]>().read_unaligned();
                     if !alone {
                         values.iter_mut().for_each(|value| *value = alpha.mul(*value));
@@ -127,10 +127,10 @@ unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
 macro_rules! compiled {
     ($(#[$meta:meta])* $name:ident) => {
         /// # Safety
-        /// As for [`FinishFn`].
+        /// The contract of [`FinishFn`].
         $(#[$meta])*
         pub(super) unsafe fn $name<S: Sum, T: Stored<S> + Default>(f: &Finish) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees the pointers and sizes in `f`; both functions have the same contract.
             unsafe { finish::<S, T>(f) }
         }
     };

@@ -10,7 +10,7 @@ use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::{amx, x86};
 
-/// What is multiplied and added: the packed elements and the sums.
+/// The arithmetic: the packed elements and the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     F32,
@@ -36,10 +36,11 @@ pub(super) enum Arithmetic {
 macro_rules! compiled {
     ($(#[$meta:meta])* $name:ident) => {
         /// # Safety
-        /// As for [`TileFn`].
+        /// The contract of [`TileFn`].
         $(#[$meta])*
         unsafe fn $name<V: Vector, const M: usize, const N: usize, const PACKED: bool>(arguments: &Tile) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees the tile in `arguments` and the instruction set; both functions have the
+            // same contract.
             unsafe { tile::<V, M, N, PACKED>(arguments) }
         }
     };

@@ -1,11 +1,11 @@
-//! The vectors that the tiles of a product are made of.
+//! The vectors that make up the tiles of a product.
 //!
 //! A [`Vector`] says how one instruction set multiplies and adds packed elements; `tile` and `thin` are written once
 //! over it. The implementations for x86-64 are in `x86`, those for ARMv8 in `neon`; [`Plain`] is for every processor.
 
 use crate::number::Wide;
 
-/// Sums in a register, and what they are made of.
+/// Sums in a register, and their elements.
 ///
 /// # Safety of the functions
 /// The processor must have the instructions of the implementation, and pointers must be good for as many elements as
@@ -23,9 +23,9 @@ pub(super) trait Vector: Copy + 'static {
     type Total: Copy;
     /// Sums in a vector.
     const LANES: usize;
-    /// Elements along k that one multiplication takes per lane.
+    /// Elements along k that one multiplication uses per lane.
     const GROUP: usize = 1;
-    /// Do panels of the right operand begin with a row of sums to start from?
+    /// Whether panels of the right operand begin with a row of initial sums.
     const HEAD: bool = false;
 
     /// Sums to begin with.
@@ -33,7 +33,7 @@ pub(super) trait Vector: Copy + 'static {
     /// Sums to begin with, from the head of a panel. Only if `HEAD`.
     unsafe fn start(at: *const Self::Sum) -> Self {
         let _ = at;
-        // SAFETY: as for this function.
+        // SAFETY: `zero` needs only the instruction set, which the caller guarantees.
         unsafe { Self::zero() }
     }
     /// `LANES * GROUP` elements.
@@ -66,18 +66,18 @@ pub(super) trait Stream<T>: Vector {
     unsafe fn resume(at: *const Self::Sum, count: usize) -> Self;
     /// Lane by lane, the sum of two.
     unsafe fn join(self, other: Self) -> Self;
-    /// The sum of the lanes, in an order fixed by their number.
+    /// The sum of the lanes, in an order that depends only on their number.
     unsafe fn across(self) -> Self::Sum;
-    /// The sums of the lanes of each of four, in an order fixed by their number, to neighbours in memory.
+    /// The sums of the lanes of four vectors, in an order that depends only on their number, stored next to each other.
     unsafe fn across_four(four: [Self; 4], at: *mut Self::Sum) {
         for (index, one) in four.into_iter().enumerate() {
-            // SAFETY: the caller promises room for four sums.
+            // SAFETY: the caller guarantees space for four sums at `at`.
             unsafe { at.add(index).write(one.across()) };
         }
     }
 }
 
-/// Lanes in an array, for the instructions of any level: what the compiler makes vectors of.
+/// Lanes in an array, for any instruction set: the compiler vectorizes it.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<W, const L: usize>([W; L]);
 
@@ -95,17 +95,17 @@ impl<W: Wide, const L: usize> Vector for Plain<W, L> {
     }
     #[inline(always)]
     unsafe fn load(at: *const W) -> [W; L] {
-        // SAFETY: the caller promises `L` elements.
+        // SAFETY: the caller guarantees `L` readable elements at `at`.
         unsafe { at.cast::<[W; L]>().read_unaligned() }
     }
     #[inline(always)]
     unsafe fn load_first(at: *const W, count: usize) -> [W; L] {
-        // SAFETY: the caller promises `count` elements.
+        // SAFETY: the caller guarantees `count` readable elements at `at`.
         unsafe { Self::read(at, count) }
     }
     #[inline(always)]
     unsafe fn splat(at: *const W) -> W {
-        // SAFETY: the caller promises an element.
+        // SAFETY: the caller guarantees a readable element at `at`.
         unsafe { at.read() }
     }
     #[inline(always)]
@@ -123,7 +123,7 @@ impl<W: Wide, const L: usize> Vector for Plain<W, L> {
     unsafe fn read(at: *const W, count: usize) -> [W; L] {
         let mut lanes = [W::ZERO; L];
         for (lane, value) in lanes.iter_mut().enumerate().take(count) {
-            // SAFETY: the caller promises `count` elements.
+            // SAFETY: the caller guarantees `count` readable elements, and `lane` is below `count`.
             *value = unsafe { at.add(lane).read() };
         }
         lanes
@@ -135,7 +135,7 @@ impl<W: Wide, const L: usize> Vector for Plain<W, L> {
     #[inline(always)]
     unsafe fn write(total: [W; L], at: *mut W, count: usize) {
         for (lane, &value) in total.iter().enumerate().take(count) {
-            // SAFETY: the caller promises room for `count` elements.
+            // SAFETY: the caller guarantees space for `count` elements, and `lane` is below `count`.
             unsafe { at.add(lane).write(value) }
         }
     }

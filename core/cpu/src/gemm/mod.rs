@@ -1,13 +1,27 @@
 //! Products of matrices.
 //!
-//! `out = activation(alpha a b + beta c)` for every dtype, from any strides, at every level of [`crate::simd`].
-//! [`gemm`] multiplies two matrices, [`batched`] stacks of them, [`gemm_packed`] one whose right operand was packed
-//! before, and [`gemm_panels`] operands that exist only panel by panel.
+//! `out = activation(alpha a b + beta c)` for every dtype, from any strides, at every level of [`crate::simd`]; `c` is
+//! broadcast, so a bias is a row or a column. [`gemm`] multiplies two matrices, [`batched`] stacks of them,
+//! [`gemm_packed`] one whose right operand was packed before, and [`gemm_panels`] operands that exist only panel by
+//! panel: a convolution multiplies an unfolded image that is never stored as a whole.
 //!
-//! From the inside out: `lanes` (with `x86`, `neon`; `amx` has registers of its own) multiplies and adds vectors, `tile` keeps a few rows of sums in
-//! registers, `kernels` lists the tiles of each arithmetic and level, `pack` and `epilogue` bring elements in and
-//! out, `ways` joins these for a dtype, `blocking` cuts a product to fit the caches, `driver` runs it, `direct` takes
-//! the products that read their operands as they lie, and `thin` those that are all memory and no arithmetic.
+//! From the inside out: `lanes` (with `x86`, `neon`; `amx` has separate registers) multiplies and adds vectors, `tile`
+//! keeps a few rows of sums in registers, `kernels` lists the tiles of each arithmetic and level, `pack` and `epilogue`
+//! load and store elements, `ways` joins these for a dtype, `blocking` splits a product to fit the caches, and `driver`
+//! runs it. `driver` handles addresses and strides only and is compiled once for all dtypes.
+//!
+//! | product | code path |
+//! |---|---|
+//! | one row, or few rows with both operands contiguous along k | `thin`: streams the matrix in place |
+//! | small, or few rows | `direct`: tiles that read both operands in place |
+//! | any other | `driver`: packs blocks of both operands into panels; threads compute shares of the grid of tiles |
+//!
+//! Splits along k determine the order of additions. They depend on the shape and the kernels only, so results do not
+//! depend on the number of threads.
+//!
+//! To add an arithmetic, implement `lanes::Vector` for its registers and add a row to the tables in `kernels` and
+//! `ways`. `cargo run --release -p rushlight-cpu --example gemm_peak` measures throughput in percent of the processor's
+//! peak.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -44,13 +58,13 @@ pub use batch::batched;
 pub use epilogue::Activation;
 pub use packed::{Factor, PackedB, Panels};
 
-/// What becomes of a product before it is stored: activation(alpha product + beta c).
+/// The epilogue of a product: activation(alpha product + beta c).
 #[derive(Clone, Copy)]
 pub struct Epilogue<'a> {
     /// Times the product.
     pub alpha: Scalar,
-    /// What is added, broadcast to the shape of the output, and its factor: a bias, or a matrix to accumulate on. With
-    /// the factor 0 it is not read.
+    /// The addend, broadcast to the shape of the output, and its factor: a bias, or a matrix to accumulate on. With the
+    /// factor 0 it is not read.
     pub add: Option<(&'a Array<'a>, Scalar)>,
     /// Applied last.
     pub activation: Activation,
@@ -73,7 +87,7 @@ pub fn gemm_with(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Resu
     gemm_at(level(), out, a, b, epilogue)
 }
 
-/// As [`gemm_with`], at a level that the processor has.
+/// Like [`gemm_with`], at a level that the processor has.
 fn gemm_at(level: Level, out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Result<()> {
     ensure!(a.dtype() == b.dtype(), Internal, "gemm got operands of two dtypes");
     let ways = ways(a.dtype(), out.dtype(), level)?;
@@ -82,8 +96,9 @@ fn gemm_at(level: Level, out: &Array, a: &Array, b: &Array, epilogue: &Epilogue)
     solve(&ways, out, sizes, a.ndim() == 2 && b.ndim() == 2, left, right, epilogue)
 }
 
-/// out = epilogue(a b), where `b` was packed before. To the bit what [`gemm_with`] gives, except where both operands
-/// run along k and one has up to 128 rows: some of those products are summed in another order when nothing is packed (see `thin`).
+/// out = epilogue(a b), where `b` was packed before. Bitwise equal to [`gemm_with`], except where both operands run
+/// along k and one has up to 128 rows: some of those products are summed in another order when nothing is packed (see
+/// `thin`).
 pub fn gemm_packed(out: &Array, a: &Array, b: &PackedB, epilogue: &Epilogue) -> Result<()> {
     let fits = a.dtype() == b.dtype() && out.dtype() == b.out_dtype();
     ensure!(fits, Internal, "gemm got a packed operand of dtype {} for {}", b.dtype(), a.dtype());
@@ -93,8 +108,8 @@ pub fn gemm_packed(out: &Array, a: &Array, b: &PackedB, epilogue: &Epilogue) -> 
     solve(&b.ways()?, out, sizes, a.ndim() == 2, left, Operand::Packed(b), epilogue)
 }
 
-/// out = epilogue(a b) for operands of `dtype`, where either may exist only panel by panel. To the bit what [`gemm_packed`]
-/// gives.
+/// out = epilogue(a b) for operands of `dtype`, where either may exist only panel by panel. Bitwise equal to
+/// [`gemm_packed`].
 pub fn gemm_panels<T: Copy>(dtype: DType, out: &Array, a: Factor<T>, b: Factor<T>, epilogue: &Epilogue) -> Result<()> {
     panels_at(level(), dtype, out, a, b, epilogue)
 }
@@ -109,7 +124,7 @@ fn panels_at<T: Copy>(
 ) -> Result<()> {
     let ways = ways(dtype, out.dtype(), level)?;
     let ([m, k], [inner, n]) = (a.sizes(), b.sizes());
-    ensure!(a.fits(dtype) && b.fits(dtype), Internal, "gemm got operands of two dtypes, or one that is no matrix");
+    ensure!(a.fits(dtype) && b.fits(dtype), Internal, "gemm got operands of two dtypes, or one that is not a matrix");
     let (a_panels, b_panels) = (a.panels(), b.panels());
     let left = match (&a, &a_panels) {
         (_, Some(panels)) => Operand::Filled(panels),
@@ -161,7 +176,7 @@ fn problem<'a>(
 ) -> Result<Problem<'a>> {
     let real = !matches!(out.dtype(), DType::C32 | DType::C64 | DType::C128);
     let activates = epilogue.activation != Activation::Identity;
-    ensure!(real || !activates, Internal, "an activation of complex numbers");
+    ensure!(real || !activates, Internal, "an activation kernel received complex numbers");
     let add = epilogue.add.filter(|(_, beta)| !(ways.is_zero)(*beta));
     let (mut add_at, mut add_row, mut add_column) = (std::ptr::null(), 0, 0);
     if let Some((c, _)) = add {
@@ -191,7 +206,7 @@ fn problem<'a>(
     })
 }
 
-/// Is it the transpose that is computed? For operands in memory.
+/// Whether the transpose is computed. For operands in memory.
 fn turns(problem: &Problem<'_>) -> bool {
     match problem.n {
         1 => problem.m > 1,

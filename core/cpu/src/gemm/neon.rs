@@ -1,4 +1,4 @@
-//! Vectors of ARMv8. Integers and complex numbers take `Plain` lanes, which the compiler makes NEON of.
+//! Vectors of ARMv8. Integers and complex numbers use `Plain` lanes, which the compiler vectorizes.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "every block is one instruction, which the callers of the trait's functions promise to be there"

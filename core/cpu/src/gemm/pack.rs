@@ -1,16 +1,16 @@
-//! Packing: an operand's rows or columns, from any strides and any stored dtype, side by side in panels of
-//! the elements that tiles multiply.
+//! Packing: an operand's rows or columns, from any strides and any stored dtype, side by side in panels of the elements
+//! that tiles multiply.
 //!
 //! "Lanes" are the rows of a left operand or the columns of a right one. A panel holds, group of k after group of k,
-//! the group of each of its lanes; the lanes beyond the last and the rest of the last group are zeros. Lanes that are
-//! neighbours in memory are copied, lanes that run along k are transposed in registers, the rest goes one by one.
+//! the group of each of its lanes; missing lanes and the rest of the last group are zeros. Lanes that are adjacent in
+//! memory are copied, lanes that run along k are transposed in registers, others are copied one by one.
 
 use super::convert::Convert;
 use super::tile::prefetch;
 use crate::simd::Level;
 use std::any::TypeId;
 
-/// Where the elements of some lanes are. Steps are in elements.
+/// The location of the elements of some lanes. Steps are in elements.
 #[derive(Clone, Copy)]
 pub(super) struct Source {
     /// The first element.
@@ -28,25 +28,25 @@ impl Source {
     }
 }
 
-// SAFETY: what it points to is only read, and outlives the product it belongs to.
+// SAFETY: the operand is only read, and outlives the product that packs it.
 unsafe impl Send for Source {}
-// SAFETY: as above.
+// SAFETY: the operand is only read, so threads may share the pointer.
 unsafe impl Sync for Source {}
 
 /// Packs `lanes` lanes of `depth` elements into panels of `width` lanes, which begin `step` bytes apart.
 ///
 /// # Safety
-/// The processor has the instructions of the function's level, the source is good for the elements, and each panel has
-/// room for `depth`, rounded up to groups, times `width`.
+/// The processor has the instructions of the function's level, the source is valid for the elements, and each panel has
+/// space for `depth`, rounded up to groups, times `width`.
 pub(super) type PackFn = unsafe fn(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8, step: usize);
 
 /// Units along k that are transposed at once; a unit is a group of one lane.
 const BLOCK: usize = 16;
-/// So many rows ahead of the one that is copied memory is asked for.
+/// Number of rows by which memory is prefetched ahead of the copied row.
 const AHEAD: isize = 8;
 
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn pack<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const LEVEL: u8>(
     source: &Source,
@@ -57,13 +57,15 @@ unsafe fn pack<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const
     step: usize,
 ) {
     if source.lane == 1 && G == 1 {
-        // SAFETY: as for this function.
+        // SAFETY: the caller guarantees `lanes` x `depth` elements of the source and panels for them at `to`, as `copy`
+        // requires.
         return unsafe { copy::<T, I>(source, lanes, depth, width, to, step) };
     }
     for panel in 0..lanes.div_ceil(width) {
         let first = panel * width;
         let from = Source { at: source.offset(first as isize * source.lane, size_of::<T>()), ..*source };
-        // SAFETY: as for this function; first < lanes.
+        // SAFETY: the caller guarantees `lanes` x `depth` elements of the source and panels for them at `to`; `first`
+        // is below `lanes`.
         unsafe {
             pack_one::<T, I, G, LEVEL>(&from, width.min(lanes - first), depth, width, to.add(panel * step).cast())
         };
@@ -73,7 +75,7 @@ unsafe fn pack<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const
 /// One panel.
 ///
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn pack_one<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const LEVEL: u8>(
     source: &Source,
@@ -82,7 +84,7 @@ unsafe fn pack_one<T: Convert<I>, I: Copy + Default + 'static, const G: usize, c
     width: usize,
     to: *mut I,
 ) {
-    // SAFETY: as for this function.
+    // SAFETY: the caller guarantees `lanes` x `depth` elements of the source and a panel of `width` lanes at `to`.
     unsafe {
         if source.lane == 1 {
             interleave::<T, I, G>(source, lanes, depth, width, to);
@@ -99,7 +101,7 @@ unsafe fn pack_one<T: Convert<I>, I: Copy + Default + 'static, const G: usize, c
 /// Lanes that run along k, in groups as long as a cache line: copied run by run.
 ///
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn runs<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
@@ -108,7 +110,8 @@ unsafe fn runs<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     width: usize,
     to: *mut I,
 ) {
-    // SAFETY: lane < lanes and p < depth; the panel has room.
+    // SAFETY: every access has lane < lanes and p < depth; the caller guarantees these elements and a panel of this
+    // size.
     unsafe {
         for group in 0..depth / G {
             for lane in 0..width {
@@ -131,7 +134,7 @@ unsafe fn runs<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
 /// `from` and `to` are good for `N` elements.
 #[inline(always)]
 unsafe fn convert<T: Convert<I>, I: Copy + Default + 'static, const N: usize>(from: *const T, to: *mut I) {
-    // SAFETY: as for this function.
+    // SAFETY: the caller guarantees `N` readable elements at `from` and space for as many at the target.
     unsafe {
         let values = from.cast::<[T; N]>().read_unaligned();
         let mut converted = [I::default(); N];
@@ -142,10 +145,11 @@ unsafe fn convert<T: Convert<I>, I: Copy + Default + 'static, const N: usize>(fr
     }
 }
 
-/// Lanes that are neighbours, one element along k in a group: row by row through all panels, as memory likes it.
+/// Lanes that are adjacent in memory, one element along k in a group: copied row by row through all panels, in memory
+/// order.
 ///
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn copy<T: Convert<I>, I: Copy + Default + 'static>(
     source: &Source,
@@ -155,14 +159,15 @@ unsafe fn copy<T: Convert<I>, I: Copy + Default + 'static>(
     to: *mut u8,
     step: usize,
 ) {
-    // SAFETY: lane < lanes and p < depth; the panels have room.
+    // SAFETY: every access has lane < lanes and p < depth; the caller guarantees these elements and panels of this
+    // size.
     unsafe {
         for p in 0..depth {
             let row = source.at.cast::<T>().offset(p as isize * source.depth);
             for panel in 0..lanes.div_ceil(width) {
                 let from = row.add(panel * width);
                 let to = to.add(panel * step).cast::<I>().add(p * width);
-                // The pieces of a wide matrix's rows are far apart: no hardware sees the next one coming.
+                // The parts of a wide matrix's rows are far apart: hardware does not prefetch the next one.
                 let ahead = from.wrapping_offset(AHEAD * source.depth).cast::<u8>();
                 prefetch(ahead);
                 prefetch(ahead.wrapping_add(64));
@@ -189,10 +194,10 @@ unsafe fn copy<T: Convert<I>, I: Copy + Default + 'static>(
     }
 }
 
-/// Lanes that are neighbours, several elements along k in a group.
+/// Lanes that are adjacent in memory, several elements along k in a group.
 ///
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn interleave<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
@@ -202,7 +207,8 @@ unsafe fn interleave<T: Convert<I>, I: Copy + Default + 'static, const G: usize>
     to: *mut I,
 ) {
     let (full, full_lanes) = (depth / G, lanes - lanes % 16);
-    // SAFETY: lane < lanes and p < depth; the panel has room.
+    // SAFETY: every access has lane < lanes and p < depth; the caller guarantees these elements and a panel of this
+    // size.
     unsafe {
         for group in 0..full {
             let from = source.at.cast::<T>().offset((group * G) as isize * source.depth);
@@ -236,7 +242,7 @@ unsafe fn interleave<T: Convert<I>, I: Copy + Default + 'static, const G: usize>
 /// Any lanes, from `first` (a multiple of `G`) along k.
 ///
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn gather<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
@@ -246,15 +252,15 @@ unsafe fn gather<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     width: usize,
     to: *mut I,
 ) {
-    // SAFETY: as for this function.
+    // SAFETY: the caller guarantees the elements from `first` to `depth` and a panel of `width` lanes.
     unsafe { gather_lanes::<T, I, G>(source, lanes, first..depth, width, width, to) }
 }
 
-/// Any lanes, into the first `filled` lanes of a panel, one by one. Words may be less aligned than they are alone: a complex
-/// number is packed as one.
+/// Any lanes, into the first `filled` lanes of a panel, one by one. Words may be less aligned than they are alone: a
+/// complex number is packed as one.
 ///
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
@@ -264,7 +270,8 @@ unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default + 'static, const G: usiz
     width: usize,
     to: *mut I,
 ) {
-    // SAFETY: lane < lanes and p < depth; the panel has room.
+    // SAFETY: every access has lane < lanes and p < depth; the caller guarantees these elements and a panel of this
+    // size.
     unsafe {
         for p in depth.start..depth.end.next_multiple_of(G) {
             let from = source.at.cast::<T>().offset(p as isize * source.depth);
@@ -285,7 +292,7 @@ unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default + 'static, const G: usiz
 /// Lanes that run along k: squares of units are read along k and written across.
 ///
 /// # Safety
-/// As for [`PackFn`].
+/// The contract of [`PackFn`].
 #[inline(always)]
 unsafe fn transpose<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const LEVEL: u8>(
     source: &Source,
@@ -296,7 +303,8 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default + 'static, const G: usize, 
 ) {
     let full = depth / (BLOCK * G) * (BLOCK * G);
     let as_stored = TypeId::of::<T>() == TypeId::of::<I>();
-    // SAFETY: lane < lanes and p < depth; the panel has room.
+    // SAFETY: every access has lane < lanes and p < depth; the caller guarantees these elements and a panel of this
+    // size.
     unsafe {
         for first in (0..width).step_by(BLOCK) {
             let filled = BLOCK.min(width - first);
@@ -307,7 +315,7 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default + 'static, const G: usize, 
             for p in (0..full).step_by(BLOCK * G) {
                 for lane in 0..height {
                     let units = from.offset(lane as isize * source.lane).add(p);
-                    // So many streams at once are more than hardware follows.
+                    // More concurrent streams than hardware prefetches.
                     prefetch(units.wrapping_add(4 * BLOCK * G).cast());
                     if as_stored {
                         rows[lane] = units.cast();
@@ -335,10 +343,11 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default + 'static, const G: usize, 
 /// Writes a square of units of 32 bits transposed: `lanes` units in each of [`BLOCK`] rows, `width` apart.
 ///
 /// # Safety
-/// Each of `rows` has a whole row of units, those written have room, the processor has the level's instructions.
+/// Each of `rows` has a whole row of units, the target rows have space for them, and the processor has the level's
+/// instructions.
 #[inline(always)]
 unsafe fn turn32<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u32, width: usize) {
-    // SAFETY: as for this function.
+    // SAFETY: the caller guarantees a square of `BLOCK` x `BLOCK` elements at both addresses and the instruction set.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if LEVEL == Level::Avx512 as u8 {
@@ -352,13 +361,13 @@ unsafe fn turn32<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *
     }
 }
 
-/// As [`turn32`], for units of 64 bits.
+/// Like [`turn32`], for units of 64 bits.
 ///
 /// # Safety
-/// As for [`turn32`].
+/// The contract of [`turn32`].
 #[inline(always)]
 unsafe fn turn64<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u64, width: usize) {
-    // SAFETY: as for this function.
+    // SAFETY: the caller guarantees a square of `BLOCK` x `BLOCK` elements at both addresses and the instruction set.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if LEVEL == Level::Avx512 as u8 {
@@ -369,10 +378,10 @@ unsafe fn turn64<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *
 }
 
 /// # Safety
-/// As for [`turn32`].
+/// The contract of [`turn32`].
 #[inline(always)]
 unsafe fn turn<U: Copy>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut U, width: usize) {
-    // SAFETY: as for this function.
+    // SAFETY: the caller guarantees a square of `BLOCK` x `BLOCK` elements at both addresses.
     unsafe {
         for p in 0..BLOCK {
             for (lane, row) in rows.iter().enumerate().take(lanes) {
@@ -382,11 +391,11 @@ unsafe fn turn<U: Copy>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut U, wid
     }
 }
 
-/// Packs the right operand of products of bytes: the left bytes are raised by 128 to be unsigned, so each column
-/// starts from -128 times the sum of its bytes, which stands before its elements.
+/// Packs the right operand of int8 products: the left bytes are offset by 128 to be unsigned, so each column starts
+/// from -128 times the sum of its bytes, which precedes its elements.
 ///
 /// # Safety
-/// As for [`PackFn`]; the panel has room for `width` sums more.
+/// The contract of [`PackFn`]; the panel has space for `width` more sums.
 #[inline(always)]
 unsafe fn pack_raised<const LEVEL: u8>(
     source: &Source,
@@ -396,7 +405,8 @@ unsafe fn pack_raised<const LEVEL: u8>(
     to: *mut u8,
     step: usize,
 ) {
-    // SAFETY: as for this function; the sums are aligned, as panels begin at multiples of 64 bytes.
+    // SAFETY: the caller guarantees source and panels as `pack` requires; the sums are aligned, as panels begin at
+    // multiples of 64 bytes.
     unsafe {
         pack::<i8, i8, 4, LEVEL>(source, lanes, depth, width, to.add(4 * width), step);
         for panel in 0..lanes.div_ceil(width) {
@@ -420,7 +430,7 @@ unsafe fn pack_raised<const LEVEL: u8>(
 /// Packs groups of `G`, and fills up with zeros to a multiple of `FULL` along k.
 ///
 /// # Safety
-/// As for [`PackFn`], with AVX-512; the panel has room for what is filled up.
+/// The contract of [`PackFn`], with AVX-512; the panel has space for the padding.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
 pub(super) unsafe fn padded<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const FULL: usize>(
@@ -432,7 +442,7 @@ pub(super) unsafe fn padded<T: Convert<I>, I: Copy + Default + 'static, const G:
     step: usize,
 ) {
     let (done, all) = (depth.next_multiple_of(G) * width, depth.next_multiple_of(FULL) * width);
-    // SAFETY: as for this function; zeros are elements.
+    // SAFETY: the caller guarantees source and panels as `pack` requires; the zeroed padding holds valid elements.
     unsafe {
         pack::<T, I, G, { Level::Avx512 as u8 }>(source, lanes, depth, width, to, step);
         for panel in 0..lanes.div_ceil(width) {
@@ -444,7 +454,7 @@ pub(super) unsafe fn padded<T: Convert<I>, I: Copy + Default + 'static, const G:
 macro_rules! compiled {
     ($(#[$meta:meta])* $name:ident, $raised:ident, $level:ident) => {
         /// # Safety
-        /// As for [`PackFn`].
+        /// The contract of [`PackFn`].
         $(#[$meta])*
         pub(super) unsafe fn $name<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
             source: &Source,
@@ -454,12 +464,12 @@ macro_rules! compiled {
             to: *mut u8,
             step: usize,
         ) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees source and panels as `pack` requires, and a processor with this level.
             unsafe { pack::<T, I, G, { Level::$level as u8 }>(source, lanes, depth, width, to, step) }
         }
 
         /// # Safety
-        /// As for [`PackFn`].
+        /// The contract of [`PackFn`].
         $(#[$meta])*
         pub(super) unsafe fn $raised(
             source: &Source,
@@ -469,7 +479,8 @@ macro_rules! compiled {
             to: *mut u8,
             step: usize,
         ) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees source and panels as `pack_raised` requires, and a processor with this
+            // level.
             unsafe { pack_raised::<{ Level::$level as u8 }>(source, lanes, depth, width, to, step) }
         }
     };

@@ -1,4 +1,4 @@
-//! Operands that are not matrices in memory: packed once and used often, or made panel by panel.
+//! Operands that are not matrices in memory: packed once and used often, or generated panel by panel.
 
 use super::blocking::Depth;
 use super::driver::{Fill, Operand, pack_panel, right_panel_bytes};
@@ -9,7 +9,8 @@ use crate::simd::{Level, level};
 use rushlight_base::{DType, Result, Storage, ensure};
 use std::ops::Range;
 
-/// The right operand of products, packed for the tiles of this processor: what a layer does with its weights once.
+/// The right operand of products, packed for the tiles of this processor: for example the weights of a layer, packed
+/// once.
 pub struct PackedB {
     panels: Storage,
     k: usize,
@@ -59,7 +60,7 @@ impl PackedB {
         self.dtype
     }
 
-    /// The ways it was packed for.
+    /// The tables for which it was packed.
     pub(super) fn ways(&self) -> Result<Ways> {
         ways(self.dtype, self.out, self.level)
     }
@@ -74,32 +75,32 @@ impl PackedB {
     }
 }
 
-/// An operand that exists only panel by panel: the unfolded image of a convolution, say.
+/// An operand that exists only panel by panel, such as the unfolded image of a convolution.
 ///
-/// "Lanes" are the rows of a left operand or the columns of a right one. `T` has as many bytes as an element, and is no more
-/// aligned: panels are filled with what is moved, not computed. All zeros is a value of it.
+/// "Lanes" are the rows of a left operand or the columns of a right one. `T` has the size of an element, and at most
+/// its alignment: panels are filled with elements that are moved, not computed. All-zero bytes are a valid value of it.
 pub trait Panels<T: Copy>: Sync {
     /// Writes the elements of `lanes` for each k of `depth` into `panel`: lane `i` of the `p`-th k belongs at
     /// `panel[p * width + i]`. The panel is all zeros before. Called once for each panel, from several threads.
     fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize);
 }
 
-/// The bytes of what a `Panels` fills.
+/// The bytes that a `Panels` fills.
 pub(super) struct Erased<'a, T: Copy>(pub &'a dyn Panels<T>);
 
 impl<T: Copy> Fill for Erased<'_, T> {
     unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize) {
-        // SAFETY: the caller gives room for as many elements, all of them zero, which is a value.
+        // SAFETY: the caller provides `depth.len() * width` zeroed elements at `to`, and zero is a valid element.
         let panel = unsafe { std::slice::from_raw_parts_mut(to.cast::<T>(), depth.len() * width) };
         self.0.fill(lanes, depth, panel, width);
     }
 }
 
-/// An operand of a product: a matrix, or something that is filled in panel by panel.
+/// An operand of a product: a matrix, or a source that fills panels.
 pub enum Factor<'a, T: Copy> {
     /// A matrix in memory.
     Matrix(&'a Array<'a>),
-    /// Sizes of the matrix, and who fills its panels.
+    /// Sizes of the matrix, and the source that fills its panels.
     Panels([usize; 2], &'a dyn Panels<T>),
 }
 
@@ -111,7 +112,7 @@ impl<'a, T: Copy> Factor<'a, T> {
         }
     }
 
-    /// Is it a matrix of `dtype`?
+    /// Whether it is a matrix of `dtype`.
     pub(super) fn fits(&self, dtype: DType) -> bool {
         match self {
             Factor::Matrix(matrix) => matrix.ndim() == 2 && matrix.dtype() == dtype,

@@ -36,7 +36,7 @@ trait Value: Element {
     fn make(re: f64, im: f64) -> Self;
     /// As a complex double.
     fn read(self) -> Complex<f64>;
-    /// How far a sum of `k` products of numbers up to 1 may be off. None: exact, in wrapping arithmetic.
+    /// The allowed error of a sum of `k` products of numbers up to 1. None: exact, in wrapping arithmetic.
     fn tolerance(k: usize) -> Option<f64>;
     /// An integer result, wrapped to the type.
     fn wrap(value: f64) -> f64 {
@@ -73,7 +73,7 @@ macro_rules! integer_values {
     ($($type:ty),*) => {$(
         impl Value for $type {
             fn make(re: f64, im: f64) -> $type {
-                // All bytes, so that groups wrap as they should.
+                // All bytes, so that groups wrap.
                 (re * 128.0) as i64 as $type ^ ((im * 128.0) as i64 as $type & 0x7f)
             }
             fn read(self) -> Complex<f64> {
@@ -132,12 +132,12 @@ impl<T: Value> Matrix<T> {
     }
 
     fn stack(&mut self) -> Array<'_> {
-        // SAFETY: the vector holds as many elements as the sizes and strides say.
+        // SAFETY: the vector was allocated for exactly these sizes and strides and outlives the array.
         unsafe { Array::new(self.values.as_mut_ptr().cast(), T::DTYPE, &self.sizes, &self.strides) }
     }
 
     fn matrix(&mut self) -> Array<'_> {
-        // SAFETY: as above.
+        // SAFETY: the first matrix of the stack: the vector holds all elements of these sizes and strides.
         unsafe { Array::new(self.values.as_mut_ptr().cast(), T::DTYPE, &self.sizes[1..], &self.strides[1..]) }
     }
 
@@ -147,7 +147,7 @@ impl<T: Value> Matrix<T> {
     }
 }
 
-/// alpha a b + beta c at one place, in doubles.
+/// alpha a b + beta c at one position, in double precision.
 fn expected<T: Value>(a: &Matrix<T>, b: &Matrix<T>, at: [usize; 3], k: usize) -> Complex<f64> {
     (0..k).map(|p| a.get(at[0], at[1], p).read() * b.get(at[0], p, at[2]).read()).sum()
 }
@@ -197,7 +197,7 @@ fn products_of<T: Value>(rounds: usize) {
             let what = format!("{} at {}", T::DTYPE, level.name());
             gemm_at(level, &out.matrix(), &a.matrix(), &b.matrix(), &Epilogue::default()).unwrap();
             check(&a, &b, &out, k, &what, |_, sum| sum);
-            // A row, a column, a number, or a matrix is added; with factors where the type has halves.
+            // A row, a column, a scalar, or a matrix is added; with factors if the type is half precision.
             let shape = [[1, 1, n], [1, m, 1], [1, 1, 1], [1, m, n]][addend];
             let mut c = Matrix::<T>::random(&mut random, shape, round + 1);
             let (alpha, beta) = if round % 3 == 0 { (1, 1) } else { (2, 3) };
@@ -228,7 +228,7 @@ fn floats_at_every_level() {
 }
 
 #[test]
-fn halves_at_every_level() {
+fn half_precision_at_every_level() {
     products_of::<f16>(25);
     products_of::<bf16>(25);
 }
@@ -288,7 +288,7 @@ fn bytes_into_32_bits() {
 }
 
 #[test]
-fn an_output_that_is_also_what_is_added_and_a_relu_that_keeps_nan() {
+fn an_output_that_is_also_the_addend_and_a_relu_that_keeps_nan() {
     let mut a = Matrix::<f32> { values: vec![1.0, f32::NAN, -1.0], sizes: [1, 3, 1], strides: [3, 1, 1] };
     let mut b = Matrix::<f32> { values: vec![2.0], sizes: [1, 1, 1], strides: [1, 1, 1] };
     let mut out = Matrix::<f32> { values: vec![1.0, 1.0, 1.0], sizes: [1, 3, 1], strides: [3, 1, 1] };
@@ -352,7 +352,7 @@ impl<T: Value> Panels<T> for Copied<'_, T> {
     }
 }
 
-/// Bits of the elements: equal to the bit, whatever they are.
+/// Bits of the elements: compared bitwise.
 fn bits<T: Value>(matrix: &Matrix<T>) -> Vec<String> {
     matrix.values.iter().map(|value| format!("{:?}", value.read())).collect()
 }
@@ -383,7 +383,7 @@ fn packed_and_filled_like_plain<T: Value>() {
 }
 
 #[test]
-fn packed_and_filled_operands_give_the_same_to_the_bit() {
+fn packed_and_filled_operands_are_bitwise_equal() {
     packed_and_filled_like_plain::<f32>();
     packed_and_filled_like_plain::<f64>();
     packed_and_filled_like_plain::<bf16>();
@@ -428,7 +428,7 @@ fn same_on_any_threads<T: Value>(shapes: &[(usize, usize, usize)]) {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_to_the_bit() {
+fn results_are_bitwise_equal_for_any_number_of_threads() {
     let shapes = [
         (200, 150, 600),
         (1, 3000, 700),

@@ -1,9 +1,9 @@
-//! Products of few rows: all memory and no arithmetic.
+//! Products of few rows, which are limited by memory bandwidth.
 //!
-//! A row times a matrix streams the matrix once, as it lies. Where its rows are neighbours in memory, they are added
-//! up, a few at a time, into a chunk of sums that stays in the cache ([`add_rows`]); where its columns run along k,
-//! products are summed in the lanes of registers ([`dots`]), for a few rows at once. The first adds in the order of
-//! the tiles, to the bit; the second in one of its own. Everything else is `driver`'s.
+//! A row times a matrix streams the matrix once, in place. If its rows are adjacent in memory, they are accumulated, a
+//! few at a time, into a chunk of sums that stays in the cache ([`add_rows`]); if its columns run along k, products are
+//! summed in the lanes of registers ([`dots`]), for a few rows at once. The first adds in the order of the tiles,
+//! bitwise; the second in its own order. Everything else uses `driver`.
 
 use super::blocking::{Depth, SHARES, worthwhile};
 use super::driver::{Operand, Problem, each};
@@ -12,6 +12,7 @@ use super::lanes::{Stream, Vector};
 use super::pack::Source;
 use super::tile::prefetch;
 use super::ways::Ways;
+use crate::scratch::Shortage;
 use crate::shared::Shared;
 use crate::simd::Level;
 use rushlight_base::runtime::num_threads;
@@ -28,7 +29,7 @@ use super::x86;
 
 /// The most rows of a product that is thin where both operands run along k.
 const ROWS: usize = 128;
-/// Of more rows than these only a long k pays for adding up lanes, as long as the rows stay in the second-level cache.
+/// With more rows than this, summing in lanes only pays for a long k whose rows stay in the second-level cache.
 const FEW_ROWS: usize = 16;
 const LONG: usize = 256;
 const ROWS_BYTES: usize = 768 << 10;
@@ -48,7 +49,7 @@ struct Rows {
     matrix_step: isize,
     depth: usize,
     columns: usize,
-    /// Room for the sums.
+    /// Buffer for the sums.
     sums: *mut u8,
 }
 
@@ -87,26 +88,29 @@ pub(super) struct Thin {
 macro_rules! compiled {
     ($(#[$meta:meta])* $rows:ident, $join:ident, $dots:ident, tiles of $tall:literal and $low:literal rows) => {
         /// # Safety
-        /// As for [`add_rows`].
+        /// The contract of [`add_rows`].
         $(#[$meta])*
         unsafe fn $rows<V: Stream<T>, T>(rows: &Rows) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees the pointers and sizes in `rows` and the instruction set; both functions
+            // have the same contract.
             unsafe { add_rows::<V, T>(rows) }
         }
 
         /// # Safety
-        /// As for [`add_blocks`].
+        /// The contract of [`add_blocks`].
         $(#[$meta])*
         unsafe fn $join<V: Vector>(blocks: &Blocks) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees the pointers and sizes in `blocks` and the instruction set; both functions
+            // have the same contract.
             unsafe { add_blocks::<V>(blocks) }
         }
 
         /// # Safety
-        /// As for [`dots`].
+        /// The contract of [`dots`].
         $(#[$meta])*
         unsafe fn $dots<V: Stream<T>, T>(arguments: &Dots) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees the pointers and sizes in `arguments` and the instruction set; both
+            // functions have the same contract.
             unsafe { dots::<V, T, $tall, $low>(arguments) }
         }
     };
@@ -129,7 +133,7 @@ compiled! {
 }
 
 impl Thin {
-    /// The functions for `dtype` at `level`, if it has some.
+    /// The functions for `dtype` at `level`, if there are any.
     pub fn of(dtype: DType, level: Level) -> Option<Thin> {
         macro_rules! thin {
             ($rows:ident, $join:ident, $dots:ident, $vector:ty, $of:ty) => {
@@ -169,7 +173,7 @@ unsafe fn add_rows<V: Stream<T>, T>(rows: &Rows) {
     let (vector, matrix) = (rows.vector.cast::<T>(), rows.matrix.cast::<T>());
     let block = rows.sums.cast::<V::Sum>();
     let full = rows.columns - rows.columns % V::LANES;
-    // SAFETY: p < depth and column < columns.
+    // SAFETY: every access has p < depth and column < columns, for which the caller guarantees elements.
     unsafe {
         let mut p = 0;
         while p < rows.depth {
@@ -208,7 +212,8 @@ unsafe fn add_blocks<V: Vector>(blocks: &Blocks) {
     let sums = blocks.sums.cast::<V::Sum>();
     for column in (0..blocks.columns).step_by(V::LANES) {
         let count = V::LANES.min(blocks.columns - column);
-        // SAFETY: column + count <= columns, block < count.
+        // SAFETY: every access has column + count <= columns and block < count, for which the caller guarantees
+        // elements.
         unsafe {
             let mut total = V::read(sums.add(column), count);
             for block in 1..blocks.count {
@@ -222,7 +227,7 @@ unsafe fn add_blocks<V: Vector>(blocks: &Blocks) {
 /// Eight rows' share of a vector of sums.
 ///
 /// # Safety
-/// As for [`add_rows`].
+/// The contract of [`add_rows`].
 #[inline(always)]
 unsafe fn add_eight<V: Stream<T>, T>(
     rows: &Rows,
@@ -233,12 +238,12 @@ unsafe fn add_eight<V: Stream<T>, T>(
     column: usize,
     count: usize,
 ) {
-    // SAFETY: column + count <= columns.
+    // SAFETY: every access has column + count <= columns, for which the caller guarantees elements.
     unsafe {
         let mut sums = if first { V::zero() } else { V::resume(block.add(column), count) };
         for (i, &factor) in factors.iter().enumerate() {
             let row = from.offset(i as isize * rows.matrix_step).add(column);
-            // The rows that come next, not the next columns of these: rows are short, and processors see those coming.
+            // Prefetches the next rows, not the next columns of these: rows are short, and processors predict those.
             prefetch(row.wrapping_offset(8 * rows.matrix_step).cast());
             sums = sums.mul_add(factor, V::stream(row, count));
         }
@@ -247,14 +252,14 @@ unsafe fn add_eight<V: Stream<T>, T>(
 }
 
 /// # Safety
-/// As for [`add_rows`].
+/// The contract of [`add_rows`].
 #[inline(always)]
 unsafe fn dots<V: Stream<T>, T, const TALL: usize, const LOW: usize>(d: &Dots) {
     // Either all rows stay in the first-level cache while columns pass by, or a tile's share of k of them does.
     let stay = d.rows <= TALL || d.rows * d.depth * size_of::<T>() <= LEFT_BYTES;
     let block = if stay { d.depth } else { LEFT_BYTES / TALL / size_of::<T>() }.max(1);
     let (full, together) = (d.columns - d.columns % 4, if stay { 4 } else { d.columns });
-    // SAFETY: as for this function; rows, columns and k below theirs.
+    // SAFETY: rows, columns and k stay below the sizes in `d`, for which the caller guarantees elements.
     unsafe {
         for start in (0..d.depth).step_by(block) {
             let depth = start..d.depth.min(start + block);
@@ -273,7 +278,7 @@ unsafe fn dots<V: Stream<T>, T, const TALL: usize, const LOW: usize>(d: &Dots) {
 /// All rows times fours of columns, a tile's rows after the other.
 ///
 /// # Safety
-/// As for [`add_rows`].
+/// The contract of [`add_rows`].
 #[inline(always)]
 unsafe fn dot_rows<V: Stream<T>, T, const TALL: usize, const LOW: usize>(
     d: &Dots,
@@ -283,7 +288,7 @@ unsafe fn dot_rows<V: Stream<T>, T, const TALL: usize, const LOW: usize>(
     let mut row = 0;
     while row < d.rows {
         let left = d.rows - row;
-        // Not the tallest where two lower ones leave fewer single rows.
+        // Not the tallest tile if two lower ones leave fewer single rows.
         let height = if left >= TALL && left / 2 != LOW {
             TALL
         } else if left >= LOW {
@@ -292,7 +297,7 @@ unsafe fn dot_rows<V: Stream<T>, T, const TALL: usize, const LOW: usize>(
             1
         };
         for column in columns.clone().step_by(4) {
-            // SAFETY: row + height <= rows, column + 4 <= columns.
+            // SAFETY: row + height <= rows and column + 4 <= columns, for which the caller guarantees elements.
             unsafe {
                 if height == TALL {
                     dot_tile::<V, T, TALL, 4>(d, depth, row, column);
@@ -310,7 +315,7 @@ unsafe fn dot_rows<V: Stream<T>, T, const TALL: usize, const LOW: usize>(
 /// `M` rows times `N` columns, along a block of k: the first block's sums are written, others' added.
 ///
 /// # Safety
-/// As for [`add_rows`].
+/// The contract of [`add_rows`].
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
 unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(
@@ -319,14 +324,15 @@ unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(
     first: usize,
     column: usize,
 ) {
-    // SAFETY: first + M <= rows, column + N <= columns, depth within d.depth.
+    // SAFETY: first + M <= rows, column + N <= columns and the depth is within d.depth, for which the caller guarantees
+    // elements.
     unsafe {
         let left = d.left.cast::<T>().offset(first as isize * d.left_step).add(depth.start);
         let right = d.right.cast::<T>().offset(column as isize * d.right_step).add(depth.start);
         let mut sums = [[[V::zero(); N]; M]; 2];
         let mut p = 0;
         if M * N <= 4 {
-            // Two sets of sums: one alone would wait for its own additions.
+            // Two sets of sums: with one, each addition would wait for the previous one.
             while p + 2 * V::LANES <= depth.len() {
                 dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), V::LANES);
                 let next = p + V::LANES;
@@ -349,7 +355,7 @@ unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(
                 }
             }
             let out = d.sums.cast::<V::Sum>().add((first + i) * DOT_COLUMNS + column);
-            // Of the blocks before; a register may be shorter than a row of the tile.
+            // The sums of the previous blocks; a register may be shorter than a row of the tile.
             let mut before = [V::zero().total(); N];
             if depth.start > 0 {
                 for j in (0..N).step_by(V::LANES) {
@@ -376,7 +382,7 @@ unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(
 /// One vector's worth of k, for every sum of a tile.
 ///
 /// # Safety
-/// As for [`add_rows`].
+/// The contract of [`add_rows`].
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
 unsafe fn dot_step<V: Stream<T>, T, const M: usize, const N: usize>(
@@ -386,7 +392,7 @@ unsafe fn dot_step<V: Stream<T>, T, const M: usize, const N: usize>(
     right: *const T,
     count: usize,
 ) {
-    // SAFETY: as for this function.
+    // SAFETY: the caller guarantees one vector at each of the `M` and `N` addresses.
     unsafe {
         let mut columns = [V::stream(right, 0); N];
         for j in 0..N {
@@ -401,43 +407,43 @@ unsafe fn dot_step<V: Stream<T>, T, const M: usize, const N: usize>(
     }
 }
 
-/// How a thin product is computed.
+/// The method of a thin product.
 #[derive(Clone, Copy)]
-pub(super) enum Road {
+pub(super) enum Kind {
     /// The rows of the matrix are added up.
     Sums,
     /// Products are summed in the lanes; of the problem, or of its transpose.
     Dots { transposed: bool },
 }
 
-/// The road of a product, if it is thin. Shapes and strides decide, not addresses.
-pub(super) fn road(p: &Problem<'_>, ways: &Ways) -> Option<Road> {
+/// The method of a product, if it is thin. Shapes and strides decide, not addresses.
+pub(super) fn kind(p: &Problem<'_>, ways: &Ways) -> Option<Kind> {
     let (Some(_), Operand::Strided(left), Operand::Strided(right)) = (ways.thin, p.left, p.right) else {
         return None;
     };
     if p.m == 1 && right.lane == 1 && p.n > 1 {
-        return Some(Road::Sums);
+        return Some(Kind::Sums);
     }
     let along = right.depth == 1 && (left.depth == 1 || p.m == 1);
     let rows = p.m.min(p.n);
-    // Kernels that multiply several elements at once, or elements that have to be converted, do better in tiles.
+    // Types that are multiplied in groups or have to be converted are faster in tiles.
     let simple = ways.kernels.group == 1 && ways.kernels.in_bytes == ways.element;
     let worthwhile = match rows <= FEW_ROWS {
         true => p.k >= 8,
         false => simple && rows <= ROWS && p.k >= LONG && rows * p.k * ways.element <= ROWS_BYTES,
     };
-    (along && worthwhile).then_some(Road::Dots { transposed: p.m > p.n && left.depth == 1 })
+    (along && worthwhile).then_some(Kind::Dots { transposed: p.m > p.n && left.depth == 1 })
 }
 
-/// Computes `p` if it is thin, on this thread only if `serial`, and says whether it was.
+/// Computes `p` if it is thin, on this thread only if `serial`. Returns whether it was computed.
 pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<bool> {
-    let (Some(road), Some(thin)) = (road(p, ways), ways.thin) else { return Ok(false) };
+    let (Some(kind), Some(thin)) = (kind(p, ways), ways.thin) else { return Ok(false) };
     let (Operand::Strided(left), Operand::Strided(right)) = (p.left, p.right) else { return Ok(false) };
     let threads = if serial { 1 } else { worthwhile(p.m.saturating_mul(p.n).saturating_mul(p.k), num_threads()) };
-    match road {
-        Road::Sums => add_up(p, ways, &thin, left, right, threads)?,
-        Road::Dots { transposed: false } => dot_products(p, ways, &thin, left, right, threads)?,
-        Road::Dots { transposed: true } => {
+    match kind {
+        Kind::Sums => add_up(p, ways, &thin, left, right, threads)?,
+        Kind::Dots { transposed: false } => dot_products(p, ways, &thin, left, right, threads)?,
+        Kind::Dots { transposed: true } => {
             let mut turned = *p;
             (turned.left, turned.right) = (Operand::Strided(right), Operand::Strided(left));
             (turned.m, turned.n) = (p.n, p.m);
@@ -449,9 +455,9 @@ pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<boo
     Ok(true)
 }
 
-/// Room for sums, on the stack.
+/// Buffer for sums, on the stack.
 #[repr(C, align(64))]
-struct Room<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
+struct Buffer<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
 
 fn add_up(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source, threads: usize) -> Result<()> {
     let (depth, sum_bytes) = (Depth::new(ways.kernels, p.k), ways.kernels.sum_bytes);
@@ -459,10 +465,10 @@ fn add_up(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source
     let together = p.n.div_ceil(pieces).next_multiple_of(32).min(COLUMNS);
     let chunks = p.n.div_ceil(together);
     let columns = |chunk: usize| chunk * together..p.n.min((chunk + 1) * together);
-    // Each block's sums have a row, so that blocks may run at once and are added in order.
+    // Each block has a row of sums, so that blocks may run concurrently and are added in order.
     let sums = Storage::allocate(depth.blocks * p.n * sum_bytes)?;
     if p.k == 0 {
-        // SAFETY: zeros are sums.
+        // SAFETY: the buffer holds `p.n` sums, and all-zero bytes are a valid sum.
         unsafe { sums.data().write_bytes(0, p.n * sum_bytes) };
     }
     let sums = Shared::new(sums.data());
@@ -478,12 +484,12 @@ fn add_up(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source
             columns: columns.len(),
             sums: sums.get().wrapping_add((index * p.n + columns.start) * sum_bytes),
         };
-        // SAFETY: the columns and the range lie within the operands; the room holds the block's columns.
+        // SAFETY: columns and range are inside the operands; the buffer holds the block's columns.
         unsafe { (thin.rows)(&rows) };
     })?;
     let blocks = Blocks { sums: sums.get(), step: p.n, count: depth.blocks, columns: p.n };
     if depth.blocks > 1 {
-        // SAFETY: the room holds a row for each block.
+        // SAFETY: the buffer holds a row of sums for each block.
         unsafe { (thin.join)(&blocks) };
     }
     store(p, ways, (sums.get(), p.n), 1, 0, p.n);
@@ -491,14 +497,14 @@ fn add_up(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source
 }
 
 fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source, threads: usize) -> Result<()> {
-    // A single row with gaps is brought together first: it is read for every column.
+    // A single row with gaps is copied first, because it is read for every column.
     let mut gathered = None;
     let mut from = left;
     if left.depth != 1 {
         let row = Storage::allocate(p.k * ways.element)?;
         for k in 0..p.k {
             let element = left.offset(k as isize * left.depth, ways.element);
-            // SAFETY: k is within the row, and within the room for it.
+            // SAFETY: k is within the row, and within the buffer.
             unsafe { element.copy_to_nonoverlapping(row.data().add(k * ways.element), ways.element) };
         }
         from = Source { at: row.data(), lane: 0, depth: 1 };
@@ -509,10 +515,19 @@ fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: 
         1 => DOT_COLUMNS,
         _ => p.n.div_ceil(SHARES * threads).next_multiple_of(DOT_COLUMNS / 2).min(DOT_COLUMNS),
     };
+    let (sum_bytes, shortage) = (p.m * DOT_COLUMNS * 8, Shortage::new());
     each(p.n.div_ceil(together), threads, &|share| {
         let column = share * together;
         let columns = together.min(p.n - column);
-        let mut sums = MaybeUninit::<Room<{ DOT_COLUMNS * ROWS * 8 }>>::uninit();
+        let mut on_stack = MaybeUninit::<Buffer<{ DOT_COLUMNS * FEW_ROWS * 8 }>>::uninit();
+        let scratch;
+        let sums: *mut u8 = if sum_bytes <= size_of_val(&on_stack) {
+            on_stack.as_mut_ptr().cast()
+        } else {
+            let Some(block) = shortage.scratch(sum_bytes) else { return };
+            scratch = block;
+            scratch.start()
+        };
         let dots = Dots {
             left: from.offset(0, 1),
             left_step: from.lane,
@@ -521,17 +536,17 @@ fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: 
             right_step: right.lane,
             columns,
             depth: p.k,
-            sums: sums.as_mut_ptr().cast(),
+            sums,
         };
-        // SAFETY: the columns lie within the operand; the room holds a share's sums.
+        // SAFETY: the columns are inside the operand; the buffer holds a share's sums.
         unsafe { (thin.dots)(&dots) };
-        store(p, ways, (sums.as_mut_ptr().cast(), DOT_COLUMNS), p.m, column, columns);
+        store(p, ways, (sums, DOT_COLUMNS), p.m, column, columns);
     })?;
     drop(gathered);
-    Ok(())
+    shortage.check()
 }
 
-/// Finishes rows of sums that are so far apart.
+/// Finishes rows of sums at this distance.
 fn store(p: &Problem<'_>, ways: &Ways, (sums, step): (*mut u8, usize), rows: usize, column: usize, columns: usize) {
     let bytes = ways.out_bytes as isize;
     let add = match p.add.is_null() {
@@ -553,6 +568,6 @@ fn store(p: &Problem<'_>, ways: &Ways, (sums, step): (*mut u8, usize), rows: usi
         beta: p.beta,
         activation: p.activation,
     };
-    // SAFETY: the columns lie within the output, and the room holds their sums.
+    // SAFETY: the columns are inside the output, and the buffer holds their sums.
     unsafe { (ways.finish)(&finish) }
 }

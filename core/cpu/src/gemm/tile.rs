@@ -1,11 +1,11 @@
 //! The tile of a product: a few rows by a few vectors of sums that stay in registers while k runs.
 //!
-//! Written once over [`Vector`]; a [`Kernels`] is what it becomes for one arithmetic at one level, a table of
-//! functions by the tile's size. `driver` cuts products into tiles.
+//! Written once over [`Vector`]; a [`Kernels`] is the result for one arithmetic at one level, a table of functions by
+//! tile size. `driver` splits products into tiles.
 
 use super::lanes::Vector;
 
-/// What a tile reads and writes. Steps are in bytes.
+/// Inputs and outputs of a tile. Steps are in bytes.
 pub(super) struct Tile {
     /// Groups along k.
     pub depth: usize,
@@ -16,22 +16,22 @@ pub(super) struct Tile {
     /// The right operand, and the step to its next group along k.
     pub right: *const u8,
     pub right_step: isize,
-    /// Where the sums go.
+    /// The destination of the sums.
     pub out: *mut u8,
     pub out_row: isize,
-    /// What is added to them: nothing where it is null.
+    /// The addend: none if it is null.
     pub add: *const u8,
     pub add_row: isize,
     /// Rows that are written: at most the height of the function.
     pub rows: usize,
-    /// Columns that are written: more than fit one vector less than the function's.
+    /// Columns that are written: the last vector of the tile has at least one.
     pub columns: usize,
 }
 
-/// So many groups of k ahead of their use rows of an operand in place are asked for.
+/// Rows of an operand in place are prefetched this many groups of k ahead.
 const AHEAD: isize = 16;
 
-/// So many groups of k take as long as the place of the sums needs to come from memory.
+/// This many groups of k take as long as loading the sums from memory.
 const LONG: usize = 32;
 
 /// Computes a tile.
@@ -43,7 +43,7 @@ pub(super) type TileFn = unsafe fn(&Tile);
 /// The most vectors side by side in a tile.
 pub(super) const WIDEST: usize = 3;
 
-/// Functions that switch registers on and off.
+/// Functions that enable and disable registers.
 pub(super) type Switches = (unsafe fn(), unsafe fn());
 
 /// One arithmetic at one level.
@@ -60,16 +60,16 @@ pub(super) struct Kernels {
     pub in_bytes: usize,
     /// Bytes of a sum.
     pub sum_bytes: usize,
-    /// Do panels of the right operand begin with a row of sums?
+    /// Whether panels of the right operand begin with a row of sums.
     pub head: bool,
     /// Heights of packed tiles are multiples of this.
     pub height_step: usize,
     /// Tiles of packed operands: `[height / height_step - 1][vectors - 1]`.
     pub packed: &'static [[TileFn; WIDEST]],
-    /// Tiles of operands as they lie, `[height - 1][vectors - 1]`, where the right one's columns are neighbours. Not
-    /// for every arithmetic.
+    /// Tiles of operands in place, `[height - 1][vectors - 1]`, for a right operand with adjacent columns. Not for
+    /// every arithmetic.
     pub direct: &'static [[TileFn; WIDEST]],
-    /// For registers that tiles need.
+    /// Functions that enable and disable the registers of the tiles.
     pub registers: Option<Switches>,
 }
 
@@ -77,7 +77,7 @@ impl Kernels {
     /// Runs `body`, which computes tiles, with their registers switched on.
     #[inline(always)]
     pub fn with_registers(&self, body: impl FnOnce()) {
-        // SAFETY: kernels are only handed out for processors that have what they need.
+        // SAFETY: kernels are only returned for processors that have the registers they need.
         unsafe {
             match self.registers {
                 Some((open, close)) => {
@@ -90,8 +90,8 @@ impl Kernels {
         }
     }
 
-    /// About how many times as large as one that is read in place a product must be to be worth a second thread: packing
-    /// is another loop to share, and matrix registers are done sooner.
+    /// Approximate size, relative to one read in place, from which a product is worth a second thread: packing is
+    /// another loop to share, and matrix registers finish sooner.
     pub fn speed(&self, packs: bool) -> usize {
         match (self.registers, packs) {
             (Some(_), _) => 32,
@@ -120,11 +120,11 @@ impl Kernels {
 /// read.
 ///
 /// # Safety
-/// As for [`TileFn`].
+/// The contract of [`TileFn`].
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
 pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKED: bool>(tile: &Tile) {
-    // SAFETY: the pointers are good for the tile's size, says the caller.
+    // SAFETY: the caller guarantees pointers that are valid for the sizes in `tile`.
     unsafe {
         let last = tile.columns - (N - 1) * V::LANES;
         let mut right = tile.right;
@@ -151,7 +151,7 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
         let vector = V::LANES * V::GROUP * size_of::<V::In>();
         for _ in 0..tile.depth {
             if !PACKED {
-                // Rows of a matrix are far apart: no hardware sees the next ones coming.
+                // Rows of a matrix are far apart: hardware does not prefetch the next ones.
                 let ahead = right.wrapping_offset(AHEAD * right_step);
                 prefetch_far(ahead);
                 if N * vector > 64 {
@@ -190,11 +190,11 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
     }
 }
 
-/// Asks for a cache line that will be needed.
+/// Prefetches a cache line.
 #[inline(always)]
 pub(super) fn prefetch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint, which is valid for any address.
+    // SAFETY: a prefetch is a hint and may use any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
     }
@@ -202,11 +202,11 @@ pub(super) fn prefetch(at: *const u8) {
     let _ = at;
 }
 
-/// As [`prefetch`], into the second-level cache.
+/// Like [`prefetch`], into the second-level cache.
 #[inline(always)]
 pub(super) fn prefetch_far(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint, which is valid for any address.
+    // SAFETY: a prefetch is a hint and may use any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(at.cast());
     }

@@ -1,7 +1,7 @@
 //! Squares transposed in registers of x86-64, for packing operands that run along k.
 //!
-//! Instructions beyond SSE2 stand in loops, not in closures: those do not get the features of the function that all of this is
-//! inlined into, so that each instruction would become a call.
+//! Instructions beyond SSE2 are used in loops, not in closures: closures do not inherit the target features of the
+//! function that all of this is inlined into, so that each instruction would become a call.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "every block is instructions, which the callers promise to be there, on squares that they promise to be whole"
@@ -12,12 +12,12 @@ use std::arch::x86_64::*;
 /// Writes the square of `rows` transposed: `lanes` units in each of 16 rows, `width` apart.
 ///
 /// # Safety
-/// The processor has AVX-512; the square is whole and the rows have room.
+/// The processor has AVX-512; the square is whole and the rows have space for it.
 #[inline(always)]
 pub(super) unsafe fn square32_avx512(rows: &[*const u8; 16], lanes: usize, to: *mut u32, width: usize) {
     unsafe {
-        // Each row with one load: rows that lie a page apart fall into one set of the first-level cache, which does not hold
-        // all of them at once.
+        // Each row with one load: rows that are a page apart map to one set of the first-level cache, which does not
+        // hold all of them at once.
         let mut r = [_mm512_setzero_si512(); 16];
         for (row, &at) in r.iter_mut().zip(rows) {
             *row = _mm512_loadu_si512(at.cast());
@@ -35,7 +35,8 @@ pub(super) unsafe fn square32_avx512(rows: &[*const u8; 16], lanes: usize, to: *
             ];
         }
         let mask = if lanes >= 16 { 0xffff } else { (1u16 << lanes).wrapping_sub(1) };
-        // Register i of each four has columns i, i + 4, i + 8 and i + 12 of four lanes in its quarters: those turn, too.
+        // Register i of each four has columns i, i + 4, i + 8 and i + 12 of four lanes in its quarters: those are
+        // transposed as well.
         for i in 0..4 {
             let [a, b, c, d] = [r[i], r[i + 4], r[i + 8], r[i + 12]];
             let (ab_even, ab_odd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b));
@@ -53,10 +54,10 @@ pub(super) unsafe fn square32_avx512(rows: &[*const u8; 16], lanes: usize, to: *
     }
 }
 
-/// As above, for units of 64 bits.
+/// Like the function above, for units of 64 bits.
 ///
 /// # Safety
-/// As above.
+/// The contract of the function above.
 #[inline(always)]
 pub(super) unsafe fn square64_avx512(rows: &[*const u8; 16], lanes: usize, to: *mut u64, width: usize) {
     unsafe {
@@ -85,10 +86,10 @@ pub(super) unsafe fn square64_avx512(rows: &[*const u8; 16], lanes: usize, to: *
     }
 }
 
-/// As for AVX-512, with AVX2.
+/// Like the function for AVX-512, with AVX2.
 ///
 /// # Safety
-/// The processor has AVX2; the square is whole and the rows have room.
+/// The processor has AVX2; the square is whole and the rows have space for it.
 #[inline(always)]
 pub(super) unsafe fn square32_avx2(rows: &[*const u8; 16], lanes: usize, to: *mut u32, width: usize) {
     unsafe {

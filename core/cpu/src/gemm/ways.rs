@@ -1,4 +1,4 @@
-//! How matrices of a dtype are multiplied at a level: the kernels, and the functions that bring its elements in and out.
+//! Multiplication of matrices of a dtype at a level: the kernels, and the functions that load and store elements.
 
 use super::convert::{Bits16, Raised, Stored};
 use super::epilogue::{self, Factor, FinishFn};
@@ -10,26 +10,26 @@ use crate::dispatch::unsupported;
 use crate::simd::Level;
 use rushlight_base::{Complex32, Complex64, Complex128, DType, Result, Scalar, bf16, f16};
 
-/// The table's answer for one dtype at one level.
+/// The table entry for one dtype at one level.
 #[derive(Clone, Copy)]
 pub(super) struct Ways {
     pub kernels: &'static Kernels,
     pub pack_left: PackFn,
     pub pack_right: PackFn,
     pub finish: FinishFn,
-    /// For products of few rows or columns, where there is such a road.
+    /// For products of few rows or columns, if supported.
     pub thin: Option<Thin>,
     /// A scalar in the type of the sums.
     pub factor: fn(Scalar) -> Factor,
-    /// Is it 1, in the type of the sums?
+    /// Whether it is 1, in the type of the sums.
     pub is_one: fn(Scalar) -> bool,
-    /// Is it 0, in the type of the sums?
+    /// Whether it is 0, in the type of the sums.
     pub is_zero: fn(Scalar) -> bool,
     /// Bytes of an operand's element.
     pub element: usize,
     /// Bytes of a result.
     pub out_bytes: usize,
-    /// Are results stored as they are summed?
+    /// Whether results are stored as they are summed.
     pub stores_sums: bool,
 }
 
@@ -117,13 +117,13 @@ fn is_zero<S: crate::number::Wide>(value: Scalar) -> bool {
     S::from_scalar(value) == S::ZERO
 }
 
-/// Is an `O` stored as the sum it comes from? Every result of the same size is.
+/// Whether an `O` is stored like the sum it comes from. Every result of the same size is.
 const fn stores<S, O: Stored<S>>() -> bool {
     size_of::<S>() == size_of::<O>()
 }
 
-/// How to multiply matrices of `dtype` into one of `out` at `level`, which the processor must have. `out` is `dtype`,
-/// or `I32` for `I8`.
+/// The functions that multiply matrices of `dtype` into one of `out` at `level`, which the processor must have. `out`
+/// is `dtype`, or `I32` for `I8`.
 pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
     let found = match (dtype, out) {
         (DType::F32, DType::F32) => ways!(level, F32: f32 and f32 as f32 x 1, f32 to f32, dtype),
@@ -206,8 +206,8 @@ pub(super) fn byte_fours(level: Level) -> Option<Ways> {
     Some(Ways { pack_right, ..bytes })
 }
 
-/// Is the processor one of AMD's? Theirs multiply pairs of brain floats at the rate of floats, twice as many; Intel's
-/// (measured on Sapphire Rapids) at a quarter of that, slower than the same product in floats.
+/// Whether the processor is AMD's. Theirs multiply pairs of bfloat16 numbers at the rate of floats, twice as many;
+/// Intel's (measured on Sapphire Rapids) at a quarter of that, slower than the same product in floats.
 #[cfg(target_arch = "x86_64")]
 fn pairs_are_fast() -> bool {
     use std::sync::OnceLock;

@@ -20,13 +20,13 @@ fn mask8(count: usize) -> __mmask8 {
     if count >= 8 { 0xff } else { (1u8 << count).wrapping_sub(1) }
 }
 
-/// The first `count` of 8 lanes of 32 bits, as AVX2 wants it.
+/// A mask for the first `count` of 8 lanes of 32 bits, in the form that AVX2 uses.
 #[inline(always)]
 unsafe fn lanes32(count: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(count.min(8) as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 
-/// The first `count` of 4 lanes of 64 bits, as AVX2 wants it.
+/// A mask for the first `count` of 4 lanes of 64 bits, in the form that AVX2 uses.
 #[inline(always)]
 unsafe fn lanes64(count: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count.min(4) as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
@@ -201,7 +201,7 @@ register! {
     store_first(at, values, count) _mm256_maskstore_epi64(at, lanes64(count), values);
 }
 
-/// The low halves of products of 64 bits, of products of 32.
+/// The low halves of 64-bit products, from 32-bit products.
 #[inline(always)]
 unsafe fn multiply64(a: __m256i, b: __m256i) -> __m256i {
     unsafe {
@@ -211,8 +211,8 @@ unsafe fn multiply64(a: __m256i, b: __m256i) -> __m256i {
     }
 }
 
-/// Complex numbers side by side. Each product is finished before it joins the sum: sums of the products with the real
-/// and the imaginary parts, kept apart until the end, would be one instruction cheaper, but lose digits where they cancel.
+/// Contiguous complex numbers. Each product is finished before it is added to the sum: separate sums of the products
+/// with the real and the imaginary parts would be one instruction cheaper.
 macro_rules! complex {
     ($(#[$meta:meta])* $name:ident: $lanes:expr, $of:ty, $register:ty;
      zero $zero:expr; splat($at:ident) $splat:expr; load($load_at:ident) $load:expr;
@@ -446,7 +446,7 @@ unsafe fn four_f32x16([a, b, c, d]: [__m512; 4], at: *mut f32) {
     }
 }
 
-/// As for floats.
+/// Adds pairs of lanes of floats in the same way.
 #[inline(always)]
 unsafe fn four_f64x8([a, b, c, d]: [__m512d; 4], at: *mut f64) {
     unsafe {
@@ -458,7 +458,7 @@ unsafe fn four_f64x8([a, b, c, d]: [__m512d; 4], at: *mut f64) {
     }
 }
 
-/// As for wider vectors.
+/// Adds pairs of lanes in the same order as the wider vectors.
 #[inline(always)]
 unsafe fn four_f32x8([a, b, c, d]: [__m256; 4], at: *mut f32) {
     unsafe {
@@ -470,7 +470,7 @@ unsafe fn four_f32x8([a, b, c, d]: [__m256; 4], at: *mut f32) {
     }
 }
 
-/// As for wider vectors.
+/// Adds pairs of lanes in the same order as the wider vectors.
 #[inline(always)]
 unsafe fn four_f64x4([a, b, c, d]: [__m256d; 4], at: *mut f64) {
     unsafe {
@@ -489,7 +489,7 @@ unsafe fn halves_f64(ab: __m256d, cd: __m256d, at: *mut f64) {
     }
 }
 
-/// A road from stored elements to a vector.
+/// Loads stored elements into a vector.
 macro_rules! stream {
     ($name:ident from $of:ty: all($all_at:ident) $all:expr; first($at:ident, $count:ident) $first:expr;
      one($one:ident) $to_sum:expr; across($values:ident) $across:expr; four $four:ident;) => {
@@ -535,7 +535,7 @@ macro_rules! stream {
     };
 }
 
-/// Up to 8 halves, the rest zeros.
+/// Up to 8 half-precision numbers, the rest zeros.
 #[inline(always)]
 unsafe fn halves8(at: *const u16, count: usize) -> __m128i {
     let mut lanes = [0u16; 8];

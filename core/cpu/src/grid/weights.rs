@@ -1,4 +1,4 @@
-//! Along one dimension: which elements a number of a grid names, and their weights, or the derivatives of these.
+//! The elements that a coordinate selects along one dimension, and their weights or the derivatives of these.
 
 use super::{Beyond, Interpolation, Sampling};
 use crate::number::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
@@ -15,7 +15,7 @@ impl Axis {
         Axis { taps: [(0, 0.0); 4], count: 0 }
     }
 
-    /// A dimension that is not there.
+    /// A missing dimension: one element with weight 1.
     pub fn single() -> Axis {
         let mut axis = Axis::none();
         axis.push(0, 1.0);
@@ -27,7 +27,7 @@ impl Axis {
         self.count += 1;
     }
 
-    /// The element at `at`, unless it lies beyond the image.
+    /// The element at `at`, unless it is beyond the image.
     fn add(&mut self, at: f64, size: usize, weight: f64) {
         if at >= 0.0 && at < size as f64 {
             self.push(at as usize, weight);
@@ -54,7 +54,7 @@ impl Rounding {
     }
 }
 
-/// What the number `value` of a grid is made of along a dimension of `size` elements. `order`: of the derivative by it.
+/// The terms of the coordinate `value` along a dimension of `size` elements. `order`: of the derivative.
 pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, round: Rounding) -> Axis {
     let length = size as f64;
     let (mut at, mut slope) = if sampling.align_corners {
@@ -73,7 +73,7 @@ pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, 
     }
     let scale = slope.powi(order as i32);
     match sampling.interpolation {
-        // It jumps, and stands still in between.
+        // A step function: its derivative is 0.
         Interpolation::Nearest if order > 0 => {}
         Interpolation::Nearest => axis.add(at.round_ties_even(), size, 1.0),
         Interpolation::Linear => {
@@ -99,7 +99,7 @@ pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, 
     axis
 }
 
-/// A place beyond the borders brought back as the sampling says, and the derivative of what it is by what it was.
+/// Maps a position beyond the borders back according to the padding mode, with the derivative of the mapping.
 fn brought_inside(at: f64, length: f64, sampling: &Sampling, round: Rounding) -> (f64, f64) {
     match sampling.beyond {
         Beyond::Zeros => (at, 1.0),
@@ -145,7 +145,7 @@ fn cubic_weights(t: f64, order: usize, round: Rounding) -> [f64; 4] {
         let far = |x: f64| r(r(r(r(r(r(A * x) - 5.0 * A) * x) + 8.0 * A) * x) - 4.0 * A);
         return [far(r(t + 1.0)), near(t), near(r(1.0 - t)), far(r(2.0 - t))];
     }
-    // Coefficients from the cube down; the derivative is taken so often.
+    // Coefficients from the cube down, for the derivative of this order.
     let polynomial = |mut c: [f64; 4], x: f64| {
         for _ in 0..order.min(4) {
             c = [0.0, 3.0 * c[0], 2.0 * c[1], c[2]];
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_are_what_differences_say() {
+    fn derivatives_match_finite_differences() {
         let step = 1e-6;
         for interpolation in [Interpolation::Linear, Interpolation::Cubic] {
             let sampling = Sampling { interpolation, beyond: Beyond::Reflection, align_corners: true };
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_from_beyond_unless_it_is_brought_inside() {
+    fn positions_outside_the_image_are_zero_unless_padded_otherwise() {
         let sampling = Sampling { interpolation: Interpolation::Linear, beyond: Beyond::Zeros, align_corners: true };
         assert!(along(3.0, 4, &sampling, 0, Rounding(DType::F64)).taps().is_empty());
         assert!(along(f64::NAN, 4, &sampling, 0, Rounding(DType::F64)).taps().is_empty());

@@ -1,4 +1,4 @@
-//! Elements that are put together with those that are there: scatter_add, scatter_reduce, index_add and index_reduce.
+//! Reductions at indexed positions: scatter_add, scatter_reduce, index_add and index_reduce.
 
 use super::moves::scatter_value;
 use super::places::Places;
@@ -10,21 +10,21 @@ use num_complex::Complex;
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, Result, Scalar, ensure};
 
-/// What is made of an element that is there and one that comes.
+/// Combines an existing element and a new one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Combine {
-    /// The sum with so many times the new one.
+    /// The sum, with the new element times this factor.
     Sum(Scalar),
     /// The product.
     Product,
-    /// The greater one; NaN if one is.
+    /// The maximum; NaN if either is.
     Maximum,
-    /// The less one; NaN if one is.
+    /// The minimum; NaN if either is.
     Minimum,
 }
 
 impl Combine {
-    /// The element of `dtype` that leaves others as they are.
+    /// The neutral element in `dtype`.
     fn identity(self, dtype: DType) -> Scalar {
         match self {
             Combine::Sum(_) => Scalar::Int(0),
@@ -58,12 +58,12 @@ fn highest(dtype: DType) -> Scalar {
     }
 }
 
-/// Writes what changes nothing into `out` where the places lie: what was there does not count then.
+/// Writes the neutral element into `out` at the indexed positions: the previous values are ignored.
 pub fn fill_identity(out: &Array, places: &Places, how: Combine) -> Result<()> {
     scatter_value(out, places, how.identity(out.dtype()))
 }
 
-/// Puts `source` together with `out` at the places, in their order.
+/// Combines `source` with `out` at the indexed positions, in their order.
 pub fn combine(out: &Array, places: &Places, source: &Array, how: Combine) -> Result<()> {
     ensure!(out.dtype() == source.dtype(), Internal, "combine got {} and {}", out.dtype(), source.dtype());
     places.check_reached(out)?;
@@ -94,7 +94,7 @@ fn less<W: Ordered>(there: W, new: W) -> W {
 fn sum(out: &Array, places: &Places, source: &Array, alpha: Scalar) -> Result<()> {
     dispatch!(out.dtype(), "scatter_add", integer half float complex chalf bool, T => {
         let alpha = <T as Number>::Wide::from_scalar(alpha);
-        // Once is no multiplication: that of complex numbers would make NaN of infinities.
+        // A factor of 1 is skipped: multiplying complex infinities by 1 would result in NaN.
         if alpha == <T as Number>::Wide::ONE {
             return each::<T>(out, places, source, |there, new| there.add(new));
         }
@@ -112,12 +112,12 @@ fn each<T: Number>(
     let (to, from) = (Shared::new(out.as_ptr::<T>()), Shared::new(source.as_ptr::<T>()));
     walk.by_lanes(&|block| {
         let (to, from) = (to.get(), from.get());
-        // SAFETY: both places are within the arrays, see below.
+        // SAFETY: `visit` below passes addresses inside both arrays.
         let put_at = |to: *mut T, from: *const T| unsafe {
             to.write(T::narrow(put(to.read().wide(), from.read().wide())));
         };
-        // SAFETY: the walk stays within the arrays, as `Array::new` vouches for, and so does what the places reach; lanes are
-        // written by one thread each.
+        // SAFETY: the traversal stays within the arrays, whose elements `Array::new` guarantees, and the indices were
+        // checked to stay within the size they index; each lane is written by one thread.
         unsafe {
             block.visit(
                 index.get(),
@@ -139,7 +139,7 @@ pub fn divide_by_counts(out: &Array, counts: &Array) -> Result<()> {
     dispatch!(out.dtype(), "scatter_reduce", integer half float complex chalf, T => {
         let at = out.as_ptr::<T>();
         plan.elements(&mut |[place, count]| {
-            // SAFETY: the plan stays within the arrays.
+            // SAFETY: the plan stays within the sizes of both arrays, whose elements `Array::new` guarantees.
             unsafe {
                 let count = count_at.offset(count).read();
                 if count != 0 {
@@ -161,7 +161,7 @@ macro_rules! divided {
     ($($type:ty),*; $($float:ty),*) => {
         $(impl Divided for $type {
             fn divided(self, count: i64) -> $type {
-                // In 64 bits, for a count may be more than the type holds.
+                // In 64 bits, because a count may exceed the range of the type.
                 i64::from(self).div_euclid(count) as $type
             }
         })*

@@ -1,4 +1,4 @@
-//! Elements that move: gather and scatter. The loops are one for each size of an element, whatever its type.
+//! Elements that are moved: gather and scatter. There is one loop per element size.
 
 use super::places::Places;
 use super::walk::Walk;
@@ -7,7 +7,7 @@ use crate::fill;
 use crate::shared::Shared;
 use rushlight_base::{DimVec, Result, Scalar, ensure};
 
-/// out = the elements of `a` at the places
+/// out = the elements of `a` at the indexed positions
 pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
     ensure!(out.dtype() == a.dtype(), Internal, "gather got {} and {}", out.dtype(), a.dtype());
     places.check_reached(a)?;
@@ -16,7 +16,8 @@ pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
         let [to, from] = [out, a].map(|array| Shared::new(array.start().cast::<T>()));
         walk.anyhow(&|block| {
             let (to, from) = (to.get(), from.get());
-            // SAFETY: the walk stays within the arrays, as `Array::new` vouches for, and so does what the places reach.
+            // SAFETY: the traversal stays within the arrays, whose elements `Array::new` guarantees, and the indices
+            // were checked to stay within the size they index.
             unsafe {
                 block.visit(
                     index.get(),
@@ -29,7 +30,7 @@ pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
     })
 }
 
-/// `out` with `source` written at the places; where a place repeats, the last one stays.
+/// `out` with `source` written at the indexed positions; if a position repeats, the last one stays.
 pub fn scatter(out: &Array, places: &Places, source: &Array) -> Result<()> {
     ensure!(out.dtype() == source.dtype(), Internal, "scatter got {} and {}", out.dtype(), source.dtype());
     places.check_reached(out)?;
@@ -38,8 +39,8 @@ pub fn scatter(out: &Array, places: &Places, source: &Array) -> Result<()> {
         let [to, from] = [out, source].map(|array| Shared::new(array.start().cast::<T>()));
         walk.by_lanes(&|block| {
             let (to, from) = (to.get(), from.get());
-            // SAFETY: the walk stays within the arrays, as `Array::new` vouches for, and so does what the places reach; lanes
-            // are written by one thread each.
+            // SAFETY: the traversal stays within the arrays, whose elements `Array::new` guarantees, and the indices
+            // were checked to stay within the size they index; each lane is written by one thread.
             unsafe {
                 block.visit(
                     index.get(),
@@ -52,11 +53,11 @@ pub fn scatter(out: &Array, places: &Places, source: &Array) -> Result<()> {
     })
 }
 
-/// `out` with one value written at the places.
+/// `out` with one value written at the indexed positions.
 pub fn scatter_value(out: &Array, places: &Places, value: Scalar) -> Result<()> {
     let element = fill::element(value, out.dtype())?;
     let still = DimVec::from_elem(0, places.sizes().len());
-    // SAFETY: one element of the dtype, which is only read; it is broadcast over the walk.
+    // SAFETY: `element` holds one element of the dtype, which is only read, and all strides are 0.
     let source = unsafe { Array::new(element.as_ptr().cast_mut().cast(), out.dtype(), places.sizes(), &still) };
     scatter(out, places, &source)
 }

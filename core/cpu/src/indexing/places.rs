@@ -1,27 +1,28 @@
 //! Checked indices.
 
 use crate::array::Array;
-use crate::room::{filled, room};
 use crate::shared::Shared;
+use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, DimVec, Result, bail, ensure, err};
 use std::ops::Range;
 
-/// Indices into a tensor, spread over the elements of a walk. All lie inside it: they did when they were checked, and the
-/// loops look again, for another thread may write them meanwhile.
+/// Indices into a tensor, expanded over the elements of a traversal. All are in range: they were when they were
+/// checked, and the loops check again, since another thread may write them meanwhile.
 #[derive(Debug)]
 pub struct Places<'a> {
     indices: Indices<'a>,
-    /// Of the walk, at least one dimension.
+    /// Sizes of the traversal, at least one dimension.
     sizes: DimVec,
     /// Steps in `indices`.
     strides: DimVec,
     /// Indices are below.
     extent: usize,
-    /// The dimensions of the walk along which the index differs, and the step from one index to the next in what is reached.
+    /// The dimensions of the traversal along which the index differs, and the step from one index to the next in the
+    /// indexed tensor.
     along: Range<usize>,
     stride: isize,
-    /// Steps of what is reached along the other dimensions, 0 along those.
+    /// Steps of the indexed tensor along the other dimensions, 0 along those.
     slices: DimVec,
     reached: Geometry,
 }
@@ -34,7 +35,7 @@ enum Indices<'a> {
 
 /// A dimension that is indexed, and the indices, of int64, which are broadcast; negative ones count from the end.
 pub struct Indexed<'a> {
-    /// Of the tensor.
+    /// The dimension of the tensor.
     pub dim: usize,
     /// Into that dimension.
     pub index: Array<'a>,
@@ -54,8 +55,8 @@ impl Geometry {
 }
 
 impl<'a> Places<'a> {
-    /// An index into dimension `dim` of `reached` for each element of the walk: `index`, of int64, which is walked in its own
-    /// shape.
+    /// An index into dimension `dim` of `reached` for each element of the traversal: `index`, of int64, which is
+    /// traversed in its own shape.
     pub fn elements(index: Array<'a>, reached: &Array, dim: usize) -> Result<Places<'a>> {
         let extent = reached.size(dim);
         let (sizes, strides) = (one_at_least(index.sizes(), 1), one_at_least(index.strides(), 0));
@@ -65,8 +66,8 @@ impl<'a> Places<'a> {
         Places::into_dimension(Indices::There(index), [sizes, strides], reached, dim)
     }
 
-    /// A list of indices, of int32 or int64 and with at most one dimension: the slice of index `i` of the list of dimension
-    /// `dim` of `reached` takes part as slice `i` of a walk over `sizes`.
+    /// A list of indices, of int32 or int64 and with at most one dimension: the slice of index `i` of the list of
+    /// dimension `dim` of `reached` is slice `i` of a traversal over `sizes`.
     pub fn slices_of(
         operator: &str,
         index: Array<'a>,
@@ -100,7 +101,7 @@ impl<'a> Places<'a> {
         Places::into_dimension(indices, [sizes, strides], reached, dim)
     }
 
-    /// Places of indices into dimension `dim` of `reached`, which has the dimensions of the walk.
+    /// Positions from indices into dimension `dim` of `reached`, which has the dimensions of the traversal.
     fn into_dimension(
         indices: Indices<'a>,
         [sizes, strides]: [DimVec; 2],
@@ -116,13 +117,13 @@ impl<'a> Places<'a> {
         Ok(Places { indices, sizes, strides, extent, along: dim..dim + 1, stride, slices, reached })
     }
 
-    /// Indices of the shape `shape` into several dimensions of `reached` at once. The walk goes over the dimensions that are
-    /// not indexed, and over those of `shape` before the one that is number `at` of them.
+    /// Indices of the shape `shape` into several dimensions of `reached` at once. The traversal covers the dimensions
+    /// that are not indexed, and those of `shape` before the one with index `at` among them.
     pub fn together(indexed: &[Indexed], shape: &[i64], at: usize, reached: &Array) -> Result<Places<'a>> {
         let is_free = |dim: &usize| indexed.iter().all(|indexed| indexed.dim != *dim);
         let free: DimVec = (0..reached.ndim()).filter(is_free).map(|dim| dim as i64).collect();
         let fits = at <= free.len() && indexed.iter().all(|indexed| indexed.dim < reached.ndim());
-        ensure!(fits, Internal, "an index kernel got dimensions that {:?} lacks", reached.sizes());
+        ensure!(fits, Internal, "an index kernel received dimensions out of range for {:?}", reached.sizes());
         let rows = row_major(shape);
         let mut offsets = filled(shape.iter().product::<i64>() as usize, 0)?;
         for indexed in indexed {
@@ -142,10 +143,10 @@ impl<'a> Places<'a> {
     pub fn linear(index: &Array, reached: &Array) -> Result<Places<'a>> {
         let numel = reached.numel() as i64;
         let at = index.as_ptr::<i64>();
-        let mut offsets = room(index.numel())?;
+        let mut offsets = with_capacity(index.numel())?;
         let mut bad = None;
         Plan::row_major(index.sizes(), [index.strides()]).elements(&mut |[offset]| {
-            // SAFETY: the plan stays within the array.
+            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
             let index = unsafe { at.offset(offset).read() };
             if (-numel..numel).contains(&index) {
                 offsets.push(offset_of(if index < 0 { index + numel } else { index }, reached));
@@ -160,7 +161,8 @@ impl<'a> Places<'a> {
         Ok(Places::of_offsets(offsets, layout, 0..index.ndim(), reached))
     }
 
-    /// Places of offsets that lie within `reached`, with the sizes of the walk, steps in the offsets, and steps of slices.
+    /// Positions from offsets inside `reached`, with the sizes of the traversal, steps in the offsets, and steps of
+    /// slices.
     fn of_offsets(offsets: Vec<i64>, layout: [DimVec; 3], along: Range<usize>, reached: &Array) -> Places<'a> {
         let along = if layout[0].is_empty() { 0..1 } else { along };
         let [sizes, strides, slices] = layout;
@@ -176,7 +178,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Places hold for what they were made for.
+    /// Positions are valid for the tensor they were computed for.
     pub(super) fn check_reached(&self, array: &Array) -> Result<()> {
         ensure!(self.reached == Geometry::of(array), Internal, "an index kernel got indices into another shape");
         Ok(())
@@ -198,7 +200,7 @@ impl<'a> Places<'a> {
         self.along.clone()
     }
 
-    /// From an index to an offset in what is reached; none where the index is none (any more).
+    /// From an index to an offset in the indexed tensor; none if the index is not (or no longer) in range.
     pub(super) fn reach(&self) -> Reach {
         Reach { extent: self.extent, stride: self.stride }
     }
@@ -210,7 +212,7 @@ impl<'a> Places<'a> {
         })
     }
 
-    /// The strides of an operand of the walk; one without dimensions has a single element.
+    /// The strides of an operand of the traversal; a 0-dim one has a single element.
     pub(super) fn strides_of(&self, operand: &Array) -> Result<DimVec> {
         ensure!(
             has_rank(operand, self.sizes.len()),
@@ -223,7 +225,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Where an index leads.
+/// The position that an index refers to.
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
     extent: usize,
@@ -247,14 +249,14 @@ fn offset_of(mut nth: i64, array: &Array) -> i64 {
     offset
 }
 
-/// Adds what one index contributes to each offset of a list, seen with these sizes and strides.
+/// Adds the contribution of one index to each offset of a list, viewed with these sizes and strides.
 fn add_offsets(offsets: &mut [i64], sizes: &[i64], strides: &[i64], indexed: &Indexed, reached: &Array) -> Result<()> {
     let Indexed { dim, index } = indexed;
     let (at, size, stride) = (index.as_ptr::<i64>(), reached.size(*dim) as i64, reached.stride(*dim));
     let broadcast = index.broadcast_strides(sizes)?;
     let mut bad = None;
     Plan::row_major(sizes, [strides, &broadcast]).elements(&mut |[place, offset]| {
-        // SAFETY: the plan stays within the array.
+        // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
         let index = unsafe { at.offset(offset).read() };
         if (-size..size).contains(&index) {
             offsets[place as usize] += (if index < 0 { index + size } else { index }) * stride as i64;
@@ -269,7 +271,7 @@ fn add_offsets(offsets: &mut [i64], sizes: &[i64], strides: &[i64], indexed: &In
     }
 }
 
-/// Has `array` so many dimensions? One without dimensions may stand for one of size 1.
+/// Whether `array` has this many dimensions. A 0-dim one may stand for one of size 1.
 fn has_rank(array: &Array, rank: usize) -> bool {
     array.ndim() == rank || array.ndim() == 0 && rank == 1
 }
@@ -289,14 +291,22 @@ fn one_at_least(list: &[i64], value: i64) -> DimVec {
 
 #[inline(always)]
 fn is_inside(index: i64, extent: usize) -> bool {
-    // Negative ones are too large without their sign.
+    // Negative numbers are too large as unsigned ones.
     (index as u64) < extent as u64
 }
 
-/// The first index in row-major order that lies outside.
+/// Raises an error if an index is negative or not below `extent`, as `embedding` does.
+pub fn check_inside(index: &Array, extent: usize) -> Result<()> {
+    match first_outside(index, extent) {
+        Some(bad) => Err(err!(Index, "index out of range in self: index {bad} for {extent} rows")),
+        None => Ok(()),
+    }
+}
+
+/// The first index in row-major order that is out of range.
 fn first_outside(index: &Array, extent: usize) -> Option<i64> {
     let at = index.as_ptr::<i64>();
-    // Elements that a broadcast index repeats are looked at once.
+    // Elements that a broadcast index repeats are checked once.
     let sizes: DimVec = index
         .sizes()
         .iter()
@@ -307,9 +317,10 @@ fn first_outside(index: &Array, extent: usize) -> Option<i64> {
     let (len, [step]) = plan.inner();
     let mut found = None;
     plan.rows(&mut |[offset]| {
-        // SAFETY: the plan stays within the array, as `Array::new` vouches for.
+        // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees, and `i` is
+        // below the row's length.
         let get = |i: usize| unsafe { at.offset(offset + i as isize * step).read() };
-        // Without a branch in the loop: nearly always all are inside.
+        // Without a branch in the loop: usually all indices are valid.
         if found.is_none() && !(0..len).fold(true, |inside, i| inside & is_inside(get(i), extent)) {
             found = (0..len).map(get).find(|index| !is_inside(*index, extent));
         }
@@ -319,8 +330,8 @@ fn first_outside(index: &Array, extent: usize) -> Option<i64> {
 
 fn widened(index: &Array) -> Result<Vec<i64>> {
     let (at, step) = (index.as_ptr::<i32>(), index.stride(0));
-    let mut list = room(index.numel())?;
-    // SAFETY: `i` stays below the number of elements, which `Array::new` vouches for.
+    let mut list = with_capacity(index.numel())?;
+    // SAFETY: `i` is below the number of elements, all of which `Array::new` guarantees.
     list.extend((0..index.numel()).map(|i| i64::from(unsafe { at.offset(i as isize * step).read() })));
     Ok(list)
 }

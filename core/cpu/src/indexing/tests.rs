@@ -1,4 +1,4 @@
-//! Every road through the walk against loops over coordinates.
+//! Compares every code path of the traversal with loops over coordinates.
 
 use super::*;
 use crate::array::Array;
@@ -14,7 +14,7 @@ struct Block<T> {
 }
 
 impl<T: Copy> Block<T> {
-    /// Strides of a layout in which dimension `order[0]` is the innermost one, with room of `gap` after each element.
+    /// Strides of a layout in which dimension `order[0]` is the innermost one, with `gap` unused elements after each.
     fn new(sizes: &[i64], order: &[usize], gap: i64, dtype: DType, value: impl Fn(usize) -> T) -> Block<T> {
         let mut strides = vec![0; sizes.len()];
         let mut step = gap;
@@ -26,7 +26,7 @@ impl<T: Copy> Block<T> {
     }
 
     fn array(&self) -> Array<'_> {
-        // SAFETY: the data holds every element that the strides reach; tests write only what they own.
+        // SAFETY: the data holds every element that the strides reach; each test uses its own arrays.
         unsafe { Array::new(self.data.as_ptr().cast_mut().cast(), self.dtype, &self.sizes, &self.strides) }
     }
 
@@ -49,7 +49,7 @@ fn with(place: &[i64], dim: usize, at: i64) -> Vec<i64> {
     place
 }
 
-/// Shapes of the walk, the dimension, its extent in the other operand; short and long, with thin and broad lanes.
+/// Shapes of the traversal, the dimension, its size in the other operand; short and long, with thin and wide lanes.
 const SHAPES: &[(&[i64], usize, i64)] = &[
     (&[7], 0, 5),
     (&[9000], 0, 33),
@@ -158,7 +158,7 @@ fn an_index_that_changes_after_its_check_reaches_nothing_outside() {
     let array = unsafe { Array::new(at.cast(), DType::I64, &[4], &[1]) };
     let reached = Block::new(&[3], &[0], 1, DType::F64, |i| i as f64 + 5.0);
     let places = Places::elements(array, &reached.array(), 0).unwrap();
-    // SAFETY: the second element, through the pointer that the array was made of.
+    // SAFETY: the address is that of the second element, through the pointer from which the array was created.
     unsafe { at.add(1).write(1 << 40) };
     let out = Block::new(&[4], &[0], 1, DType::F64, |_| -1.0);
     gather(&out.array(), &reached.array(), &places).unwrap();

@@ -1,4 +1,4 @@
-//! How indices are walked: in blocks of two dimensions, on several threads.
+//! Traversal of indices: in blocks of two dimensions, on several threads.
 
 use super::places::{Places, Reach};
 use crate::array::Array;
@@ -7,14 +7,14 @@ use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DimVec, Result};
 use std::ops::Range;
 
-/// From so many elements on a second thread is worth it.
+/// Number of elements from which a second thread is worth it.
 const GRAIN: usize = 8192;
 /// Elements in a block at most, and lanes in one at least: a cache line of the smallest type that often occurs.
 const BLOCK: usize = 4096;
 const LANES: usize = 16;
 
-/// Two dimensions of a walk, the inner one first; offsets and steps count elements of what is walked, of what is reached by
-/// index, and of the indices.
+/// Two dimensions of a traversal, the inner one first; offsets and steps count elements of the traversed operand, the
+/// indexed tensor, and the indices.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     pub offsets: [isize; 3],
@@ -23,7 +23,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// With the dimension inside along which the operands are closest together.
+    /// The two dimensions are swapped if the operands have smaller steps along the other one.
     fn turned(mut self) -> Block {
         let distance = |steps: [isize; 3]| steps.iter().map(|step| step.unsigned_abs()).sum::<usize>();
         let is_thin = self.extents[0] < 8 && self.extents[1] > self.extents[0];
@@ -34,11 +34,11 @@ impl Block {
         self
     }
 
-    /// Calls `slice` with the offsets, in what is walked and in what is reached, of so many elements that are neighbours in both
-    /// under one index; and `element` with those of single elements.
+    /// Calls `slice` with the offsets, in the traversed and the indexed operand, of this many elements that are
+    /// adjacent in both under one index; and `element` with those of single elements.
     ///
     /// # Safety
-    /// The block lies within the indices.
+    /// The block is inside the index array.
     #[inline(always)]
     pub unsafe fn visit(
         &self,
@@ -52,7 +52,7 @@ impl Block {
         let mut offsets = self.offsets;
         for _ in 0..rows {
             let [walked, reached, at] = offsets;
-            // SAFETY: as for this function.
+            // SAFETY: the caller guarantees that the index array has an element at every step of the traversal.
             let get = |i: isize| reach.offset(unsafe { index.offset(at + i * step_index).read() });
             if self.steps[0] == [1, 1, 0] {
                 if let Some(offset) = get(0) {
@@ -72,7 +72,7 @@ impl Block {
     }
 }
 
-/// The walk over `places` and what is walked with them; what is reached only moves along the slices.
+/// The traversal over `places` and the operand traversed with them; the indexed tensor only moves along the slices.
 pub(super) struct Walk {
     sizes: DimVec,
     strides: [DimVec; 3],
@@ -92,7 +92,7 @@ impl Walk {
         })
     }
 
-    /// Sizes and strides of the dimensions that are to be kept.
+    /// Sizes and strides of the kept dimensions.
     fn part(&self, keep: impl Fn(usize) -> bool) -> (DimVec, [DimVec; 3]) {
         let kept = |list: &DimVec| -> DimVec {
             list.iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, value)| *value).collect()
@@ -111,7 +111,7 @@ impl Walk {
         Plan::row_major(&sizes, [&strides[0], &strides[1], &strides[2]])
     }
 
-    /// Blocks in any order: what is walked is written, each element once.
+    /// Blocks in any order: the traversed operand is written, each element once.
     pub fn anyhow(&self, body: &(dyn Fn(&Block) + Sync)) -> Result<()> {
         let plan = self.plan(|_| true);
         if plan.numel() == 0 {
@@ -127,16 +127,16 @@ impl Walk {
         })
     }
 
-    /// Blocks such that elements that may reach the same place come one after the other, in the order of the indices: whole
-    /// lanes are one thread's.
+    /// Blocks such that elements that may write the same position are processed one after the other, in the order of
+    /// the indices: each lane belongs to one thread.
     pub fn by_lanes(&self, body: &(dyn Fn(&Block) + Sync)) -> Result<()> {
         let (lanes, along) = (self.plan(|at| !self.along.contains(&at)), self.plan_along());
         let depth = along.numel();
         if depth == 0 || lanes.numel() == 0 {
             return Ok(());
         }
-        let room = (GRAIN / depth).clamp(LANES, BLOCK);
-        let tiles = Tiles::new(&lanes, room, room);
+        let capacity = (GRAIN / depth).clamp(LANES, BLOCK);
+        let tiles = Tiles::new(&lanes, capacity, capacity);
         let (inner, across, (len, deep)) = (lanes.row_steps(), tiles.steps_across(), along.inner());
         parallel_chunks(tiles.count(), (GRAIN / (tiles.area() * depth)).max(1), &|part| {
             tiles.visit(part, &mut |tile| {

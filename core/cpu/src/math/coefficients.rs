@@ -1,33 +1,33 @@
 //! Constants and minimax polynomials, lowest coefficient first: written by `tests/oracle/math_coefficients.py`, which
 //! says how; edit that.
 
-/// What differs between `f32` and `f64`.
+/// Constants that differ between `f32` and `f64`.
 pub trait Coefficients: Copy + PartialOrd + 'static {
-    /// ln(2), so short that products with exponents are exact.
+    /// ln(2), with so few bits that products with exponents are exact.
     const LN2_HIGH: Self;
-    /// What `LN2_HIGH` lacks.
+    /// ln(2) minus `LN2_HIGH`.
     const LN2_LOW: Self;
     /// 1/ln(2).
     const LOG2_E: Self;
-    /// What `LOG2_E` lacks.
+    /// The rounding error of `LOG2_E`.
     const LOG2_E_REST: Self;
     /// 1/ln(10).
     const LOG10_E: Self;
-    /// What `LOG10_E` lacks.
+    /// The rounding error of `LOG10_E`.
     const LOG10_E_REST: Self;
     /// ln(2)/ln(10).
     const LOG10_2: Self;
-    /// What `LOG10_2` lacks.
+    /// The rounding error of `LOG10_2`.
     const LOG10_2_REST: Self;
     /// 2/3.
     const TWO_THIRDS: Self;
-    /// What `TWO_THIRDS` lacks.
+    /// The rounding error of `TWO_THIRDS`.
     const TWO_THIRDS_REST: Self;
     /// pi/2.
     const PI_2: Self;
-    /// What `PI_2` lacks.
+    /// The rounding error of `PI_2`.
     const PI_2_REST: Self;
-    /// What both lack.
+    /// The rounding error of both.
     const PI_2_LAST: Self;
     /// 2/pi.
     const TWO_OVER_PI: Self;
@@ -49,7 +49,7 @@ pub trait Coefficients: Copy + PartialOrd + 'static {
     const ERF_MOST: Self;
     /// Above, erfc(x) rounds to zero.
     const ERFC_MOST: Self;
-    /// What `ERFC` maps to zero.
+    /// Arguments from which `ERFC` is zero.
     const ERFC_CENTER: Self;
     /// Above, sin(x) needs more bits of pi.
     const REDUCTION_MOST: Self;
@@ -57,9 +57,9 @@ pub trait Coefficients: Copy + PartialOrd + 'static {
     const SPLITTER: Self;
     /// The least normal number.
     const NORMAL_LEAST: Self;
-    /// The binary logarithm of what makes every number normal.
+    /// The binary logarithm of the factor that makes every number normal.
     const SUBNORMAL_SHIFT: Self;
-    /// What makes every number normal.
+    /// The factor that makes every number normal.
     const SUBNORMAL_SCALE: Self;
     /// The root of 1/2.
     const SQRT_HALF: Self;

@@ -34,7 +34,7 @@ pub fn erf<V: FloatVector>(x: V) -> V {
     V::select(size.lt(one), near(x), far.copysign(x))
 }
 
-/// The distribution function of the normal distribution, within 1e-7: (1 + erf(x/sqrt(2)))/2.
+/// The CDF of the standard normal distribution, within 1e-7: (1 + erf(x/sqrt(2)))/2.
 #[inline(always)]
 pub fn phi<V: FloatVector>(x: V) -> V {
     let half = V::from_f64(0.5);

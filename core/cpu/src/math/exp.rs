@@ -1,4 +1,4 @@
-//! Exponentials: e^x = 2^n e^r with `n` whole and `|r| <= ln(2)/2`, and what is made of them.
+//! Exponentials: e^x = 2^n e^r with integer `n` and `|r| <= ln(2)/2`, and functions based on them.
 
 use super::coefficients::Coefficients;
 use super::tables::Tables;
@@ -17,14 +17,14 @@ fn mantissa<V: FloatVector>(r: V) -> V {
     V::from_f64(1.0) + polynomial(r, V::Scalar::EXP).mul_add(r * r, r)
 }
 
-/// A number so great that its last bit is worth 1: adding it rounds, and leaves whole numbers in the last bits.
+/// A number so large that its last bit is worth 1: adding it rounds, and leaves integers in the last bits.
 #[inline(always)]
 pub(super) fn rounder<V: FloatVector>() -> V {
     V::from_f64(1.5 * (1u64 << V::Scalar::MANTISSA) as f64)
 }
 
-/// `n + rounder`, `n` and `r` of `x`, which is not so great that `n` overflows; the product with the upper part of ln(2)
-/// is exact.
+/// `n + rounder`, `n` and `r` of `x`, which is not so large that `n` overflows; the product with the upper part of
+/// ln(2) is exact.
 #[inline(always)]
 fn reduce_shifted<V: FloatVector>(x: V) -> (V, V, V) {
     let shifted = x.mul_add(constant(V::Scalar::LOG2_E), rounder());
@@ -40,7 +40,7 @@ fn reduce<V: FloatVector>(x: V) -> (V, V) {
     (n, r)
 }
 
-/// 2^n for a whole `n` whose power is a normal number.
+/// 2^n for an integer `n` for which it is a normal number.
 #[inline(always)]
 pub(super) fn power_of_two<V: FloatVector>(n: V) -> V {
     let bias = V::from_f64(1.0).bits();
@@ -99,7 +99,8 @@ pub fn exp2<V: FloatVector>(x: V) -> V {
     polynomial(r, V::Scalar::EXP2).mul_add(r, V::from_f64(1.0)).ldexp(n)
 }
 
-/// (e^x - 1)/4, or itself where `n` is zero: that mask comes second. In quarters nothing overflows too early.
+/// (e^x - 1)/4, or itself where `n` is zero: that mask is the second result. In quarters there is no premature
+/// overflow.
 #[inline(always)]
 fn quarter_expm1<V: FloatVector>(x: V) -> (V, V, V::Mask) {
     let (n, r) = reduce(x);
@@ -112,7 +113,7 @@ fn quarter_expm1<V: FloatVector>(x: V) -> (V, V, V::Mask) {
 #[inline(always)]
 pub fn expm1<V: FloatVector>(x: V) -> V {
     let (quarter, near, is_near) = quarter_expm1(clamp(x, V::Scalar::EXPM1_LEAST, V::Scalar::EXP_MOST));
-    // The sign: of zeros too.
+    // Preserves the sign, also of zeros.
     V::select(is_near, near, quarter * V::from_f64(4.0)).copysign(x)
 }
 
@@ -128,11 +129,13 @@ pub fn sigmoid<V: FloatVector>(x: V) -> V {
 #[inline(always)]
 pub fn tanh<V: FloatVector>(x: V) -> V {
     if let Some(tables) = tables::<V>() {
-        let size = V::from_f64(9.1).raw_min(x.abs());
+        // From here on the result rounds to 1, which the polynomials do not reach.
+        let most = V::from_f64(9.1);
+        let size = most.raw_min(x.abs());
         // Five bits that number the parts: the last two of the exponent, the first three of the mantissa.
         let place = size.mul_add(V::from_f64(1.0 / 0.305), V::from_f64(2.0)).bits().shr(V::Scalar::MANTISSA - 3);
         let rest = size - V::look_up(&tables.tanh_center, place);
-        return piece(&tables.tanh, place, rest).copysign(x);
+        return V::select(most.le(x.abs()), V::from_f64(1.0), piece(&tables.tanh, place, rest)).copysign(x);
     }
     let size = constant::<V>(V::Scalar::TANH_MOST).raw_min(x.abs());
     let square = size * size;
@@ -150,10 +153,10 @@ pub fn sinh<V: FloatVector>(x: V) -> V {
     let most = constant::<V>(V::Scalar::EXP_MOST) + V::from_f64(0.6);
     let (quarter, near, is_near) = quarter_expm1(most.raw_min(x.abs()));
     let half = V::select(is_near, near * V::from_f64(0.5), quarter + quarter);
-    // The fraction approaches 1/2; the bound keeps it a number.
+    // The fraction approaches 1/2; the bound avoids NaN.
     let bounded = V::from_f64(1e20).raw_min(half);
     let far = half + bounded / (bounded + bounded + V::from_f64(1.0));
-    // So small that half of it may round.
+    // So small that half of it may be rounded.
     let size = x.abs();
     let tiny = size.lt(constant::<V>(V::Scalar::NORMAL_LEAST) * V::from_f64(2.0));
     // The sign comes last: LLVM 22 miscompiles a choice between a number and another with its sign (a masked vpternlogd).

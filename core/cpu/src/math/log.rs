@@ -23,7 +23,7 @@ pub(super) fn split<V: FloatVector>(x: V) -> (V, V) {
     (V::from_int(k) - shift, m - V::from_f64(1.0))
 }
 
-/// `result` where `x` is finite and positive, else what every logarithm is there.
+/// `result` where `x` is finite and positive, else the common value of all logarithms.
 #[inline(always)]
 fn with_limits<V: FloatVector>(x: V, result: V) -> V {
     let (zero, infinity) = (V::from_f64(0.0), V::from_f64(f64::INFINITY));
@@ -36,7 +36,7 @@ fn with_limits<V: FloatVector>(x: V, result: V) -> V {
 #[inline(always)]
 fn beyond_square<V: FloatVector>(f: V, square: V) -> V {
     if V::Scalar::LOG.is_empty() {
-        // By 2 atanh(s) with s = f/(2 + f), where f = 2s + s f: a division costs less than so many terms.
+        // By 2 atanh(s) with s = f/(2 + f), where f = 2s + s f: a division is cheaper than more terms.
         let s = f / (V::from_f64(2.0) + f);
         let z = s * s;
         let rest = polynomial(z, V::Scalar::ATANH).mul_add(z, constant(V::Scalar::TWO_THIRDS)) * z;
@@ -94,7 +94,7 @@ pub fn log<V: FloatVector>(x: V) -> V {
 pub fn log1p<V: FloatVector>(x: V) -> V {
     let (u, lost) = two_sum(V::from_f64(1.0), x);
     let (k, f) = split(u);
-    // Where the power would not be normal, nothing is lost.
+    // If the power would not be normal, `lost` is 0.
     let lost = lost * super::exp::power_of_two(-V::from_f64(100.0).raw_min(k));
     V::select(x.eq(V::from_f64(0.0)), x, with_limits(u, sum(k, f + lost)))
 }
@@ -141,7 +141,7 @@ pub fn atanh<V: FloatVector>(x: V) -> V {
     let size = x.abs();
     let one = V::from_f64(1.0);
     let result = log1p((size + size) / (one - size)) * V::from_f64(0.5);
-    // So small that half of it may round.
+    // So small that half of it may be rounded.
     let tiny = size.lt(constant::<V>(V::Scalar::NORMAL_LEAST) * V::from_f64(2.0));
     V::select(tiny, size, result).copysign(x)
 }

@@ -1,9 +1,10 @@
 //! Elementary functions over vectors: written once for `f32` and `f64` and every level of [`simd`](crate::simd).
 //!
-//! Lane-wise pure and without branches, but for the rare arguments of sin, cos and tan that are too large for the fast
-//! reduction. Infinities, NaN, signed zeros and subnormal numbers, also as results, come out as the C standard has them.
-//! Each function states its greatest error in units in the last place; the tests measure it at every level. A file per
-//! family; `coefficients.rs` and `tables.rs` are written by `tests/oracle/math_coefficients.py`, from where their numbers come.
+//! Lane-wise pure and without branches, except for the rare arguments of sin, cos and tan that are too large for the
+//! fast reduction. Infinities, NaN, signed zeros and subnormal numbers, also as results, follow the C standard. Each
+//! function states its maximum error in units in the last place; the tests measure it at every level. One file per
+//! family; `coefficients.rs` and `tables.rs` are written by `tests/oracle/math_coefficients.py`, the origin of their
+//! numbers.
 
 mod coefficients;
 mod erf;
@@ -50,7 +51,7 @@ pub trait Huge: Copy {
     /// The number of bits that store the mantissa.
     const MANTISSA: u32;
 
-    /// The last two bits of the quotient by pi/2, and the remainder as a sum of two; NaN for what is not finite.
+    /// The last two bits of the quotient by pi/2, and the remainder as a sum of two; NaN if not finite.
     fn huge_remainder(self) -> (Self, Self, Self);
 }
 
@@ -101,7 +102,7 @@ fn polynomial<V: FloatVector>(x: V, coefficients: &'static [V::Scalar]) -> V {
     sum
 }
 
-/// The polynomials of these coefficients, lowest first, that `place` numbers.
+/// The polynomials of these coefficients, lowest first, selected by `place`.
 #[inline(always)]
 fn piece<V: FloatVector>(coefficients: &'static [[V::Scalar; 32]], place: V::Int, x: V) -> V {
     let mut sum = V::look_up(&coefficients[coefficients.len() - 1], place);

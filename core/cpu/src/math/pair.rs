@@ -1,18 +1,18 @@
-//! Numbers as unevaluated sums of two, for what must be known to more than one number's bits. Every function here is
-//! exact, unless something overflows or vanishes.
+//! Double-word arithmetic: numbers as unevaluated sums of two, for values needed with more bits than one number has.
+//! Every function here is exact, unless something overflows or underflows.
 
 use super::coefficients::Coefficients;
 use super::constant;
 use crate::simd::FloatVector;
 
-/// `left + right` and what rounding lost, where `|left| >= |right|` or `left` is zero.
+/// `left + right` and the rounding error, where `|left| >= |right|` or `left` is zero.
 #[inline(always)]
 pub fn fast_two_sum<V: FloatVector>(left: V, right: V) -> (V, V) {
     let sum = left + right;
     (sum, right - (sum - left))
 }
 
-/// `left + right` and what rounding lost.
+/// `left + right` and the rounding error.
 #[inline(always)]
 pub fn two_sum<V: FloatVector>(left: V, right: V) -> (V, V) {
     let sum = left + right;
@@ -20,7 +20,7 @@ pub fn two_sum<V: FloatVector>(left: V, right: V) -> (V, V) {
     (sum, (left - (sum - from_right)) + (right - from_right))
 }
 
-/// `left * right` and what rounding lost.
+/// `left * right` and the rounding error.
 #[inline(always)]
 pub fn two_product<V: FloatVector>(left: V, right: V) -> (V, V) {
     let product = left * right;

@@ -1,4 +1,4 @@
-//! Powers: e^(y log x), the logarithm as a sum of two numbers, so that large exponents do not magnify its error.
+//! Powers: e^(y log x), with the logarithm as a sum of two numbers, so that large exponents do not magnify its error.
 
 use super::coefficients::Coefficients;
 use super::exp::{exp_by_table, exp_of_pair};
@@ -12,7 +12,7 @@ use crate::simd::{FloatVector, Mask};
 #[inline(always)]
 fn log_pair<V: FloatVector>(x: V) -> (V, V) {
     let (k, f) = split(x);
-    // log(1 + f) = 2 atanh(s) with s = f/(2 + f): division by an inverse, and what is left over again.
+    // log(1 + f) = 2 atanh(s) with s = f/(2 + f): division by a reciprocal, and a correction by its remainder.
     let (divisor, divisor_low) = fast_two_sum(V::from_f64(2.0), f);
     let inverse = V::from_f64(1.0) / divisor;
     let s = f * inverse;
@@ -63,14 +63,14 @@ fn regular<V: FloatVector>(x: V, y: V) -> V {
     let (log, log_low) = log_pair(x);
     let (product, lost) = two_product(y, log);
     let low = y.mul_add(log_low, lost);
-    // Beyond, the product may be infinite and the rest not a number.
+    // Beyond this, the product may be infinite and the rest NaN.
     let inside = product.abs().lt(V::from_f64(1.5) * constant(V::Scalar::EXP_MOST));
     let (n, mantissa) = exp_of_pair(product, V::select(inside, low, V::from_f64(0.0)));
     mantissa.ldexp(n)
 }
 
-/// `x` to the power `y`, within 2 ulp. As in C: 1 if `x` is 1 or `y` is 0, whatever the other is; NaN if `x` is
-/// negative and `y` not whole.
+/// `x` to the power `y`, within 2 ulp. As in C: 1 if `x` is 1 or `y` is 0, for any other operand; NaN if `x` is
+/// negative and `y` not an integer.
 #[inline(always)]
 pub fn pow<V: FloatVector>(x: V, y: V) -> V {
     let (zero, one, infinity) = (V::from_f64(0.0), V::from_f64(1.0), V::from_f64(f64::INFINITY));
@@ -79,7 +79,7 @@ pub fn pow<V: FloatVector>(x: V, y: V) -> V {
     if (zero.lt(x) & x.lt(infinity) & y.abs().lt(infinity)).all() {
         return result;
     }
-    // Zero and infinity to a power are zero or infinite, and so is a power of y's sign.
+    // Zero and infinity to a power are zero or infinite, as is a power with the sign of y.
     let limit = size.eq(zero) | size.eq(infinity);
     let grows = size.eq(zero) ^ zero.lt(y);
     let result = V::select(limit, V::select(grows, infinity, zero), result);

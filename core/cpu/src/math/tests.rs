@@ -29,7 +29,7 @@ impl<F: Function, T: Float<Wide = T>> Kernel for Map<'_, F, T> {
     fn run<S: Simd>(self, _: S) {
         let lanes = if self.one_lane { 1 } else { T::Vector::<S>::LANES };
         for ((x, y), out) in self.x.chunks(lanes).zip(self.y.chunks(lanes)).zip(self.out.chunks_mut(lanes)) {
-            // SAFETY: the parts have that many numbers.
+            // SAFETY: the slices have `x.len()` numbers, at most a vector's lanes.
             unsafe {
                 let x = T::load_partial::<S>(x.as_ptr(), x.len());
                 let y = T::load_partial::<S>(y.as_ptr(), y.len());
@@ -77,7 +77,7 @@ macro_rules! functions {
     };
 }
 
-/// In `f64`, by what `f64_values_are_within_their_bounds` has measured.
+/// In `f64`, within the bounds that `f64_values_are_within_their_bounds` has measured.
 fn own(function: impl Function, x: f64) -> f64 {
     results(Level::Portable, function, &[x], &[x], true).map_or(f64::NAN, |values| values[0])
 }
@@ -108,7 +108,7 @@ functions! {
     atanh(x), bounds 3.0, 3.0, reference |x: f64, _: f64| x.atanh();
 }
 
-/// By how many units in the last place `got` is off; infinite where it should not be NaN, infinite or signed so.
+/// The error of `got` in units in the last place; infinite if NaN, infinity or sign differ.
 fn error_f32(got: f32, exact: f64) -> f64 {
     let nearest = exact as f32;
     if nearest.is_nan() || got.is_nan() {
@@ -127,10 +127,10 @@ fn ulp_f32(exact: f64) -> f64 {
     2f64.powi(exponent.clamp(-126, 127) - 23)
 }
 
-/// Patterns `step` apart: every exponent, both signs, infinities and NaN; and numbers that need care.
+/// Patterns `step` apart: every exponent, both signs, infinities and NaN; and special values.
 fn single_numbers(step: u32) -> Vec<f32> {
     let mut numbers: Vec<f32> = (0..u32::MAX / step).map(|index| f32::from_bits(index * step)).collect();
-    // Where most calls are.
+    // The range of most calls.
     numbers.extend(
         (0..1 << 20).step_by(step.clamp(1, 1 << 12) as usize >> 4 | 1).map(|index| index as f32 / 32768.0 - 16.0),
     );
@@ -158,7 +158,7 @@ fn single_numbers(step: u32) -> Vec<f32> {
     numbers
 }
 
-/// Exponents that reach all results; and, in turn, what C has rules for.
+/// Exponents that reach all results; and, in turn, the special cases of the C standard.
 fn single_exponents(bases: &[f32]) -> Vec<f32> {
     const RULES: [f32; 12] =
         [0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.5, -2.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 16777217.0];
@@ -204,7 +204,7 @@ fn f32_values_are_within_their_bounds() {
     for_each_function!(check);
 }
 
-/// Arguments, the nearest `f64` and what it lacks of the exact value in ulp.
+/// Arguments, the nearest `f64` and its difference from the exact value in ulp.
 type Reference = BTreeMap<String, Vec<(f64, f64, f64, f64)>>;
 
 fn parse(text: &str) -> Reference {
@@ -309,7 +309,7 @@ fn special_values_in_f64_are_those_of_c() {
 }
 
 #[test]
-fn a_lane_alone_gives_the_bits_of_a_vector() {
+fn a_single_lane_is_bitwise_equal_to_a_vector() {
     fn check(name: &str, function: impl Function, _: f64, _: f64, _: impl Fn(f64, f64) -> f64) {
         let x = single_numbers(STEP * 64 + 1);
         let y = single_exponents(&x);

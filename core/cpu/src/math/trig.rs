@@ -10,8 +10,8 @@ use crate::simd::{FloatVector, IntVector, MAX_LANES, Mask};
 #[inline(always)]
 fn reduce<V: FloatVector>(x: V) -> (V::Int, V, V) {
     let n = (x * constant(V::Scalar::TWO_OVER_PI)).round();
-    // The first step is exact: all is a multiple of pi's last bit here, and small. What rounding of the second loses is
-    // kept.
+    // The first step is exact: all terms are multiples of pi's last bit here, and small. The rounding error of the
+    // second is kept.
     let (first, second) = (constant::<V>(V::Scalar::PI_2), constant::<V>(V::Scalar::PI_2_REST));
     let near = if V::FUSED {
         (-n).mul_add(first, x)
@@ -27,12 +27,14 @@ fn reduce<V: FloatVector>(x: V) -> (V::Int, V, V) {
     if huge.any() { reduce_huge(x, huge, n, r, lost) } else { (n.to_int(), r, lost) }
 }
 
-/// Lanes where `huge` is true anew. Only numbers go into the function behind it: it is for no level of instructions.
+/// Recomputes the lanes where `huge` is true. The function called for them is passed numbers only: it does not use the
+/// instructions of a level.
 #[inline(always)]
 fn reduce_huge<V: FloatVector>(x: V, huge: V::Mask, n: V, r: V, lost: V) -> (V::Int, V, V) {
-    let mut rooms = [[0u64; MAX_LANES]; 4];
-    let [numbers, quadrants, remainders, rests] = rooms.each_mut().map(|room| room.as_mut_ptr().cast::<V::Scalar>());
-    // SAFETY: no vector is larger than the rooms.
+    let mut buffers = [[0u64; MAX_LANES]; 4];
+    let [numbers, quadrants, remainders, rests] =
+        buffers.each_mut().map(|buffer| buffer.as_mut_ptr().cast::<V::Scalar>());
+    // SAFETY: the buffers hold the largest vector.
     unsafe {
         x.store(numbers);
         n.store(quadrants);
@@ -46,12 +48,12 @@ fn reduce_huge<V: FloatVector>(x: V, huge: V::Mask, n: V, r: V, lost: V) -> (V::
 /// The quadrants, remainders and rests of the lanes that have a bit, one after the other.
 ///
 /// # Safety
-/// The arrays have a place for each lane.
+/// The arrays have an element for each lane.
 #[cold]
 #[inline(never)]
 unsafe fn reduce_lanes<T: Huge>(bits: u32, numbers: *const T, [quadrants, remainders, rests]: [*mut T; 3]) {
     for lane in (0..32).filter(|lane| bits >> lane & 1 != 0) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the arrays have an element for each lane.
         unsafe {
             let (quadrant, remainder, rest) = (*numbers.add(lane)).huge_remainder();
             *quadrants.add(lane) = quadrant;
@@ -61,8 +63,8 @@ unsafe fn reduce_lanes<T: Huge>(bits: u32, numbers: *const T, [quadrants, remain
     }
 }
 
-/// `number * 2^exponent` modulo pi/2 in fixed point, as Payne and Hanek do it: the last two bits of the quotient; is the
-/// remainder negative; its size as `result * 2^shift` with at least 60 bits.
+/// `number * 2^exponent` modulo pi/2 in fixed point, by the method of Payne and Hanek: the last two bits of the
+/// quotient; whether the remainder is negative; its magnitude as `result * 2^shift` with at least 60 bits.
 pub(super) fn fixed_remainder(number: u64, exponent: i32) -> (u8, bool, u128, i32) {
     // Bits of 2/pi that make multiples of 4 are left out, and 190 follow.
     let start = exponent - 2;
@@ -134,7 +136,7 @@ fn sin_of_half_turn<V: FloatVector>(size: V, n: V, shifted: V) -> V {
     V::from_bits(sin.bits() ^ shifted.bits().shl(if V::Scalar::MANTISSA == 23 { 31 } else { 63 }))
 }
 
-/// `near` but for lanes that are too large for it: the sine of those, `quarters` quarters of a turn further on.
+/// `near`, except for lanes that are too large for it: the sine of those, `quarters` quarters of a turn further.
 #[inline(always)]
 fn or_sin_of_huge<V: FloatVector>(x: V, near: V, quarters: i64) -> V {
     let huge = constant::<V>(V::Scalar::REDUCTION_MOST).lt(x.abs());
@@ -162,7 +164,7 @@ pub fn cos<V: FloatVector>(x: V) -> V {
     // cos(x) = -sin(x - n pi/2) for an odd n; (n - 1)/2 decides about the sign.
     let shifted = size.mul_add(constant(V::Scalar::TWO_OVER_PI), -one) + rounder;
     let cos = -sin_of_half_turn(size, (shifted - rounder) + one, shifted);
-    // Of 0 it is 1, and of what squares vanish beside that.
+    // The cosine is 1 for 0, and for arguments whose squares are negligible.
     let near_zero = (size * V::from_f64(-0.5)).mul_add(size, one).eq(one);
     or_sin_of_huge(x, V::select(near_zero, one, cos), 1)
 }
@@ -197,15 +199,15 @@ fn asin_rest<V: FloatVector>(t: V, square: V) -> V {
     polynomial(square, V::Scalar::ASIN) * (t * square)
 }
 
-/// What asin and acos share: is `|x|` large; then sqrt((1 - |x|)/2), else `|x|`, as a sum of two; and asin of that without
-/// its first term.
+/// The common part of asin and acos: whether `|x|` is large; then sqrt((1 - |x|)/2), else `|x|`, as a sum of two; and
+/// asin of that without its first term.
 #[inline(always)]
 fn asin_parts<V: FloatVector>(x: V) -> (V::Mask, V, V, V) {
     let (size, half) = (x.abs(), V::from_f64(0.5));
     let large = half.lt(size);
     let square = V::select(large, (V::from_f64(1.0) - size) * half, size * size);
     let root = square.sqrt();
-    // What the root lacks.
+    // The rounding error of the root.
     let (product, lost) = two_product(root, root);
     let rest = ((square - product) - lost) / (root + root);
     let zero = V::from_f64(0.0);

@@ -1,13 +1,14 @@
-//! Brings any walk to kernels that only know contiguous memory of one dtype.
+//! Adapts any traversal to kernels that require contiguous memory of one dtype.
 //!
-//! The plan is cut into tiles. Within a tile, an operand that is contiguous, of the dtype that is computed in and
-//! apart from the output is used where it lies; any other is staged: gathered, converted, or just copied into a block
-//! that stays in the cache. A block that the next tile needs again (a broadcast row, a number) is kept. Tiles are
-//! independent, so they are cut into chunks for threads.
+//! The plan is split into tiles. Within a tile, an operand is used in place if it is contiguous, has the computation
+//! dtype and does not overlap the output. Any other operand is staged: gathered, converted, or copied into a block that
+//! stays in the cache. A block that the next tile needs again (a broadcast row, a number) is kept. Tiles are
+//! independent, so they are distributed over threads in chunks.
 
 use super::Loop;
 use super::stage::{self, Side, move_tile};
 use crate::convert::caster;
+use crate::scratch::Shortage;
 use crate::shared::Shared;
 use rushlight_base::plan::{Plan, Tile, Tiles};
 use rushlight_base::runtime::{check_cancelled, parallel_chunks};
@@ -15,43 +16,45 @@ use rushlight_base::{DType, Result, callee};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Converts so many elements: `cast(from, to, len)`.
+/// Converts this many elements: `cast(from, to, len)`.
 pub(crate) type Cast = unsafe fn(*const u8, *mut u8, usize);
 
 callee! {
-    /// What a loop over contiguous memory is to `drive`.
+    /// The type-erased form of a loop over contiguous memory, for `drive`.
     pub(super) struct Kernel<const N: usize>: shared fn(at: [*mut u8; N], len: usize);
 }
 
-/// Bytes of a block. Those of three operands fit a first-level cache together.
+/// Bytes of a block. The blocks of three operands fit a first-level cache together.
 const BLOCK: usize = 8192;
 
-/// An element that is staged takes about as long as so many that are not.
+/// Staging one element takes about as long as computing this many elements in place.
 const STAGED: usize = 3;
 
-/// Elements that a kernel gets at once where an operand is a number, of which as many copies are staged.
+/// Elements that are passed to a kernel at once if an operand is a number, which is staged as this many copies.
 const COPIES: usize = 1024;
 
-/// A row shorter than this is staged with others rather than given to the kernel alone.
+/// A row shorter than this is staged with others rather than passed to the kernel alone.
 const SHORT_ROW: usize = 32;
 
+/// Three blocks are on the stack, without an allocation. More use the thread's cached memory.
 #[repr(align(64))]
-struct Block(#[allow(dead_code)] [MaybeUninit<u8>; BLOCK]);
+struct OnStack(#[allow(dead_code)] [MaybeUninit<u8>; 3 * BLOCK]);
 
 #[derive(Clone, Copy)]
 struct Operand {
     at: *mut u8,
-    /// Bytes of an element in memory, and of one that is computed with.
+    /// Bytes of an element in memory, and of an element of the computation dtype.
     size: usize,
     width: usize,
-    /// From the dtype in memory to the one that is computed in, by way of the common one; the output's leads back.
+    /// Conversions from the dtype in memory to the computation dtype, by way of the common one; in reverse for the
+    /// output.
     casts: [Option<Cast>; 2],
-    /// Is the output in the memory of this input, and not simply the same?
+    /// Whether the output overlaps the memory of this input without being identical to it.
     shared: bool,
 }
 
 impl Operand {
-    /// Is this output the memory of `input` as it is?
+    /// Whether this output is exactly the memory of `input`.
     fn is_place_of(&self, input: &Operand) -> bool {
         self.at == input.at && self.size == input.size && self.casts[0].is_none() && input.casts[0].is_none()
     }
@@ -61,17 +64,25 @@ impl Operand {
     }
 }
 
+/// The function that is called with each tile.
+type Visit<'v, const N: usize> = &'v mut dyn FnMut(Tile<N>);
+
 struct Job<'j, const N: usize> {
     operands: [Operand; N],
     steps: [isize; N],
     across: [isize; N],
     kernel: Kernel<'j, N>,
+    /// Bytes of each block.
+    block: usize,
+    /// Whether conversions need blocks between memory and the operands' blocks.
+    has_spare: bool,
+    shortage: &'j Shortage,
 }
 
-// SAFETY: what is behind the pointers is vouched for by `Array::new`; chunks write disjoint elements.
+// SAFETY: `Array::new` guarantees the memory behind the pointers; chunks write disjoint elements.
 unsafe impl<const N: usize> Sync for Job<'_, N> {}
 
-/// Runs `kernel` over all of `walk`; see `Loop::run`.
+/// Runs `kernel` over the whole traversal; see `Loop::run`.
 #[inline(never)]
 pub(super) fn drive<const N: usize>(
     walk: &Loop<N>,
@@ -100,7 +111,7 @@ pub(super) fn drive<const N: usize>(
         let (size, width) = (walk.dtypes[index].size(), compute[index].size());
         *operand = Operand { at: walk.at[index], size, width, casts, shared: shared >> index & 1 == 1 };
     }
-    // Kernels can read the first input where they write the output (`flat.rs`).
+    // Kernels can read the first input at the addresses where they write the output (`flat.rs`).
     if N > 1 && operands[0].is_place_of(&operands[1]) && plan.are_alike(0, 1) {
         operands[1].shared = false;
     }
@@ -113,35 +124,46 @@ pub(super) fn drive<const N: usize>(
             kernel.call(at, part.len());
         });
     }
+    let widest = operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
+    let shortage = Shortage::new();
+    // A conversion between a contiguous piece of memory and a block is one step.
+    let is_one_piece = |index: usize| plan.rank() == 1 && steps[index] == 1;
+    let has_spare = operands
+        .iter()
+        .enumerate()
+        .any(|(index, operand)| operand.casts[1].is_some() || operand.casts[0].is_some() && !is_one_piece(index));
     let is_flat = |index: usize| steps[index] == 1 && !operands[index].must_be_staged();
     let is_copied = |index: usize| steps[index] == 0 && !operands[index].shared;
     if plan.rank() == 1 && is_flat(0) && (1..N).all(|index| is_flat(index) || is_copied(index)) {
-        let job = Job { operands, steps, across: [0; N], kernel };
-        return parallel_chunks(walk.len, grain, &|part| {
-            // SAFETY: the walk's memory is vouched for by `Array::new`; parts stay within it.
-            unsafe { job.run_beside_numbers(part) }
-        });
+        let most = COPIES.min(BLOCK / widest).min(walk.len);
+        let job = Job { operands, steps, across: [0; N], kernel, block: most * widest, has_spare, shortage: &shortage };
+        parallel_chunks(walk.len, grain, &|part| {
+            // SAFETY: `Array::new` guarantees the memory of the traversal; parts stay within it.
+            unsafe { job.run_beside_numbers(part, most) }
+        })?;
+        return shortage.check();
     }
-    let widest = operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
-    let room = BLOCK / widest;
-    if let Some((tile, across)) = plan.as_tile(room.min(grain)) {
+    let capacity = BLOCK / widest;
+    if let Some((tile, across)) = plan.as_tile(capacity.min(grain)) {
         check_cancelled()?;
-        let job = Job { operands, steps, across, kernel };
-        // SAFETY: the walk's memory is vouched for by `Array::new`; the tile is all of the plan.
-        unsafe { job.run(|visit| visit(tile)) };
-        return Ok(());
+        let block = tile.len * tile.rows * widest;
+        let job = Job { operands, steps, across, kernel, block, has_spare, shortage: &shortage };
+        // SAFETY: `Array::new` guarantees the memory of the traversal; the tile is the whole plan.
+        unsafe { job.run(&mut |visit| visit(tile)) };
+        return shortage.check();
     }
-    let tiles = Tiles::new(plan, room, if staged { room } else { grain });
+    let tiles = Tiles::new(plan, capacity, if staged { capacity } else { grain });
     let (across, area) = (tiles.steps_across(), tiles.area());
-    let job = Job { operands, steps, across, kernel };
+    let job = Job { operands, steps, across, kernel, block: BLOCK.min(area * widest), has_spare, shortage: &shortage };
     let grain = if staged { grain / STAGED } else { grain };
     parallel_chunks(tiles.count(), (grain / area).max(1), &|part| {
-        // SAFETY: the walk's memory is vouched for by `Array::new`, and tiles stay within the plan.
-        unsafe { job.run(|visit| tiles.visit(part, &mut |tile| visit(tile))) }
-    })
+        // SAFETY: `Array::new` guarantees the memory of the traversal, and tiles stay within the plan.
+        unsafe { job.run(&mut |visit| tiles.visit(part.clone(), &mut |tile| visit(tile))) }
+    })?;
+    shortage.check()
 }
 
-/// A bit for each input that has memory in common with the output.
+/// A bit for each input whose memory overlaps the output.
 fn shared_memory<const N: usize>(walk: &Loop<N>, plan: &Plan<N>) -> u32 {
     let reach = plan.reach();
     let range = |operand: usize| {
@@ -160,8 +182,8 @@ fn caster_between(from: DType, to: DType) -> Result<Option<Cast>> {
     if from == to { Ok(None) } else { caster(from, to).map(Some) }
 }
 
-/// The conversions of an input: to the common dtype, and from there to the one that the loop computes in. An input
-/// that the kernel wants in a dtype of its own (a mask) goes there directly.
+/// The conversions of an input: to the common dtype, and from there to the computation dtype. An input for which the
+/// kernel requires a separate dtype (a mask) is converted to that directly.
 fn casts(stored: DType, common: DType, compute: DType) -> Result<[Option<Cast>; 2]> {
     if stored == compute && (common == compute || common.opmath() != compute) {
         return Ok([None, None]);
@@ -171,62 +193,82 @@ fn casts(stored: DType, common: DType, compute: DType) -> Result<[Option<Cast>; 
     Ok(if first.is_none() { [second, None] } else { [first, second] })
 }
 
-/// Calls `work` with a block for each operand, and two more for conversions.
-#[inline(always)]
-fn with_blocks<const N: usize>(work: impl FnOnce([*mut u8; N], [*mut u8; 2])) {
-    let mut blocks: [MaybeUninit<Block>; N] = [const { MaybeUninit::uninit() }; N];
-    let mut spare: [MaybeUninit<Block>; 2] = [const { MaybeUninit::uninit() }; 2];
-    work(
-        std::array::from_fn(|index| blocks[index].as_mut_ptr().cast()),
-        [spare[0].as_mut_ptr().cast(), spare[1].as_mut_ptr().cast()],
-    );
-}
-
 impl<const N: usize> Job<'_, N> {
-    /// # Safety
-    /// Every element of the tiles lies in live memory, and nobody else writes their outputs.
+    /// Calls `work` with a block for each operand, except those that `is_flat` excludes, and two blocks for
+    /// conversions, if there are any. The pointers of the others must not be used.
     #[inline(always)]
-    unsafe fn run(&self, tiles: impl FnOnce(&mut dyn FnMut(Tile<N>))) {
-        with_blocks(|block, spare| {
-            let mut kept: [Kept; N] = [Kept::default(); N];
-            // SAFETY: the caller's promise.
-            tiles(&mut |tile| unsafe { self.run_tile(tile, block, spare, &mut kept) });
-        });
+    fn with_blocks(&self, is_flat: impl Fn(usize) -> bool, work: impl FnOnce([*mut u8; N], [*mut u8; 2])) {
+        let block = self.block.next_multiple_of(64);
+        let mut bytes = 0;
+        let mut place = |is_needed: bool| {
+            let place = bytes;
+            bytes += if is_needed { block } else { 0 };
+            place
+        };
+        let places: [usize; N] = std::array::from_fn(|index| place(!is_flat(index)));
+        let spare = [place(self.has_spare), place(self.has_spare)];
+        let mut on_stack = MaybeUninit::<OnStack>::uninit();
+        let held;
+        let start: *mut u8 = if bytes <= size_of::<OnStack>() {
+            on_stack.as_mut_ptr().cast()
+        } else {
+            let Some(scratch) = self.shortage.scratch(bytes) else { return };
+            held = scratch;
+            held.start()
+        };
+        work(places.map(|place| start.wrapping_add(place)), spare.map(|place| start.wrapping_add(place)));
     }
 
-    /// A part of one row, all of whose operands are contiguous or a number.
+    /// # Safety
+    /// Every element of the tiles is in live memory, and no other thread writes their outputs.
+    #[inline(never)] // its frame is large
+    unsafe fn run(&self, tiles: &mut dyn FnMut(Visit<N>)) {
+        self.with_blocks(
+            |_| false,
+            |block, spare| {
+                let mut kept: [Kept; N] = [Kept::default(); N];
+                // SAFETY: the caller guarantees live memory for every element of the tiles, without other writers of
+                // the outputs.
+                tiles(&mut |tile| unsafe { self.run_tile(tile, block, spare, &mut kept) });
+            },
+        );
+    }
+
+    /// Processes a part of one row in which each operand is contiguous or a number, of which blocks hold `most` copies.
     ///
     /// # Safety
-    /// Every element of the part lies in live memory, and nobody else writes its outputs.
-    unsafe fn run_beside_numbers(&self, part: Range<usize>) {
-        let widest = self.operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
-        let most = COPIES.min(BLOCK / widest);
+    /// Every element of the part is in live memory, and no other thread writes its outputs.
+    #[inline(never)] // its frame is large
+    unsafe fn run_beside_numbers(&self, part: Range<usize>, most: usize) {
         let copies = Tile { offsets: [0; N], len: part.len().min(most), rows: 1 };
-        with_blocks(|mut at, spare| {
-            let mut bytes = [0; N];
-            for (index, operand) in self.operands.iter().enumerate() {
-                if self.steps[index] == 1 {
-                    (at[index], bytes[index]) = (operand.at.wrapping_add(part.start * operand.size), operand.size);
-                } else {
-                    // SAFETY: a number is one element in live memory; a block holds as many of any operand.
-                    unsafe { self.stage(index, copies, operand.at, at[index], spare, &mut Kept::default()) };
+        self.with_blocks(
+            |index| self.steps[index] == 1,
+            |mut at, spare| {
+                let mut bytes = [0; N];
+                for (index, operand) in self.operands.iter().enumerate() {
+                    if self.steps[index] == 1 {
+                        (at[index], bytes[index]) = (operand.at.wrapping_add(part.start * operand.size), operand.size);
+                    } else {
+                        // SAFETY: a number is one element in live memory; a block holds `most` elements of any operand.
+                        unsafe { self.stage(index, copies, operand.at, at[index], spare, &mut Kept::default()) };
+                    }
                 }
-            }
-            let mut left = part.len();
-            while left > 0 {
-                let count = left.min(most);
-                self.kernel.call(at, count);
-                for (at, bytes) in at.iter_mut().zip(bytes) {
-                    *at = at.wrapping_add(count * bytes);
+                let mut left = part.len();
+                while left > 0 {
+                    let count = left.min(most);
+                    self.kernel.call(at, count);
+                    for (at, bytes) in at.iter_mut().zip(bytes) {
+                        *at = at.wrapping_add(count * bytes);
+                    }
+                    left -= count;
                 }
-                left -= count;
-            }
-        });
+            },
+        );
     }
 
     unsafe fn run_tile(&self, tile: Tile<N>, block: [*mut u8; N], spare: [*mut u8; 2], kept: &mut [Kept; N]) {
         let mut at = block;
-        // From one row to the next, in bytes, where the kernel gets them one by one.
+        // Steps between rows, in bytes, where rows are passed to the kernel one by one.
         let mut row_bytes = [0isize; N];
         let mut whole = true;
         let mut is_staged = [false; N];
@@ -258,17 +300,17 @@ impl<const N: usize> Job<'_, N> {
             }
         }
         if is_staged[0] {
-            // SAFETY: the tile is within the plan, and its output in the block.
+            // SAFETY: the tile is within the plan, and the block holds its output.
             unsafe { self.unstage(tile, block[0], spare[0]) };
         }
     }
 
-    /// Are the elements of the tile one contiguous piece of memory?
+    /// Whether the elements of the tile are one contiguous piece of memory.
     fn is_whole(&self, index: usize, tile: Tile<N>) -> bool {
         self.steps[index] == 1 && (tile.rows == 1 || self.across[index] == tile.len as isize)
     }
 
-    /// Brings the elements of an input into its block.
+    /// Copies the elements of an input into its block.
     unsafe fn stage(
         &self,
         index: usize,
@@ -285,7 +327,7 @@ impl<const N: usize> Job<'_, N> {
         *kept = Kept { start, len: tile.len, rows: tile.rows };
         let count = tile.len * tile.rows;
         let mut from = start;
-        // SAFETY: the caller's promise; a block holds `count` elements of either size.
+        // SAFETY: the caller guarantees live memory for the tile; a block holds `count` elements of either size.
         unsafe {
             if operand.casts[0].is_none() || !self.is_whole(index, tile) {
                 let to = if operand.casts[0].is_none() { block } else { spare[0] };
@@ -304,12 +346,12 @@ impl<const N: usize> Job<'_, N> {
         }
     }
 
-    /// Brings the output from its block to its place.
+    /// Copies the output from its block to memory.
     unsafe fn unstage(&self, tile: Tile<N>, block: *mut u8, spare: *mut u8) {
         let operand = &self.operands[0];
         let start = operand.at.wrapping_offset(tile.offsets[0] * operand.size as isize);
         let mut from = block;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees live memory for the tile, which no other thread writes.
         unsafe {
             if let [Some(cast), _] = operand.casts {
                 let to = if self.is_whole(0, tile) { start } else { spare };
@@ -324,7 +366,7 @@ impl<const N: usize> Job<'_, N> {
     }
 }
 
-/// What a block holds.
+/// Identifies the contents of a block.
 #[derive(Clone, Copy)]
 struct Kept {
     start: *mut u8,
@@ -347,14 +389,14 @@ impl Kept {
     }
 }
 
-/// out = a, of one dtype: tiles go from place to place.
+/// out = a, both of one dtype, copied tile by tile.
 pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
     let size = walk.dtypes[0].size();
     let at = walk.at.map(Shared::new);
     if walk.plan.is_none() && walk.single == 0 {
         return parallel_chunks(walk.len, super::LIGHT * 4 / size, &|part| {
             let [to, from] = at.map(|at| at.get().wrapping_add(part.start * size));
-            // SAFETY: both arrays have `len` elements of `size` bytes; `copy` moves memory that overlaps.
+            // SAFETY: both arrays have `len` elements of `size` bytes; `copy` allows overlap.
             unsafe { std::ptr::copy(from, to, part.len() * size) }
         });
     }
@@ -366,8 +408,8 @@ pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
             &flat
         }
     };
-    let room = BLOCK / size;
-    let tiles = Tiles::new(plan, room, super::LIGHT);
+    let capacity = BLOCK / size;
+    let tiles = Tiles::new(plan, capacity, super::LIGHT);
     let (steps, across) = (plan.row_steps(), tiles.steps_across());
     parallel_chunks(tiles.count(), (super::LIGHT / tiles.area()).max(1), &|part| {
         tiles.visit(part, &mut |tile| {
@@ -376,7 +418,7 @@ pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
                 step: steps[index],
                 across: across[index],
             };
-            // SAFETY: the plan stays within the arrays, which `Array::new` vouches for.
+            // SAFETY: the plan stays within the arrays, whose elements `Array::new` guarantees.
             unsafe { move_tile(size, side(0), side(1), tile.len, tile.rows) }
         });
     })
@@ -398,7 +440,7 @@ pub(super) fn fill(walk: &Loop<1>, value: [u64; 2]) -> Result<()> {
         tiles.visit(part, &mut |tile| {
             let to = Side { at: at[0].get().wrapping_offset(tile.offsets[0] * size as isize), step, across };
             let from = Side { at: (&raw const value).cast_mut().cast(), step: 0, across: 0 };
-            // SAFETY: the plan stays within the array, which `Array::new` vouches for.
+            // SAFETY: the plan stays within the array, whose elements `Array::new` guarantees.
             unsafe { move_tile(size, to, from, tile.len, tile.rows) }
         });
     })

@@ -1,8 +1,8 @@
 //! The loops over contiguous memory, compiled for every instruction set.
 //!
-//! The compiler makes vector code of them where the output is apart from the inputs, which `drive.rs` sees to, or is
-//! the first of them: an operator in place. It does not reorder or fuse floating-point operations, so the rest of a
-//! loop after its last whole vector gives the same bits.
+//! The compiler vectorizes them if the output does not overlap the inputs, which `drive.rs` ensures, or is the first of
+//! them (an in-place operator). It does not reorder or fuse floating-point operations, so the remainder of a loop after
+//! its last whole vector gives the same bits.
 
 use crate::simd::{Kernel, Simd};
 
@@ -25,7 +25,8 @@ macro_rules! flat_loops {
                 let $name { out, $a, $($at,)* len, f } = self;
                 if size_of::<R>() == size_of::<$A>() && out.cast_const().cast() == $a {
                     for i in 0..len {
-                        // SAFETY: as below. One pointer tells the compiler that an element is read where it is written.
+                        // SAFETY: `Loop::run` passes pointers to `len` elements of these types. A single pointer tells
+                        // the compiler that an element is read where it is written.
                         unsafe {
                             let $a = out.add(i).cast::<$A>().read_unaligned();
                             out.add(i).write_unaligned(f($a, $($at.add(i).read_unaligned()),*));
@@ -34,8 +35,9 @@ macro_rules! flat_loops {
                     return;
                 }
                 for i in 0..len {
-                    // SAFETY: `Loop::run` hands out pointers to `len` elements of the types it was asked for. They
-                    // are aligned for their dtypes, of which a bit pattern may be less aligned.
+                    // SAFETY: `Loop::run` passes pointers to `len` elements of the requested types. They are aligned
+                    // for their dtypes, which may be less than for a type of the same size, hence the unaligned
+                    // accesses.
                     unsafe {
                         let $a = $a.add(i).read_unaligned();
                         out.add(i).write_unaligned(f($a, $($at.add(i).read_unaligned()),*));

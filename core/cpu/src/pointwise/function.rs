@@ -1,12 +1,12 @@
-//! Functions of vectors of floats: for arithmetic that the compiler does not make vector code of by itself, which
-//! is everything that calls the functions of `math`.
+//! Functions of vectors of floats, for arithmetic that the compiler does not vectorize: everything that calls the
+//! functions of `math`.
 
 use super::Loop;
 use crate::simd::{self, Float, FloatVector, Kernel, Simd};
 use rushlight_base::Result;
 
-/// Functions of so many numbers, written over vectors of any width, and their loops. Lanes do not depend on one another,
-/// so that an element's result does not depend on its place.
+/// Functions of one or more numbers, written over vectors of any width, and their loops. Lanes are independent, so that
+/// an element's result does not depend on its position.
 macro_rules! arities {
     ($($Function:ident, $Apply:ident, $operands:literal: $($x:ident)+;)*) => {$(
         pub(crate) trait $Function: Copy + Send + Sync {
@@ -29,10 +29,10 @@ macro_rules! arities {
                 let $Apply { out, $($x,)+ len, f } = self;
                 let lanes = T::Vector::<S>::LANES;
                 let mut at = 0;
-                // The last one is not whole: functions are long, and so stand here once.
+                // The last one is not whole: functions are long, and are therefore instantiated once here.
                 while at < len {
                     let count = lanes.min(len - at);
-                    // SAFETY: `Loop::run` hands out pointers to `len` elements.
+                    // SAFETY: `Loop::run` passes pointers to `len` elements, and `at + count` is at most `len`.
                     unsafe {
                         let result = f.of($(T::load_some::<S>($x.add(at), count)),+);
                         T::store_some::<S>(result, out.add(at), count);
@@ -88,8 +88,8 @@ macro_rules! functions {
     };
 }
 
-/// Kernels of functions of floats: `name<operands>("name in PyTorch", grain, parameters...): |x, y| value;`, where
-/// parameters are rounded to the type that is computed in.
+/// Kernels of functions of floats: `name<operands>("name in PyTorch", grain, parameters...): |x, y| value;`. Parameters
+/// are rounded to the computation type.
 macro_rules! float_kernels {
     ($($(#[$doc:meta])* $name:ident<$n:literal>($kernel:literal, $grain:ident $(, $parameter:ident)*):
         |$($x:ident),+| $value:expr;)*) => {$(

@@ -1,11 +1,17 @@
 //! The templates of pointwise kernels.
 //!
-//! A kernel is arithmetic on elements and the types it computes in: `walk.map::<T, T, T>(LIGHT, |a, b| a.add(b))`.
-//! [`Loop`] knows the operands' memory and how they are walked together; `flat.rs` turns the arithmetic into a loop
-//! over contiguous memory for every instruction set; `drive.rs` brings everything that is not contiguous, of another
-//! dtype or in the output's own memory through blocks in the cache (`stage.rs`) to the same loop, and cuts the work
-//! into chunks for threads. So there is one compiled loop for an operator and a type, and an element's result does
-//! not depend on where it lies.
+//! A kernel is arithmetic on elements and its computation types: `walk.map::<T, T, T>(LIGHT, |a, b| a.add(b))`.
+//! [`Loop`] has the operands' memory and how they are traversed together; `flat.rs` turns the arithmetic into a loop
+//! over contiguous memory for every instruction set; `drive.rs` passes operands that are not contiguous, of another
+//! dtype or in the output's own memory through blocks in the cache (`stage.rs`) to the same loop, and splits the work
+//! into chunks for threads. There is thus one compiled loop per operator and type, and an element's result does not
+//! depend on its location.
+//!
+//! The compiler vectorizes the scalar arithmetic of `map`. It cannot vectorize calls of `math`: a kernel that needs
+//! them is a function over vectors (`function.rs`), such as `sin("sin_vml_cpu", HEAVY): |x| math::sin(x)` in
+//! `elementary.rs`. `LIGHT` and `HEAVY` are the numbers of elements from which a second thread is worth its cost. Half
+//! precision is computed in `f32` and rounded once, except where PyTorch rounds each intermediate result
+//! (`stepwise.rs`).
 
 mod drive;
 mod flat;
@@ -25,19 +31,19 @@ use rushlight_base::runtime::{BETWEEN_CHECKS, check_cancelled};
 use rushlight_base::{DType, DimVec, Element, Result, same_sizes};
 use std::marker::PhantomData;
 
-/// So many elements of an addition are worth a second thread.
+/// From this many elements of an addition on, a second thread pays.
 pub(crate) const LIGHT: usize = 16384;
 
-/// So many elements of a division of complex numbers, or of a function that takes tens of instructions.
+/// From this many elements of a complex division, or of a function of tens of instructions, a second thread pays.
 pub(crate) const HEAVY: usize = 4096;
 
-/// `N` arrays walked over the shape of the first (the output); the others are broadcast to it.
+/// `N` arrays traversed over the shape of the first (the output); the others are broadcast to it.
 pub struct Loop<'a, const N: usize> {
     at: [*mut u8; N],
     dtypes: [DType; N],
     /// The dtype that inputs are brought to before anything is computed.
     common: DType,
-    /// The walk, unless it is flat: one row of `len` elements in which each operand is contiguous, or one element
+    /// The traversal, unless it is flat: one row of `len` elements in which each operand is contiguous, or one element
     /// if its bit in `single` is set.
     plan: Option<Box<Plan<N>>>,
     len: usize,
@@ -46,15 +52,15 @@ pub struct Loop<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Loop<'a, N> {
-    /// The walk over `arrays`, computing in the output's dtype. The shape rule has checked the shapes; here a
+    /// The traversal of `arrays`, computing in the output's dtype. The shape rule has checked the shapes; here a
     /// mismatch is a bug.
     #[inline(always)]
     pub fn new(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
         Loop::computing(arrays[0].dtype(), arrays)
     }
 
-    /// The walk over `arrays` for a kernel that computes in `common`: inputs of other dtypes are converted block
-    /// by block.
+    /// The traversal of `arrays` for a kernel that computes in `common`: inputs of other dtypes are converted block by
+    /// block.
     #[inline(always)]
     pub fn computing(common: DType, arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
         let sizes = arrays[0].sizes();
@@ -64,10 +70,10 @@ impl<'a, const N: usize> Loop<'a, N> {
         Ok(Loop::of(common, &arrays, arrays[0].numel(), 0, None))
     }
 
-    /// The walk over arrays of `len` elements each, contiguous and of one shape: what most calls are.
+    /// The traversal of contiguous arrays of one shape with `len` elements each: the most common case.
     ///
     /// # Safety
-    /// At each address there is what [`Array::new`] asks for.
+    /// Each address satisfies the requirements of [`Array::new`].
     #[inline(always)]
     pub unsafe fn flat(common: DType, len: usize, at: [*mut u8; N], dtypes: [DType; N]) -> Loop<'a, N> {
         Loop { at, dtypes, common, plan: None, len, single: 0, arrays: PhantomData }
@@ -92,7 +98,7 @@ impl<'a, const N: usize> Loop<'a, N> {
             array if has_shape(array) => array.strides(),
             _ => broadcast[operand].as_slice(),
         });
-        // Where it stays: it is a large value.
+        // Constructed in place, because it is a large value.
         let mut plan = Box::new(Plan::unfinished());
         plan.lay_out(sizes, strides);
         let steps = plan.row_steps();
@@ -109,13 +115,13 @@ impl<'a, const N: usize> Loop<'a, N> {
         self.dtypes[operand]
     }
 
-    /// The dtype that is computed in: half precision is, beyond that, widened.
+    /// The computation dtype before half precision is widened.
     #[inline]
     pub fn common(&self) -> DType {
         self.common
     }
 
-    /// How many elements the output has.
+    /// Number of elements of the output.
     pub(crate) fn count(&self) -> usize {
         self.len
     }
@@ -156,7 +162,7 @@ impl<'a, const N: usize> Loop<'a, N> {
         self.run_by_way_of(self.common, compute, grain, kernel)
     }
 
-    /// As [`Loop::run`], for inputs that are brought to `common` first.
+    /// Like [`Loop::run`], for inputs that are first converted to `common`.
     #[inline(always)]
     fn run_by_way_of(
         &self,
@@ -177,7 +183,8 @@ impl<'a, const N: usize> Loop<'a, N> {
         drive::drive(self, common, compute, grain, drive::Kernel::new(&kernel))
     }
 
-    /// Is no input of a flat walk over these dtypes in the memory of the output, unless the first is the output?
+    /// Whether no input of a flat traversal over these dtypes overlaps the memory of the output, unless the first is
+    /// the output.
     #[inline(always)]
     fn is_apart(&self, dtypes: [DType; N]) -> bool {
         let bytes = |operand: usize| self.len * dtypes[operand].size();
@@ -208,7 +215,8 @@ macro_rules! maps {
                 })
             }
 
-            /// [`map`](Self::map) for what models spend their time in: floats get their own loop at every level.
+            /// [`map`](Self::map) for the operators in which models spend most time: floats get their own loop at every
+            /// level.
             #[inline(always)]
             pub(crate) fn map_wide<R: Number, $A: Number, $($B: Number),*>(
                 &self,
@@ -231,7 +239,7 @@ maps! {
 }
 
 impl Loop<'_, 3> {
-    /// `out = f(a, b)` of elements as they are stored: halves are not widened.
+    /// `out = f(a, b)` of elements as they are stored: half precision is not widened.
     pub(crate) fn map_bits<T: Element>(&self, grain: usize, f: impl Fn(T, T) -> T + Copy + Sync) -> Result<()> {
         self.run([T::DTYPE; 3], grain, |[out, a, b], len| {
             simd::run_over::<T, _>(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
@@ -244,7 +252,8 @@ impl Loop<'_, 3> {
         let (len, steps) = (self.row_len() as isize, self.row_steps());
         self.rows(&mut |[o, x, y]| {
             for i in 0..len {
-                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
+                // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
+                // guarantees.
                 unsafe {
                     let (a, b) = (a.offset(x + i * steps[1]).read(), b.offset(y + i * steps[2]).read());
                     out.offset(o + i * steps[0]).write(f(a, b));
@@ -282,7 +291,8 @@ impl Loop<'_, 1> {
                     return;
                 }
                 for i in first as isize..len.min(first + BETWEEN_CHECKS) as isize {
-                    // SAFETY: the plan only visits indices within the array's sizes, which `Array::new` vouches for.
+                    // SAFETY: the plan only visits indices within the array's sizes, whose elements `Array::new`
+                    // guarantees.
                     unsafe { out.offset(offset + i * step).write(f()) }
                 }
             }
@@ -299,7 +309,7 @@ impl Loop<'_, 1> {
 impl Loop<'_, 2> {
     /// Runs `convert` from the input's dtype to the output's, in pieces in which both are contiguous.
     pub(crate) fn convert(&self, convert: impl Fn([*mut u8; 2], usize) + Sync) -> Result<()> {
-        // By way of its own dtype: the input is not rounded to the output's first.
+        // Through its own dtype: the input is not rounded to the output's first.
         self.run_by_way_of(self.dtypes[1], self.dtypes, LIGHT, convert)
     }
 
@@ -315,7 +325,8 @@ impl Loop<'_, 2> {
         let (len, steps) = (self.row_len() as isize, self.row_steps());
         self.rows(&mut |[o, x]| {
             for i in 0..len {
-                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
+                // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
+                // guarantees.
                 unsafe { out.offset(o + i * steps[0]).write(f(a.offset(x + i * steps[1]).read())) }
             }
         });
@@ -327,7 +338,8 @@ impl Loop<'_, 2> {
         let (len, steps) = (self.row_len() as isize, self.row_steps());
         self.rows(&mut |[x, y]| {
             for i in 0..len {
-                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
+                // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
+                // guarantees.
                 unsafe { f(a.offset(x + i * steps[0]).read(), b.offset(y + i * steps[1]).read()) }
             }
         });

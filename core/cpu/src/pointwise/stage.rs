@@ -1,4 +1,4 @@
-//! Moving tiles of strided elements, of any element size: into a block, out of one, or from place to place.
+//! Moves tiles of strided elements, of any element size: into a block, out of one, or between operands.
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Level;
@@ -50,29 +50,33 @@ impl<T: Copy> Kernel for Move<T> {
         let Move { to, from, len, rows, element: _ } = self;
         let (out, a) = (to.at.cast::<T>(), from.at.cast::<T>());
         let row = |row: usize| {
-            // SAFETY: rows are within the sides that the caller of `move_tile` vouches for.
+            // SAFETY: `row` is below `rows`, and the caller of `move_tile` guarantees that many rows on both sides.
             unsafe { (out.offset(row as isize * to.across), a.offset(row as isize * from.across)) }
         };
-        // SAFETY (of all that follows): every index is below `len` and `rows`. Elements are aligned for their dtype,
-        // which may be less than for `T`.
+        // SAFETY (of all blocks below): every index is below `len` and `rows`, for which the caller of `move_tile`
+        // guarantees elements. They are aligned for their dtype, which may be less than for `T`; all accesses are
+        // unaligned.
         if to.step == 1 && from.step == 1 {
             for (out, a) in (0..rows).map(row) {
                 if len * size_of::<T>() >= 64 {
-                    // SAFETY: as above.
+                    // SAFETY: the caller of `move_tile` guarantees `len` elements in each row on both sides; both steps
+                    // are 1 here.
                     unsafe { std::ptr::copy_nonoverlapping(a.cast::<u8>(), out.cast::<u8>(), len * size_of::<T>()) }
                 } else {
                     for i in 0..len {
-                        // SAFETY: as above.
+                        // SAFETY: `i` is below `len`; the caller of `move_tile` guarantees `len` elements in each row
+                        // on both sides.
                         unsafe { out.add(i).write_unaligned(a.add(i).read_unaligned()) }
                     }
                 }
             }
         } else if to.step == 1 && from.step == 0 {
             for (out, a) in (0..rows).map(row) {
-                // SAFETY: as above.
+                // SAFETY: the caller of `move_tile` guarantees an element at the start of each row.
                 let value = unsafe { a.read_unaligned() };
                 for i in 0..len {
-                    // SAFETY: as above.
+                    // SAFETY: `i` is below `len`; the caller of `move_tile` guarantees `len` elements in each row of
+                    // the output.
                     unsafe { out.add(i).write_unaligned(value) }
                 }
             }
@@ -81,7 +85,8 @@ impl<T: Copy> Kernel for Move<T> {
         } else {
             for (out, a) in (0..rows).map(row) {
                 for i in 0..len as isize {
-                    // SAFETY: as above.
+                    // SAFETY: `i` is below `len`; the caller of `move_tile` guarantees `len` elements in each row on
+                    // both sides.
                     unsafe { out.offset(i * to.step).write_unaligned(a.offset(i * from.step).read_unaligned()) }
                 }
             }
@@ -103,7 +108,8 @@ fn transpose<S: Simd, T: Copy>(out: *mut T, across: isize, a: *const T, step: is
         #[cfg(target_arch = "x86_64")]
         if matches!(S::LEVEL, Level::Avx512) && size_of::<T>() == 4 {
             while left + 2 * SIDE <= len {
-                // SAFETY: as below; the level has AVX-512.
+                // SAFETY: the squares are inside the tile, whose elements the caller of `move_tile` guarantees; the
+                // level has AVX-512.
                 unsafe {
                     let from = a.offset(left as isize * step).add(top);
                     let to = out.offset(top as isize * across).add(left);
@@ -114,7 +120,7 @@ fn transpose<S: Simd, T: Copy>(out: *mut T, across: isize, a: *const T, step: is
         }
         while left < len {
             left = left.min(len - SIDE);
-            // SAFETY: squares are within the tile, which `move_tile` has been promised.
+            // SAFETY: the squares are inside the tile, whose elements the caller of `move_tile` guarantees.
             unsafe {
                 let from = a.offset(left as isize * step).add(top);
                 let to = out.offset(top as isize * across).add(left);
@@ -139,7 +145,7 @@ unsafe fn square<S: Simd, T: Copy>(to: *mut T, across: isize, from: *const T, st
     #[cfg(target_arch = "x86_64")]
     if matches!(S::LEVEL, Level::Avx2 | Level::Avx512) {
         let line = size_of::<T>() as isize;
-        // SAFETY: the level has AVX2; the caller's promise.
+        // SAFETY: the level has AVX2; the caller guarantees a square of elements at both addresses.
         unsafe {
             match size_of::<T>() {
                 4 => return x86::square_of_4_bytes(to.cast(), across * line, from.cast(), step * line),
@@ -148,7 +154,7 @@ unsafe fn square<S: Simd, T: Copy>(to: *mut T, across: isize, from: *const T, st
             }
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees a square of `SIDE` x `SIDE` elements at both addresses.
     unsafe {
         let mut square = [[from.read_unaligned(); SIDE]; SIDE];
         for (i, line) in square.iter_mut().enumerate() {
@@ -171,7 +177,8 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) unsafe fn square_of_4_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees: eight lines of eight elements, `across` and `step` bytes apart, are in live
+        // memory.
         let line = |i: isize| unsafe { _mm256_loadu_ps(from.offset(i * step).cast()) };
         let pairs = |i: isize| {
             let (a, b) = (line(i), line(i + 1));
@@ -189,7 +196,8 @@ mod x86 {
         let (upper, lower) = (fours(0), fours(4));
         for i in 0..4 {
             let at = to.wrapping_offset(i as isize * across);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees: eight lines of eight elements, `across` and `step` bytes apart, are in
+            // live memory.
             unsafe {
                 _mm256_storeu_ps(at.cast(), _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]));
                 let at = at.wrapping_offset(4 * across);
@@ -201,11 +209,12 @@ mod x86 {
     /// Two squares, the second below the first where they are read and beside it where they are written.
     ///
     /// # Safety
-    /// As above, of sixteen lines that are read.
+    /// Eight lines of sixteen elements that are written and sixteen lines of eight that are read, `across` and `step`
+    /// bytes apart, are in live memory.
     #[inline]
     #[target_feature(enable = "avx2,avx512f,avx512dq")]
     pub(crate) unsafe fn two_squares_of_4_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees sixteen lines of eight elements, `step` bytes apart, at `from`.
         let line = |i: isize| unsafe { _mm256_loadu_ps(from.offset(i * step).cast()) };
         let lines = |i: isize| _mm512_insertf32x8::<1>(_mm512_castps256_ps512(line(i)), line(i + 4));
         // Of lines i.. and i + 4..: in each quarter of a register four elements of one column.
@@ -223,7 +232,7 @@ mod x86 {
         let (upper, lower) = (fours(0), fours(8));
         for i in 0..4 {
             let at = to.wrapping_offset(i as isize * across);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees eight lines of sixteen elements, `across` bytes apart, at `to`.
             unsafe {
                 _mm512_storeu_ps(at.cast(), _mm512_shuffle_f32x4::<0x88>(upper[i], lower[i]));
                 let at = at.wrapping_offset(4 * across);
@@ -233,14 +242,15 @@ mod x86 {
     }
 
     /// # Safety
-    /// As above.
+    /// The contract of the function above.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) unsafe fn square_of_8_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
         for (top, left) in [(0, 0), (0, 4), (4, 0), (4, 4)] {
             let from = from.wrapping_offset(left * step + top * 8);
             let to = to.wrapping_offset(top * across + left * 8);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees squares of elements at both addresses, with lines `across` and `step` bytes
+            // apart.
             unsafe {
                 let line = |i: isize| _mm256_loadu_pd(from.offset(i * step).cast());
                 let (a, b, c, d) = (line(0), line(1), line(2), line(3));
@@ -262,6 +272,7 @@ mod x86 {
 /// `to` has that many elements in live memory.
 pub(crate) unsafe fn fill(size: usize, to: *mut u8, value: [u64; 2], len: usize) {
     let from = Side { at: (&raw const value).cast_mut().cast(), step: 0, across: 0 };
-    // SAFETY: the caller's promise; the value lives here.
+    // SAFETY: the caller guarantees `len` writable elements at `to`; the value is a local variable that outlives the
+    // call.
     unsafe { move_tile(size, Side::block(to, len), from, len, 1) }
 }

@@ -1,4 +1,4 @@
-//! Every road gives the bits of the kernel applied to one element at a time.
+//! Every code path returns the same bits as the kernel applied to one element at a time.
 
 use super::flat::{Map2, Map3};
 use super::*;
@@ -29,7 +29,7 @@ impl Memory {
             let value = Scalar::Float(((state >> 33) % 2001) as f64 / 8.0 - 120.0);
             let value = if dtype.is_complex() { value } else { Scalar::Float(value.to_f64().abs() + 0.125) };
             let element = crate::fill::element(value, dtype).unwrap();
-            // SAFETY: 16 bytes are there for every element.
+            // SAFETY: the vector has 16 bytes for every element.
             unsafe {
                 from.add(index * dtype.size()).copy_from_nonoverlapping(element.as_ptr().cast(), dtype.size());
             }
@@ -40,7 +40,7 @@ impl Memory {
 
     fn array(&self) -> Array<'_> {
         let at = self.bytes.as_ptr().cast_mut().cast::<u8>().wrapping_add(self.start * self.dtype.size());
-        // SAFETY: `new` made room for every index; tests use one thread's view at a time.
+        // SAFETY: `new` allocated memory for every index; tests use one thread's view at a time.
         unsafe { Array::new(at, self.dtype, &self.sizes, &self.strides) }
     }
 
@@ -50,13 +50,13 @@ impl Memory {
         let dims = self.sizes.iter().zip(&self.strides).zip(&index[lead..]);
         let offset: i64 = dims.map(|((&size, stride), &at)| if size == 1 { 0 } else { at * stride }).sum();
         let at = self.array().start().wrapping_add(offset as usize * self.dtype.size());
-        // SAFETY: within the memory.
+        // SAFETY: `at` is the address of an element in the test's memory.
         unsafe { Array::new(at, self.dtype, &[], &[]) }
     }
 
     fn bits(&self, index: &[i64]) -> Vec<u8> {
         let element = self.element(index);
-        // SAFETY: one element.
+        // SAFETY: `element` is an array of one element of this dtype.
         unsafe { std::slice::from_raw_parts(element.start(), self.dtype.size()) }.to_vec()
     }
 }
@@ -69,7 +69,7 @@ fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-/// Sizes and strides of output and operands: one for each road.
+/// Sizes and strides of output and operands: one for each code path.
 type Layout<'l> = (&'l [i64], &'l [i64], &'l [(&'l [i64], &'l [i64])]);
 const LAYOUTS: &[Layout] = &[
     (&[1003], &[1], &[(&[1003], &[1]), (&[1003], &[1])]),
@@ -127,7 +127,7 @@ const ALL: [DType; 16] = [
 ];
 
 #[test]
-fn every_road_gives_the_bits_of_single_elements() {
+fn every_code_path_is_bitwise_equal_to_single_elements() {
     for dtype in ALL {
         check_binary(dtype, [dtype; 3], &arithmetic::mul);
         check_binary(dtype, [DType::Bool, dtype, dtype], &compare::eq);
@@ -157,7 +157,7 @@ fn operands_of_other_dtypes_are_converted_on_the_way() {
 fn a_value_of_another_dtype_is_rounded_to_the_common_dtype_first() {
     // 1 + 2^-12 is 1 in float16.
     let (mut out, mut a, mut b) = ([0u16; 3], [0x3c00u16; 3], [1.0f32 + 1.0 / 4096.0; 3]);
-    // SAFETY: three elements each.
+    // SAFETY: each array has three elements.
     let arrays = unsafe {
         [
             Array::new(out.as_mut_ptr().cast(), DType::F16, &[3], &[1]),
@@ -216,7 +216,7 @@ fn fills_reach_every_element_and_no_other() {
             let value = crate::fill::element(Scalar::Int(1), dtype).unwrap();
             let mut expected = before;
             let start = expected.array().start() as usize - expected.bytes.as_ptr() as usize;
-            // SAFETY: the bytes of the vector.
+            // SAFETY: a vector of numbers is initialized memory of this many bytes.
             let bytes = unsafe {
                 std::slice::from_raw_parts_mut(expected.bytes.as_mut_ptr().cast::<u8>(), expected.bytes.len() * 8)
             };
@@ -249,7 +249,7 @@ fn a_choice_moves_bits() {
 }
 
 #[test]
-fn loops_give_the_same_bits_at_every_level() {
+fn loops_are_bitwise_equal_at_every_level() {
     let a: Vec<f32> = (0..1003).map(|i| (i as f32 - 500.0) * 0.37).collect();
     let b: Vec<f32> = (0..1003).map(|i| (i as f32 * 7.0 % 13.0) - 6.0).collect();
     for len in [0, 1, 7, 16, 63, 64, 65, 1003] {

@@ -1,5 +1,5 @@
-//! Folds of one element at a time: sums, products, truth, extrema. [`Folding`] makes a [`Reducer`] of a fold over any
-//! element; [`FloatFolding`] one over floats, in vectors of every level.
+//! Element-wise folds: sums, products, logical, extrema. [`Folding`] makes a [`Reducer`] of a fold over any element;
+//! [`FloatFolding`] one over floats, in vectors of every level.
 
 use super::reducer::{Reducer, Steps};
 use crate::convert::Source;
@@ -13,17 +13,17 @@ use super::tests::run;
 #[cfg(not(test))]
 use crate::simd::run;
 
-/// A fold: what an element counts for, and how results meet.
+/// A fold: how an element is lifted, and how results are merged.
 pub(crate) trait Fold: Copy + Send + Sync {
-    /// What lies in memory.
+    /// The stored type.
     type In: Element;
-    /// What is carried.
+    /// The accumulator type.
     type Acc: Copy + Send + Sync;
-    /// The result of nothing.
+    /// The result of an empty range.
     fn empty(self) -> Self::Acc;
     /// The result of one element.
     fn lift(self, x: Self::In) -> Self::Acc;
-    /// The result of both.
+    /// Merges two results.
     fn merge(self, a: Self::Acc, b: Self::Acc) -> Self::Acc;
 }
 
@@ -53,8 +53,8 @@ impl<F: Fold> Reducer for Folding<F> {
         for (line, acc) in acc.iter_mut().enumerate() {
             let at = at.wrapping_offset(line as isize * steps.column);
             let element = |i: usize| {
-                // SAFETY: the caller vouches for the lines, and `i` stays below `len`. Words of complex numbers are
-                // not aligned as words are.
+                // SAFETY: the caller guarantees the lines, and `i` stays below `len`. The parts of complex numbers may
+                // be less aligned than their type.
                 fold.lift(unsafe { at.add(i).read_unaligned() })
             };
             let mut i = 0;
@@ -86,12 +86,13 @@ impl<F: Fold> Reducer for Folding<F> {
         let fold = self.0;
         for row in 0..rows as isize {
             let element = |column: usize| {
-                // SAFETY: the caller vouches for `rows` rows of as many columns as `acc` has; as above.
+                // SAFETY: the caller guarantees `rows` rows with as many columns as `acc` has. The parts of complex
+                // numbers may be less aligned than their type.
                 fold.lift(unsafe { at.offset(row * row_step).add(column).read_unaligned() })
             };
             let mut column = 0;
             while column + LANES <= acc.len() {
-                // Through a local block: the row might alias the accumulators, for all the compiler knows.
+                // Through a local block: the compiler must assume that the row aliases the accumulators.
                 let mut block = [fold.empty(); LANES];
                 for (lane, to) in block.iter_mut().enumerate() {
                     *to = fold.merge(acc[column + lane], element(column + lane));
@@ -108,15 +109,15 @@ impl<F: Fold> Reducer for Folding<F> {
 
 /// A fold over floats, the same for vectors and, in the tree, for single results.
 pub(crate) trait FloatFold: Copy + Send + Sync {
-    /// How many elements of this fold cost as much as one addition.
+    /// Cost of one element of this fold, in additions.
     const COST: usize = 1;
-    /// The result of nothing.
+    /// The result of an empty range.
     const EMPTY: f64;
     /// The results of elements.
     fn lift<V: FloatVector>(self, x: V) -> V;
-    /// The results of both.
+    /// Merges vectors of results.
     fn merge<V: FloatVector>(self, a: V, b: V) -> V;
-    /// The result of both.
+    /// Merges two results.
     fn join<W: Real>(self, a: W, b: W) -> W;
 }
 
@@ -131,23 +132,23 @@ impl<F, T> FloatFolding<F, T> {
     }
 }
 
-/// Vectors that are accumulated side by side, so that enough additions are under way at once.
+/// Number of independent vector accumulators, so that enough additions are in flight.
 const CHAINS: usize = 8;
 
 /// The results of `count` elements, at most a vector of them.
 ///
 /// # Safety
-/// They can be read.
+/// The elements are readable.
 #[inline(always)]
 unsafe fn lifted<S: Simd, F: FloatFold, T: Float<Wide: Real>>(fold: F, at: *const T, count: usize) -> T::Vector<S> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `count` readable elements at `at`.
     fold.lift(unsafe { T::load_some::<S>(at, count) })
 }
 
 /// The result of `len` elements, one after the other.
 ///
 /// # Safety
-/// They can be read.
+/// The elements are readable.
 #[inline(always)]
 pub(super) unsafe fn fold_line<S: Simd, F: FloatFold, T: Float<Wide: Real>>(
     fold: F,
@@ -158,12 +159,12 @@ pub(super) unsafe fn fold_line<S: Simd, F: FloatFold, T: Float<Wide: Real>>(
     let empty = T::Vector::<S>::from_f64(F::EMPTY);
     let mut i = 0;
     let mut total = empty;
-    // What takes long by itself keeps enough additions under way without chains.
+    // A slow operation keeps enough work in flight without several accumulators.
     if F::COST == 1 && len >= CHAINS * lanes {
         let mut chains = [empty; CHAINS];
         while i + CHAINS * lanes <= len {
             for (chain, acc) in chains.iter_mut().enumerate() {
-                // SAFETY: the vector lies within the line, which the caller vouches for; so do those below.
+                // SAFETY: the vector is inside the line of `len` elements that the caller guarantees.
                 *acc = fold.merge(*acc, unsafe { lifted::<S, F, T>(fold, at.add(i + chain * lanes), lanes) });
             }
             i += CHAINS * lanes;
@@ -178,13 +179,13 @@ pub(super) unsafe fn fold_line<S: Simd, F: FloatFold, T: Float<Wide: Real>>(
         total = chains[0];
     }
     while i + lanes <= len {
-        // SAFETY: as above.
+        // SAFETY: `i + lanes` is at most `len`, the length of the line that the caller guarantees.
         total = fold.merge(total, unsafe { lifted::<S, F, T>(fold, at.add(i), lanes) });
         i += lanes;
     }
     if i < len {
         let count = len - i;
-        // SAFETY: as above.
+        // SAFETY: the last `count` elements of the line of `len` elements that the caller guarantees.
         let rest = unsafe { lifted::<S, F, T>(fold, at.add(i), count) };
         total = fold.merge(total, T::Vector::<S>::select(Mask::first(count), rest, empty));
     }
@@ -206,7 +207,7 @@ impl<F: FloatFold, T: Float<Wide: Real>> Kernel for Lines<'_, F, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         for (line, acc) in self.acc.iter_mut().enumerate() {
-            // SAFETY: the maker of the kernel vouches for the lines.
+            // SAFETY: the kernel was created for lines of `len` readable elements, `between` apart.
             *acc = unsafe { fold_line::<S, F, T>(self.fold, self.at.offset(line as isize * self.between), self.len) };
         }
     }
@@ -230,12 +231,12 @@ impl<F: FloatFold, T: Float<Wide: Real>> Kernel for Tile<'_, F, T> {
         let lanes = T::Vector::<S>::LANES;
         let mut row = 0;
         while row < rows {
-            // Four rows meet before they reach the accumulators, which so are touched a quarter as often.
+            // Four rows are combined before they reach the accumulators, which are then accessed a quarter as often.
             let many = F::COST == 1 && row + 4 <= rows;
             let mut column = 0;
             while column < acc.len() {
                 let count = lanes.min(acc.len() - column);
-                // SAFETY: the caller vouches for `rows` rows of as many columns as `acc` has.
+                // SAFETY: the caller guarantees `rows` rows with as many columns as `acc` has.
                 let x = unsafe {
                     let first = at.offset(row as isize * row_step).add(column);
                     let x = lifted::<S, F, T>(fold, first, count);
@@ -249,7 +250,7 @@ impl<F: FloatFold, T: Float<Wide: Real>> Kernel for Tile<'_, F, T> {
                     }
                 };
                 let at = acc[column..].as_mut_ptr();
-                // SAFETY: `count` accumulators are there.
+                // SAFETY: `acc` has at least `count` accumulators from `column` on.
                 unsafe {
                     if count == lanes {
                         fold.merge(T::Vector::<S>::load(at), x).store(at);
@@ -306,9 +307,9 @@ pub(crate) struct Product<T>(pub(crate) PhantomData<T>);
 #[derive(Clone, Copy)]
 pub(crate) struct ProductToI64<T>(pub(crate) PhantomData<T>);
 
-/// An element as bits.
+/// The bits of an element.
 pub(crate) trait Word: Element {
-    /// Is any of these set?
+    /// Whether any of these bits is set.
     fn has_any(self, bits: u64) -> bool;
 }
 
@@ -335,7 +336,7 @@ impl Word for Complex128 {
 #[derive(Clone, Copy)]
 pub(crate) struct Count<T>(pub(crate) u64, pub(crate) PhantomData<T>);
 
-/// Which truth values occur: is any of these bits set?
+/// The booleans that occur: whether any of these bits is set.
 #[derive(Clone, Copy)]
 pub(crate) struct Truth<T>(pub(crate) u64, pub(crate) PhantomData<T>);
 
@@ -375,7 +376,7 @@ folds! {
     Truth<T: Word>, u8, 0, |self, x| MET_FALSE - u8::from(x.has_any(self.0)), |a, b| a | b;
 }
 
-/// Declares folds over floats that need no numbers of their own.
+/// Declares folds over floats without parameters.
 macro_rules! float_folds {
     ($($(#[$doc:meta])* $vis:vis $name:ident, $empty:expr, |$x:ident| $lift:expr, |$a:ident, $b:ident| $merge:expr, $join:expr;)*) => {$(
         $(#[$doc])*
@@ -407,7 +408,7 @@ float_folds! {
     pub(crate) FloatProduct, 1.0, |x| x, |a, b| a * b, a.mul(b);
     /// Largest; NaN wins.
     pub(crate) Largest, f64::NEG_INFINITY, |x| x, |a, b| b.max(a), if a.is_nan() | (a >= b) { a } else { b };
-    /// Largest of what is not NaN: for rows whose sum will be NaN anyway. One instruction.
+    /// Largest number that is not NaN: for rows whose sum will be NaN anyway. One instruction.
     pub(crate) LargestNumber, f64::NEG_INFINITY, |x| x, |a, b| b.raw_max(a), if b > a { b } else { a };
     /// Smallest; NaN wins.
     pub(crate) Smallest, f64::INFINITY, |x| x, |a, b| b.min(a), if a.is_nan() | (a <= b) { a } else { b };

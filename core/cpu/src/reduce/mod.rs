@@ -1,9 +1,9 @@
 //! Sums, means, products and other folds over any set of dimensions.
 //!
-//! A reduction is told by its output: it has the rank of the input, and size 1 where the input is reduced; an output
-//! without dimensions reduces all. Floating sums are trees over short leaves, so their error grows with the logarithm
-//! of the length; halves accumulate in `f32` and round once. `reducer` says what a reduction is made of, `driver` holds the
-//! roads, `tree` what they merge partial results in, `fold` the folds.
+//! The output determines the reduction: it has the rank of the input, and size 1 where the input is reduced; a 0-dim
+//! output reduces all. Floating sums are trees over short leaves, so their error grows with the logarithm of the
+//! length; half precision accumulates in `f32` and rounds once. `reducer` defines the parts of a reduction, `driver`
+//! the code paths, `tree` merges partial results, `fold` has the folds.
 
 pub(crate) mod driver;
 pub(crate) mod fold;
@@ -47,14 +47,14 @@ pub(crate) fn reduce_into<R: Element, A: Reducer>(
     ensure!(a.dtype() == A::In::DTYPE, Internal, "a reducer got elements of another dtype");
     let sink = |at: isize, step: isize, results: *const u8, count: usize| {
         for nth in 0..count {
-            // SAFETY: so many results of this reducer; `Array::new` vouches for the elements of `out`.
+            // SAFETY: the sink receives results of this reducer; `Array::new` guarantees the elements of `out`.
             unsafe {
                 to.get().offset(at + nth as isize * step).write(finish(results.cast::<A::Acc>().add(nth).read()))
             };
         }
     };
     // SAFETY: the reducer is one of elements of `a`.
-    unsafe { driver::reduce_arrays(Worker::new(&Typed(reducer)), out, a, &sink) }
+    unsafe { driver::reduce_arrays(Worker::new(&Typed::new(reducer)), out, a, &sink) }
 }
 
 /// Folds `a` into `out`, whose element is `finish` of the result.
@@ -90,7 +90,7 @@ pub fn sum(out: &Array, a: &Array) -> Result<()> {
     dispatch!(out.dtype(), "sum_cpu", integer complex chalf bool, T => fold_into(out, a, Sum::<T>(PhantomData), T::narrow))
 }
 
-/// Sums `a` into `out` and divides by the number of elements; halves are divided before they round.
+/// Sums `a` into `out` and divides by the number of elements; half precision is divided before it is rounded.
 pub fn mean(out: &Array, a: &Array) -> Result<()> {
     let count = count(out, a) as f64;
     if out.dtype().is_floating() {
@@ -122,17 +122,17 @@ pub fn prod(out: &Array, a: &Array) -> Result<()> {
     })
 }
 
-/// out = does any element differ from zero? Into `bool`, or `uint8` for a `uint8` input.
+/// out = whether any element differs from zero. Into `bool`, or `uint8` for a `uint8` input.
 pub fn any(out: &Array, a: &Array) -> Result<()> {
     truth(out, a, |met| met & MET_TRUE != 0)
 }
 
-/// out = do all elements differ from zero? Into `bool`, or `uint8` for a `uint8` input.
+/// out = whether all elements differ from zero. Into `bool`, or `uint8` for a `uint8` input.
 pub fn all(out: &Array, a: &Array) -> Result<()> {
     truth(out, a, |met| met & MET_FALSE == 0)
 }
 
-/// out = how many elements differ from zero? Into int64.
+/// out = the number of elements that differ from zero. Into int64.
 pub fn count_nonzero(out: &Array, a: &Array) -> Result<()> {
     let (word, bits) = telling_bits(a.dtype());
     let a = &a.seen_as(word);
@@ -147,7 +147,7 @@ pub fn count_nonzero(out: &Array, a: &Array) -> Result<()> {
 
 fn truth(out: &Array, a: &Array, is_true: impl Fn(u8) -> bool + Sync) -> Result<()> {
     let (word, bits) = telling_bits(a.dtype());
-    // A bool is the byte 0 or 1, as is this truth value among `uint8`.
+    // A bool is the byte 0 or 1, as is this boolean stored as `uint8`.
     let (out, a) = (&out.seen_as(DType::U8), &a.seen_as(word));
     let is_true: &(dyn Fn(u8) -> bool + Sync) = &is_true;
     let finish = |met| u8::from(is_true(met));
@@ -160,7 +160,7 @@ fn truth(out: &Array, a: &Array, is_true: impl Fn(u8) -> bool + Sync) -> Result<
     }
 }
 
-/// The dtype of the words that elements of `dtype` are told from zero by, and the bits that tell: all but the signs of
+/// The integer dtype with which elements of `dtype` are compared with zero, and the relevant bits: all but the signs of
 /// floating zeros.
 fn telling_bits(dtype: DType) -> (DType, u64) {
     match dtype {

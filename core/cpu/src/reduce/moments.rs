@@ -1,7 +1,8 @@
 //! Mean and sum of squared deviations, in one pass over memory.
 //!
 //! A leaf is small enough to be read twice from the nearest cache: first for its mean, then for the deviations from it.
-//! Leaves are merged as Chan, Golub and LeVeque do (1979), so nothing cancels however far the mean is from zero.
+//! Leaves are merged by the method of Chan, Golub and LeVeque (1979), so nothing cancels however far the mean is from
+//! zero.
 
 use super::fold::{FloatFold, FloatFolding, FloatSum, fold_line};
 use super::reduce_into;
@@ -94,7 +95,7 @@ impl<T: Float<Wide: Real + Source>> Reducer for ToMoments<T> {
             let (means, squares) = (&mut means[..acc.len()], &mut squares[..acc.len()]);
             means.fill(T::Wide::ZERO);
             let at = at.wrapping_add(nth * WIDTH);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller of `tile` guarantees `rows` rows with as many columns as there are means.
             unsafe { FloatFolding::<_, T>::new(FloatSum).tile(at, rows, row_step, index, means) };
             means.iter_mut().for_each(|mean| *mean = mean.div(count));
             run(TileDeviations { at, rows, row_step, means, squares });
@@ -121,7 +122,7 @@ impl<T: Float<Wide: Real + Source>> Kernel for LineMoments<'_, T> {
         let LineMoments { at, len, between, acc } = self;
         let count = T::Wide::from_f64(len as f64);
         for (line, acc) in acc.iter_mut().enumerate() {
-            // SAFETY: the maker of the kernel vouches for the lines.
+            // SAFETY: the kernel was created for lines of this length, `between` apart.
             unsafe {
                 let at = at.offset(line as isize * between);
                 let mean = fold_line::<S, _, T>(FloatSum, at, len).div(count);
@@ -132,7 +133,7 @@ impl<T: Float<Wide: Real + Source>> Kernel for LineMoments<'_, T> {
     }
 }
 
-/// Sums of squared deviations of the columns of a tile, each from a mean of its own.
+/// Sums of squared deviations of the columns of a tile, each from its own mean.
 struct TileDeviations<'a, T: Number> {
     at: *const T,
     rows: usize,
@@ -150,7 +151,7 @@ impl<T: Float<Wide: Real>> Kernel for TileDeviations<'_, T> {
         let lanes = T::Vector::<S>::LANES;
         for column in (0..means.len()).step_by(lanes) {
             let count = lanes.min(means.len() - column);
-            // SAFETY: `count` means are there, and so many columns of `rows` rows, as the maker of the kernel promises.
+            // SAFETY: the kernel was created for `rows` rows of this many columns, with a mean for each column.
             unsafe {
                 let mean = T::Vector::<S>::load_partial(means.as_ptr().add(column), count);
                 let mut sum = T::Vector::<S>::from_f64(0.0);
@@ -166,8 +167,8 @@ impl<T: Float<Wide: Real>> Kernel for TileDeviations<'_, T> {
     }
 }
 
-/// Mean and variance, without correction, of each group of `a` into `out`: as the real and the imaginary part of complex
-/// numbers, of the type that is computed in. Of nothing, the mean is 0 and the variance is no number.
+/// Mean and variance, without correction, of each group of `a` into `out`: as the real and the imaginary part of
+/// complex numbers of the computation type. For an empty group, the mean is 0 and the variance is NaN.
 pub fn moments(out: &Array, a: &Array) -> Result<()> {
     dispatch!(a.dtype(), "batch_norm", half float, T => {
         reduce_into(out, a, ToMoments::<T>(PhantomData), |moments| {

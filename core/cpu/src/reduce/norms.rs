@@ -1,4 +1,4 @@
-//! Norms of vectors: sums of powers of sizes, and the extremes of sizes.
+//! Norms of vectors: sums of powers of absolute values, and their extrema.
 
 use super::fold::{FloatFold, FloatFolding, Fold, float_folds};
 use super::{fold_into, reduce_into};
@@ -11,19 +11,19 @@ use rushlight_base::{Element, Result};
 use std::marker::PhantomData;
 
 float_folds! {
-    /// How many differ from zero.
+    /// Number of nonzero elements.
     pub(super) Set, 0.0, |x| V::select(x.eq(V::from_f64(0.0)), V::from_f64(0.0), V::from_f64(1.0)), |a, b| a + b, a.add(b);
-    /// Sum of sizes.
+    /// Sum of absolute values.
     pub(super) Sizes, 0.0, |x| x.abs(), |a, b| a + b, a.add(b);
     /// Sum of squares.
     pub(super) Squares, 0.0, |x| x * x, |a, b| a + b, a.add(b);
-    /// Largest size; NaN wins.
+    /// Largest absolute value; NaN wins.
     pub(super) LargestSize, 0.0, |x| x.abs(), |a, b| a.max(b), if a.is_nan() | (a >= b) { a } else { b };
-    /// Smallest size; NaN wins.
+    /// Smallest absolute value; NaN wins.
     SmallestSize, f64::INFINITY, |x| x.abs(), |a, b| a.min(b), if a.is_nan() | (a <= b) { a } else { b };
 }
 
-/// Sum of powers of sizes.
+/// Sum of powers of absolute values.
 #[derive(Clone, Copy)]
 pub(super) struct Powers(pub(super) f64);
 
@@ -47,7 +47,7 @@ impl FloatFold for Powers {
     }
 }
 
-/// What becomes of the sizes of complex numbers.
+/// Applied to the absolute values of complex numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Order {
     Zero,
@@ -113,8 +113,9 @@ where
     }
 }
 
-/// The norm of order `order` of each group of `a` into `out`, which is real: the root of a sum of powers of sizes; for
-/// infinite orders the largest or the smallest size, for order 0 the number of elements that differ from zero.
+/// The norm of order `order` of each group of `a` into `out`, which is real: the root of a sum of powers of absolute
+/// values; for infinite orders the largest or the smallest absolute value, for order 0 the number of elements that
+/// differ from zero.
 pub fn norm(out: &Array, a: &Array, order: f64) -> Result<()> {
     if a.dtype().is_complex() {
         return match a.dtype() {

@@ -14,10 +14,10 @@ use super::tests::run;
 #[cfg(not(test))]
 use crate::simd::run;
 
-/// So many elements are worth a second thread.
+/// From this many elements on, a second thread pays.
 const GRAIN: usize = 1 << 14;
 
-/// The fold of a norm, and what becomes of its result.
+/// The fold of a norm, and the final function of its result.
 trait Norm: FloatFold {
     #[inline(always)]
     fn root<V: FloatVector>(self, total: V) -> V {
@@ -64,7 +64,7 @@ impl<T: Float, F: Norm> Kernel for Row<T, F> {
     fn run<S: Simd>(self, _: S) {
         let Row { fold, a, b, out, steps, len, between, count } = self;
         let (lanes, empty) = (T::Vector::<S>::LANES, T::Vector::<S>::from_f64(F::EMPTY));
-        // SAFETY: the maker of the kernel vouches for the rows and for a place for each result.
+        // SAFETY: the kernel was created for rows of this length, with an output element for each.
         let read = |at: *const T, step: isize, first: usize, lanes: usize| unsafe {
             let at = at.offset(first as isize * step);
             match step {
@@ -82,13 +82,13 @@ impl<T: Float, F: Norm> Kernel for Row<T, F> {
                 total = fold.merge(total, size);
             }
             let total = T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b)));
-            // SAFETY: as above.
+            // SAFETY: the kernel was created with an output element for each row.
             unsafe { T::store_partial::<S>(fold.root(total), out.wrapping_offset(nth * between[1]), 1) };
         }
     }
 }
 
-/// Where row `nth` of an array begins: the dimensions before the last of `sizes`, counted through.
+/// Offset of row `nth` of an array, for the dimensions of `sizes` before the last.
 fn start(mut nth: usize, sizes: &[i64], strides: &[i64]) -> isize {
     let mut offset = 0;
     for (&size, &stride) in sizes.iter().zip(strides).rev() {
@@ -105,7 +105,7 @@ pub fn distances(out: &Array, a: &Array, b: &Array, p: f64) -> Result<()> {
     ensure!(
         rank >= 2 && [a, b].iter().all(fits) && a.size(rank - 1) == b.size(rank - 1),
         Internal,
-        "distances got arrays that do not fit"
+        "the distance kernel got arrays of mismatched sizes"
     );
     dispatch!(a.dtype(), "cdist", half float, T => match p {
         0.0 => each::<T>(out, a, b, Set),

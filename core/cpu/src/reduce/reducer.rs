@@ -1,48 +1,49 @@
-//! [`Reducer`]: how elements become one result. [`Worker`]: a reducer whose types are forgotten, which is all that the
-//! roads (`driver`) and the tree of results (`tree`) know of it, so that they exist once.
+//! [`Reducer`]: how elements become one result. [`Worker`]: a type-erased reducer, which is all that `driver` and
+//! `tree` need, so that they are compiled once.
 
 use crate::pointwise::stage::{Side, move_tile};
-use rushlight_base::Element;
+use crate::scratch::Shortage;
+use rushlight_base::{Element, Result, Scratch};
 use std::mem::MaybeUninit;
 
 /// Elements of a line that are folded before the tree takes over.
 pub(crate) const LEAF: usize = 2048;
 /// Rows of a tile, and short lines, that are folded before the tree takes over.
 pub(super) const LEAF_ROWS: usize = 64;
-/// Results of the largest size that there is room for side by side: columns of a tile, of smaller ones more.
+/// Number of adjacent results of the largest size that fit: columns of a tile, more of smaller ones.
 pub(crate) const WIDTH: usize = 256;
 /// Elements worth another thread.
 pub(super) const GRAIN: usize = 32768;
 
 /// How elements become one result.
 pub(crate) trait Reducer: Copy + Send + Sync {
-    /// What lies in memory.
+    /// The stored type.
     type In: Element;
-    /// What is carried.
+    /// The accumulator type.
     type Acc: Copy + Send + Sync;
-    /// May elements be folded in any order? Then narrow columns are folded several rows at a time.
+    /// Whether elements may be folded in any order. Narrow columns are then folded several rows at a time.
     const COMMUTES: bool = true;
-    /// How many elements of this fold cost as much as one addition.
+    /// Cost of one element of this fold, in additions.
     const COST: usize = 1;
-    /// Do results of lines remember where their elements lie? Then strided lines come as they lie.
+    /// Whether results of lines depend on the position of their elements: strided lines are then passed unchanged.
     const KEEPS_PLACES: bool = false;
 
-    /// The result of nothing.
+    /// The result of an empty range.
     fn empty(self) -> Self::Acc;
 
     /// The result of `a`'s elements and then `b`'s.
     fn merge(self, a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
-    /// The results of lines: `acc[n]`, which comes as that of nothing, becomes that of `len` elements (up to [`LEAF`]),
-    /// `steps.row` apart, from `at + n * steps.column`, of which the first is number `index + n * steps.number` of its
-    /// group. The row step is 1, unless the reducer keeps places.
+    /// Folds lines: `acc[n]`, initially empty, becomes the result of `len` elements (up to [`LEAF`]), `steps.row`
+    /// apart, from `at + n * steps.column`, of which the first has the index `index + n * steps.number` in its group.
+    /// The row step is 1, unless the reducer keeps places.
     ///
     /// # Safety
     /// The elements must be readable.
     unsafe fn lines(self, at: *const Self::In, len: usize, steps: Steps, index: usize, acc: &mut [Self::Acc]);
 
-    /// The results of columns: `acc[n]`, which comes as that of nothing, becomes that of `rows` elements (up to
-    /// [`LEAF_ROWS`]), `row_step` apart, from `at + n`; the first ones are number `index` of their groups.
+    /// Folds columns: `acc[n]`, initially empty, becomes the result of `rows` elements (up to [`LEAF_ROWS`]),
+    /// `row_step` apart, from `at + n`; the first ones have the index `index` in their groups.
     ///
     /// # Safety
     /// The elements must be readable.
@@ -56,16 +57,17 @@ pub(crate) struct Steps {
     pub(crate) row: isize,
     /// From a group to the next, which is a column of a tile.
     pub(crate) column: isize,
-    /// From the number of a line's first element to that of the next line: 0 where each is of another group.
+    /// Difference between the index of a line's first element and that of the next line: 0 if each line belongs to
+    /// another group.
     pub(crate) number: usize,
 }
 
-/// Room for one result of any reducer.
+/// Space for one result of any reducer.
 pub(super) type Slot = [MaybeUninit<u64>; 4];
-/// Room for the results of a tile, or of other neighbours.
+/// Space for the results of a tile, or of other neighbours.
 pub(super) type Slots = [Slot; WIDTH];
 
-/// Uninitialized room.
+/// An uninitialized buffer.
 #[inline(always)]
 pub(super) const fn slots<const N: usize>() -> [Slot; N] {
     [const { [MaybeUninit::uninit(); 4] }; N]
@@ -73,8 +75,11 @@ pub(super) const fn slots<const N: usize>() -> [Slot; N] {
 
 /// The functions of a reducer over addresses. Results are at addresses that are aligned for them.
 pub(super) trait Rows: Sync {
+    /// Flag that a share of the loop sets if it could not allocate working memory.
+    fn shortage(&self) -> &Shortage;
+
     /// # Safety
-    /// `acc` has room for `count` results, which it is left with.
+    /// `acc` has space for `count` results, which this function writes.
     unsafe fn clear(&self, acc: *mut u8, count: usize);
 
     /// # Safety
@@ -82,27 +87,37 @@ pub(super) trait Rows: Sync {
     unsafe fn merge(&self, acc: *mut u8, later: *const u8, count: usize);
 
     /// # Safety
-    /// As for [`Reducer::lines`], and `acc` has room for `count` results, which it is left with.
+    /// The contract of [`Reducer::lines`], and `acc` has space for `count` results, which this function writes.
     unsafe fn lines(&self, at: *const u8, len: usize, steps: Steps, index: usize, acc: *mut u8, count: usize);
 
     /// # Safety
-    /// As for [`Reducer::tile`], and `acc` has room for `count` results, which it is left with.
+    /// The contract of [`Reducer::tile`], and `acc` has space for `count` results, which this function writes.
     unsafe fn tile(&self, at: *const u8, rows: usize, row_step: isize, index: usize, acc: *mut u8, count: usize);
 }
 
 /// A reducer with its types.
-pub(super) struct Typed<R>(pub(super) R);
+pub(super) struct Typed<R>(R, Shortage);
+
+impl<R: Reducer> Typed<R> {
+    pub(super) fn new(reducer: R) -> Typed<R> {
+        Typed(reducer, Shortage::new())
+    }
+}
 
 impl<R: Reducer> Rows for Typed<R> {
+    fn shortage(&self) -> &Shortage {
+        &self.1
+    }
+
     unsafe fn clear(&self, acc: *mut u8, count: usize) {
         for nth in 0..count {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller of `clear` guarantees space for `count` results, and `nth` is below `count`.
             unsafe { acc.cast::<R::Acc>().add(nth).write(self.0.empty()) };
         }
     }
 
     unsafe fn merge(&self, acc: *mut u8, later: *const u8, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller of `merge` guarantees `count` results at both addresses, which do not overlap.
         let (acc, later) = unsafe {
             (
                 std::slice::from_raw_parts_mut(acc.cast::<R::Acc>(), count),
@@ -115,7 +130,8 @@ impl<R: Reducer> Rows for Typed<R> {
     }
 
     unsafe fn lines(&self, at: *const u8, len: usize, steps: Steps, index: usize, acc: *mut u8, count: usize) {
-        // SAFETY: the caller's promise; the results are written before they are referred to.
+        // SAFETY: the caller of `lines` guarantees `count` lines of `len` elements and space for the results, which
+        // `clear` writes before they are referred to.
         unsafe {
             Rows::clear(self, acc, count);
             let acc = std::slice::from_raw_parts_mut(acc.cast::<R::Acc>(), count);
@@ -124,7 +140,8 @@ impl<R: Reducer> Rows for Typed<R> {
     }
 
     unsafe fn tile(&self, at: *const u8, rows: usize, row_step: isize, index: usize, acc: *mut u8, count: usize) {
-        // SAFETY: as above.
+        // SAFETY: the caller of `tile` guarantees `rows` rows of `count` elements and space for the results, which
+        // `clear` writes first.
         unsafe {
             Rows::clear(self, acc, count);
             let acc = std::slice::from_raw_parts_mut(acc.cast::<R::Acc>(), count);
@@ -148,17 +165,21 @@ pub(super) struct Worker<'r> {
     keeps_places: bool,
 }
 
-/// Bytes of the block that strided elements are moved into: a line of the largest.
-const BLOCK: usize = LEAF * 16;
+/// Bytes of the block that strided lines are moved into: a line of the largest elements, several of smaller ones.
+const LINES: usize = LEAF * 16;
+/// The block on the stack: a line of elements of 8 bytes.
+const ON_STACK: usize = LEAF * 8;
+/// Bytes of the block that a strided tile is moved into. Source and block together stay in the nearest cache.
+const TILE: usize = LEAF * 4;
 
 /// Copies `bytes` in words of `T`, some of which may be padding.
 ///
 /// # Safety
-/// So many bytes are at both addresses, which are aligned for `T`, and have none in common.
+/// This many bytes are at both addresses, which are aligned for `T` and do not overlap.
 #[inline(always)]
 unsafe fn copy_words<T: Copy>(to: *mut u8, from: *const u8, bytes: usize) {
     for word in 0..bytes / size_of::<T>() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that many bytes at both addresses, aligned for `T` and without overlap.
         unsafe { to.cast::<MaybeUninit<T>>().add(word).write(from.cast::<MaybeUninit<T>>().add(word).read()) };
     }
 }
@@ -190,12 +211,12 @@ impl<'r> Worker<'r> {
         self.grain
     }
 
-    /// How many results there is room for in [`Slots`].
+    /// Number of results that fit in [`Slots`].
     pub(super) fn width(self) -> usize {
         size_of::<Slots>() / self.size
     }
 
-    /// May elements be folded in any order?
+    /// Whether elements may be folded in any order.
     pub(super) fn commutes(self) -> bool {
         self.commutes
     }
@@ -205,33 +226,45 @@ impl<'r> Worker<'r> {
         at.wrapping_offset(offset * self.element as isize)
     }
 
-    /// Writes `count` results of nothing.
+    /// The error `OutOfMemory` if a share of the loop could not allocate working memory. Its results are then those of
+    /// empty ranges.
+    pub(super) fn check(self) -> Result<()> {
+        self.rows.shortage().check()
+    }
+
+    /// Allocates working memory. `None`: [`Worker::check`] fails from now on.
+    pub(super) fn scratch(self, bytes: usize) -> Option<Scratch> {
+        self.rows.shortage().scratch(bytes)
+    }
+
+    /// Writes `count` results of empty ranges.
     ///
     /// # Safety
-    /// There is room for them.
+    /// `acc` has space for them.
     pub(super) unsafe fn clear(self, acc: *mut u8, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees space for `count` results at `acc`.
         unsafe { self.rows.clear(acc, count) }
     }
 
-    /// Merges `count` results that come later into those at `acc`.
+    /// Merges `count` later results into those at `acc`.
     ///
     /// # Safety
-    /// Both are there, and no address is among both.
+    /// Both addresses have `count` results, without overlap.
     pub(super) unsafe fn merge(self, acc: *mut u8, later: *const u8, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `count` results at both addresses, without overlap.
         unsafe { self.rows.merge(acc, later, count) }
     }
 
     /// Copies `count` results.
     ///
     /// # Safety
-    /// They are there, there is room for them, and no address is among both.
+    /// `from` has the results, `to` has space for them, and the two do not overlap.
     #[inline(always)]
     pub(super) unsafe fn copy(self, to: *mut u8, from: *const u8, count: usize) {
-        // SAFETY: the caller's promise, and that of alignment.
+        // SAFETY: the caller guarantees `count` results at `from` and space for them at `to`, without overlap, both
+        // aligned for results.
         unsafe {
-            // A single result has just been written: what is read in larger pieces would have to wait for the writes.
+            // A single result has just been written: wider loads would have to wait for the stores.
             match self.align {
                 8 if count == 1 => copy_words::<u64>(to, from, self.size),
                 4 if count == 1 => copy_words::<u32>(to, from, self.size),
@@ -240,10 +273,10 @@ impl<'r> Worker<'r> {
         }
     }
 
-    /// [`Reducer::lines`], of any steps, into room for `count` results.
+    /// [`Reducer::lines`], of any steps, with space for `count` results.
     ///
     /// # Safety
-    /// As there, and there is that room.
+    /// The contract of [`Reducer::lines`], and `acc` has space for `count` results.
     pub(super) unsafe fn lines(
         self,
         at: *const u8,
@@ -254,7 +287,7 @@ impl<'r> Worker<'r> {
         count: usize,
     ) {
         debug_assert!(len <= LEAF);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `count` lines of `len` elements, and space for the results at `acc`.
         unsafe {
             if steps.row == 1 || len <= 1 || self.keeps_places {
                 self.rows.lines(at, len, steps, index, acc, count);
@@ -266,14 +299,23 @@ impl<'r> Worker<'r> {
 
     #[inline(never)] // its frame is large
     unsafe fn strided_lines(self, at: *const u8, len: usize, steps: Steps, index: usize, acc: *mut u8, count: usize) {
-        let mut block = MaybeUninit::<[u64; BLOCK / 8]>::uninit();
-        let block = block.as_mut_ptr().cast::<u8>();
-        let most = (BLOCK / (len * self.element)).max(1);
+        let mut on_stack = MaybeUninit::<[u64; ON_STACK / 8]>::uninit();
+        let line = len * self.element;
+        let held = if line * count > ON_STACK { self.scratch(LINES.min(line * count)) } else { None };
+        let (block, bytes) = match &held {
+            Some(scratch) => (scratch.start(), LINES),
+            None => (on_stack.as_mut_ptr().cast::<u8>(), ON_STACK),
+        };
+        if line > bytes {
+            // SAFETY: the caller guarantees `count` lines of `len` elements, and space for the results at `acc`.
+            return unsafe { self.clear(acc, count) };
+        }
+        let most = bytes / line;
         for first in (0..count).step_by(most) {
             let some = most.min(count - first);
             let from = self.element(at, first as isize * steps.column).cast_mut();
             let from = Side { at: from, step: steps.row, across: steps.column };
-            // SAFETY: the caller's promise; so many lines fit the block.
+            // SAFETY: the caller of `lines` guarantees the lines, and this many of them fit the block.
             unsafe {
                 move_tile(self.element, Side::block(block, len), from, len, some);
                 let steps = Steps { row: 1, column: len as isize, number: steps.number };
@@ -282,10 +324,10 @@ impl<'r> Worker<'r> {
         }
     }
 
-    /// [`Reducer::tile`], of any steps, into room for `count` results.
+    /// [`Reducer::tile`], of any steps, with space for `count` results.
     ///
     /// # Safety
-    /// As there, and there is that room.
+    /// The contract of [`Reducer::tile`], and `acc` has space for `count` results.
     pub(super) unsafe fn tile(
         self,
         at: *const u8,
@@ -296,7 +338,7 @@ impl<'r> Worker<'r> {
         count: usize,
     ) {
         debug_assert!(rows <= LEAF_ROWS);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `rows` rows of `count` elements, and space for the results at `acc`.
         unsafe {
             if steps.column == 1 || count == 1 || rows == 0 {
                 self.rows.tile(at, rows, steps.row, index, acc, count);
@@ -308,15 +350,14 @@ impl<'r> Worker<'r> {
 
     #[inline(never)] // its frame is large
     unsafe fn strided_tile(self, at: *const u8, rows: usize, steps: Steps, index: usize, acc: *mut u8, count: usize) {
-        let mut block = MaybeUninit::<[u64; BLOCK / 8]>::uninit();
+        let mut block = MaybeUninit::<[u64; TILE / 8]>::uninit();
         let block = block.as_mut_ptr().cast::<u8>();
-        // Source and block together stay in the nearest cache.
-        let most = BLOCK / 4 / (rows * self.element);
+        let most = TILE / (rows * self.element);
         for first in (0..count).step_by(most) {
             let some = most.min(count - first);
             let from = self.element(at, first as isize * steps.column).cast_mut();
             let from = Side { at: from, step: steps.column, across: steps.row };
-            // SAFETY: the caller's promise; so many columns fit the block.
+            // SAFETY: the caller of `tile` guarantees the rows, and this many columns fit the block.
             unsafe {
                 move_tile(self.element, Side::block(block, some), from, some, rows);
                 self.rows.tile(block, rows, some as isize, index, acc.add(first * self.size), some);
@@ -325,10 +366,10 @@ impl<'r> Worker<'r> {
     }
 }
 
-/// The results of lines of any steps, as [`Reducer::lines`].
+/// The results of lines of any steps, as [`Reducer::lines`], of elements that are small enough for a block on the stack.
 ///
 /// # Safety
-/// As there.
+/// The contract of [`Reducer::lines`].
 pub(crate) unsafe fn lines<R: Reducer>(
     reducer: R,
     at: *const R::In,
@@ -337,14 +378,15 @@ pub(crate) unsafe fn lines<R: Reducer>(
     index: usize,
     acc: &mut [R::Acc],
 ) {
-    // SAFETY: the caller's promise; `acc` is room for its results.
+    const { assert!(LEAF * size_of::<R::In>() <= ON_STACK) };
+    // SAFETY: the caller guarantees lines that fit the block on the stack; `acc` has space for their results.
     unsafe {
         if steps.row == 1 || len <= 1 {
             acc.fill(reducer.empty());
             reducer.lines(at, len, steps, index, acc);
         } else {
             let (to, count) = (acc.as_mut_ptr().cast(), acc.len());
-            Worker::new(&Typed(reducer)).lines(at.cast(), len, steps, index, to, count);
+            Worker::new(&Typed::new(reducer)).lines(at.cast(), len, steps, index, to, count);
         }
     }
 }

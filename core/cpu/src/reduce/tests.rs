@@ -1,4 +1,5 @@
-//! Every road of every fold against plain loops: shapes, strides, dtypes, levels of instructions, numbers of threads.
+//! Compares every code path of every fold with plain loops: shapes, strides, dtypes, instruction sets, numbers of
+//! threads.
 
 use super::*;
 use crate::extrema::{Extremum, extremum};
@@ -45,7 +46,7 @@ fn noise(count: usize) -> impl Iterator<Item = i64> {
     })
 }
 
-/// Sizes, strides and reduced dimensions of inputs that take every road, each with and without remainders.
+/// Sizes, strides and reduced dimensions of inputs that take every code path, each with and without remainders.
 fn layouts() -> Vec<(Vec<i64>, Vec<i64>, Vec<usize>)> {
     let mut all = Vec::new();
     let row_major = |sizes: &[i64]| rushlight_base::contiguous_strides(sizes).to_vec();
@@ -121,7 +122,7 @@ fn outputs<T: Element, R: Element + Default>(
         sizes.iter().enumerate().map(|(dim, &size)| if dims.contains(&dim) { 1 } else { size }).collect();
     let steps = rushlight_base::contiguous_strides(&kept);
     let mut out = vec![R::default(); kept.iter().product::<i64>() as usize];
-    // SAFETY: `values` holds what the strides reach, `out` what its sizes say.
+    // SAFETY: `values` holds every element that the strides reach, `out` as many as its sizes require.
     let (a, o) = unsafe {
         (
             Array::new(values.as_ptr().cast_mut().cast(), T::DTYPE, sizes, strides),
@@ -133,7 +134,7 @@ fn outputs<T: Element, R: Element + Default>(
 }
 
 #[test]
-fn integer_sums_are_exact_on_every_road() {
+fn integer_sums_are_exact_on_every_code_path() {
     at_every_level(|| {
         for layout in layouts() {
             let values: Vec<i32> = noise(room_for(&layout.0, &layout.1)).map(|x| x as i32).collect();
@@ -165,7 +166,7 @@ fn float_sums_are_exact_where_nothing_rounds() {
 }
 
 #[test]
-fn truth_and_products_on_every_road() {
+fn logical_reductions_and_products_on_every_code_path() {
     at_every_level(|| {
         for layout in layouts() {
             let values: Vec<i8> = noise(room_for(&layout.0, &layout.1)).map(|x| x.max(0) as i8).collect();
@@ -189,7 +190,7 @@ fn truth_and_products_on_every_road() {
 
 #[test]
 fn zeros_of_either_sign_are_false_and_all_else_is_true() {
-    fn truths<T: Element>(values: &[T]) -> (Vec<u8>, i64) {
+    fn logical_results<T: Element>(values: &[T]) -> (Vec<u8>, i64) {
         let each = (vec![values.len() as i64, 1], vec![1, 1], vec![1]);
         let flags = outputs::<T, crate::Flag>(values, &each, any).iter().map(|flag| flag.0).collect();
         let whole = (vec![values.len() as i64], vec![1], vec![0]);
@@ -197,18 +198,18 @@ fn zeros_of_either_sign_are_false_and_all_else_is_true() {
     }
     let floats = [0.0f32, -0.0, 1e-45, f32::NAN, -2.0];
     let expected = (vec![0, 0, 1, 1, 1], 3);
-    assert_eq!(truths(&floats), expected);
-    assert_eq!(truths(&floats.map(f64::from)), expected);
-    assert_eq!(truths(&[0.0f32, -0.0, 1.0, f32::NAN, -2.0].map(bf16::from_f32)), expected);
-    assert_eq!(truths(&[0i16, 0, 256, -1, 1]), expected);
+    assert_eq!(logical_results(&floats), expected);
+    assert_eq!(logical_results(&floats.map(f64::from)), expected);
+    assert_eq!(logical_results(&[0.0f32, -0.0, 1.0, f32::NAN, -2.0].map(bf16::from_f32)), expected);
+    assert_eq!(logical_results(&[0i16, 0, 256, -1, 1]), expected);
     let parts = [(0.0, -0.0), (-0.0, 0.0), (0.0, 1.0), (f32::NAN, 0.0), (-1.0, 0.0)];
-    assert_eq!(truths(&parts.map(|(re, im)| rushlight_base::Complex64::new(re, im))), expected);
+    assert_eq!(logical_results(&parts.map(|(re, im)| rushlight_base::Complex64::new(re, im))), expected);
     let parts = parts.map(|(re, im)| Complex128::new(f64::from(re), f64::from(im)));
-    assert_eq!(truths(&parts), expected);
+    assert_eq!(logical_results(&parts), expected);
 }
 
 #[test]
-fn extrema_and_their_first_places_on_every_road() {
+fn extrema_and_their_first_indices_on_every_code_path() {
     at_every_level(|| {
         for layout in layouts().into_iter().filter(|(sizes, _, _)| !sizes.contains(&0)) {
             for nan in [false, true] {
@@ -275,7 +276,7 @@ fn the_error_of_a_long_sum_stays_small() {
 }
 
 #[test]
-fn variances_and_norms_on_every_road() {
+fn variances_and_norms_on_every_code_path() {
     let close = |found: f64, expected: f64, tolerance: f64| {
         (found.is_nan() && expected.is_nan()) || (found - expected).abs() <= tolerance * expected.abs().max(1.0)
     };
@@ -372,7 +373,8 @@ fn times_of_reductions() {
             let steps = rushlight_base::contiguous_strides(&kept);
             let mut out = vec![0i64; kept.iter().product::<i64>() as usize];
             let dtype = if places { DType::I64 } else { DType::F32 };
-            // SAFETY: as in `outputs`; an int64 is at least as large as the output's element.
+            // SAFETY: `values` holds every element that the strides reach; an int64 is at least as large as the
+            // output's element.
             let (a, o) = unsafe {
                 (
                     Array::new(values.as_ptr().cast_mut().cast(), DType::F32, &sizes, &layout.1),

@@ -1,33 +1,34 @@
-//! Interpolation of images with antialiasing: where an image shrinks, the filter is stretched by as much, so that every
-//! element has its share in the output. Along one dimension after the other: a place of the output is made of many elements.
+//! Interpolation of images with antialiasing: where an image shrinks, the filter is stretched accordingly, so that
+//! every element contributes to the output. Along one dimension after the other: an output position depends on many
+//! elements.
 
 use super::taps::{Filter, Scale, Taps, line, rounded};
 use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
-use crate::room::{filled, room};
 use crate::volume::{Volume, each_planes};
+use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::{Error, Result, Scalar};
 use std::sync::OnceLock;
 
-/// For each place of an output, along one dimension, the run of inputs that it is made of, with their weights.
+/// For each output position, along one dimension, the run of inputs it depends on, with their weights.
 pub struct Windows {
     first: Vec<usize>,
     count: Vec<usize>,
-    /// `width` for each place.
+    /// `width` for each position.
     weights: Vec<f64>,
     width: usize,
     input: usize,
 }
 
 impl Windows {
-    /// The runs for `length` places of `input` elements.
+    /// The runs for `length` positions of `input` elements.
     pub fn new(length: usize, input: usize, filter: Filter, scale: Scale) -> Result<Windows> {
         let (single, step) = (scale.single, super::taps::step(length, input, scale));
         let reach = rounded(filter.reach() * step.max(1.0), single);
         let inverse = if step >= 1.0 { rounded(1.0 / step, single) } else { 1.0 };
         let width = input.min((reach.ceil() as usize).saturating_mul(2).saturating_add(1));
-        let (mut first, mut count) = (room(length)?, room(length)?);
+        let (mut first, mut count) = (with_capacity(length)?, with_capacity(length)?);
         let mut weights = filled(length.saturating_mul(width), 0.0)?;
         for place in 0..length {
             let middle = rounded(step * (place as f64 + 0.5), single);
@@ -49,27 +50,27 @@ impl Windows {
         Ok(Windows { first, count, weights, width, input })
     }
 
-    /// The same as a table with as many inputs for each place, those beyond its run of weight 0.
+    /// The same as a table with the same number of inputs for each position, those beyond its run with weight 0.
     pub fn taps(&self) -> Result<Taps> {
-        let mut index = room(self.weights.len())?;
-        // A factor may lead beyond the input, where a place is made of nothing.
+        let mut index = with_capacity(self.weights.len())?;
+        // A scale factor may lead beyond the input, where a position has no inputs.
         let last = self.input.saturating_sub(1);
         for &first in &self.first {
             index.extend((0..self.width).map(|nth| first.saturating_add(nth).min(last)));
         }
-        let mut weights = room(self.weights.len())?;
+        let mut weights = with_capacity(self.weights.len())?;
         weights.extend_from_slice(&self.weights);
         Ok(Taps { width: self.width, index, weights })
     }
 
     fn factors<W: Wide>(&self) -> Result<Vec<W>> {
-        let mut factors = room(self.weights.len())?;
+        let mut factors = with_capacity(self.weights.len())?;
         factors.extend(self.weights.iter().map(|&weight| W::from_scalar(Scalar::Float(weight))));
         Ok(factors)
     }
 }
 
-/// What a plane is computed in, on the way from one of its sizes to the other.
+/// Intermediate planes, from one size to the other.
 struct Passes<'a, W> {
     down: &'a Windows,
     across: &'a Windows,
@@ -82,7 +83,7 @@ impl<'a, W: Wide> Passes<'a, W> {
         Ok(Passes { down, across, down_factors: down.factors()?, across_factors: across.factors()? })
     }
 
-    /// For each place along a dimension, the elements that it is made of, each with its weight.
+    /// For each position along a dimension, the elements it depends on, each with its weight.
     fn each(windows: &Windows, factors: &[W], place: usize) -> impl Iterator<Item = (usize, W)> {
         let (first, start) = (windows.first[place], place * windows.width);
         factors[start..start + windows.count[place]].iter().enumerate().map(move |(nth, &weight)| (first + nth, weight))
@@ -104,7 +105,7 @@ pub fn interpolate_smoothly(out: &Array, input: &Array, windows: [&Windows; 2]) 
                 for w in 0..width {
                     let mut sum = <T as Number>::Wide::ZERO;
                     for (at, weight) in Passes::each(passes.across, &passes.across_factors, w) {
-                        // SAFETY: a position of the input that a table made for it names.
+                        // SAFETY: the table of taps was built for this input size, so the position is inside the input.
                         let value = unsafe { source.offset(from.row([0, h]) + at as isize * from.steps[2]).read() };
                         sum = sum.add(weight.mul(value.wide()));
                     }
@@ -138,7 +139,7 @@ pub fn spread_smoothly(out: &Array, grad: &Array, windows: [&Windows; 2], kernel
             for h in 0..height {
                 for (at, weight) in Passes::each(passes.down, &passes.down_factors, h) {
                     for (w, sum) in lines[at * width..][..width].iter_mut().enumerate() {
-                        // SAFETY: a position of the gradient.
+                        // SAFETY: `h` and `w` are below the gradient's sizes.
                         let value = unsafe { source.offset(from.row([0, h]) + w as isize * from.steps[2]).read() };
                         *sum = sum.add(weight.mul(value.wide()));
                     }
@@ -157,7 +158,7 @@ pub fn spread_smoothly(out: &Array, grad: &Array, windows: [&Windows; 2], kernel
     })
 }
 
-/// Calls `body` for each plane; the first error is told.
+/// Calls `body` for each plane; the first error is returned.
 fn planes(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
     let failed: OnceLock<Error> = OnceLock::new();
     each_planes(count, work, &|planes| {

@@ -2,20 +2,20 @@
 
 use super::taps::Taps;
 use crate::array::Array;
-use crate::room::filled;
 use crate::volume::{Volume, each_planes};
-use rushlight_base::{Error, Result};
+use rushlight_base::list::filled;
+use rushlight_base::{Error, Result, list};
 use std::sync::OnceLock;
 
 /// Weights as integers, and the bits behind their point: as many as fit the largest weight into 15 bits.
-fn fixed(taps: &Taps) -> (Vec<i32>, u32) {
+fn fixed(taps: &Taps) -> Result<(Vec<i32>, u32)> {
     let largest = taps.weights.iter().fold(0.0f64, |largest, &weight| largest.max(weight));
     let mut bits = 0;
     while bits < 22 && ((largest * f64::from(1u32 << (bits + 1)) + 0.5) as i64) < 1 << 15 {
         bits += 1;
     }
     let one = f64::from(1u32 << bits);
-    (taps.weights.iter().map(|weight| (weight * one).round() as i32).collect(), bits)
+    Ok((list::collect(taps.weights.iter().map(|weight| (weight * one).round() as i32))?, bits))
 }
 
 /// The sum of bytes times weights, rounded.
@@ -27,15 +27,15 @@ fn rounded(sum: i32, bits: u32) -> u8 {
 pub fn interpolate_bytes(out: &Array, input: &Array, taps: &[Taps; 3]) -> Result<()> {
     let (to, from) = (Volume::<u8>::of(out, 2)?, Volume::<u8>::of(input, 2)?);
     let ([.., height, width], rows) = (to.sizes, from.sizes[1]);
-    let (across, across_bits) = fixed(&taps[2]);
-    let (down, down_bits) = fixed(&taps[1]);
+    let (across, across_bits) = fixed(&taps[2])?;
+    let (down, down_bits) = fixed(&taps[1])?;
     let failed: OnceLock<Error> = OnceLock::new();
     each_planes(to.planes(), width * rows * taps[2].width + width * height * taps[1].width, &|planes| {
         for plane in planes {
             let mut lines = match filled(rows * width, 0u8) {
                 Ok(lines) => lines,
                 Err(error) => {
-                    // The first one is told.
+                    // The first error is reported.
                     let _ = failed.set(error);
                     return;
                 }
@@ -45,7 +45,7 @@ pub fn interpolate_bytes(out: &Array, input: &Array, taps: &[Taps; 3]) -> Result
                 for w in 0..width {
                     let own = w * taps[2].width..(w + 1) * taps[2].width;
                     let at = |k: usize| from.row([0, h]) + taps[2].index[k] as isize * from.steps[2];
-                    // SAFETY: a position of the input that a table made for it names.
+                    // SAFETY: the table of taps was built for this input size, so the position is inside the input.
                     let value = |k: usize| i32::from(unsafe { source.offset(at(k)).read() });
                     lines[h * width + w] = rounded(own.map(|k| across[k] * value(k)).sum(), across_bits);
                 }
@@ -55,7 +55,7 @@ pub fn interpolate_bytes(out: &Array, input: &Array, taps: &[Taps; 3]) -> Result
                 for w in 0..width {
                     let value = |k: usize| i32::from(lines[taps[1].index[k] * width + w]);
                     let byte = rounded(own.clone().map(|k| down[k] * value(k)).sum(), down_bits);
-                    // SAFETY: a position of the output, in a plane that is this share's own.
+                    // SAFETY: the position is inside the output, in a plane that belongs to this share alone.
                     unsafe { target.offset(to.row([0, h]) + w as isize * to.steps[2]).write(byte) };
                 }
             }

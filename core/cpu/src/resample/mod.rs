@@ -1,5 +1,5 @@
-//! Resampling: outputs that are sums of few inputs, chosen by their place along each dimension alone. Interpolation
-//! and padding by mirrored or repeated elements are such; so is what brings their gradients back.
+//! Resampling: outputs that are sums of few inputs, selected by their position along each dimension alone.
+//! Interpolation and padding by reflection or replication have this form, as do their gradients.
 
 mod antialias;
 mod bytes;
@@ -8,15 +8,15 @@ mod taps;
 use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
-use crate::room::filled;
 use crate::volume::{Volume, each_planes};
 pub use antialias::{Windows, interpolate_smoothly, spread_smoothly};
 pub use bytes::interpolate_bytes;
-use rushlight_base::{Error, Result, Scalar};
+use rushlight_base::list::filled;
+use rushlight_base::{Error, Result, Scalar, list};
 use std::sync::OnceLock;
 pub use taps::{Filter, Scale, Taps, interpolation, mirrored, nearest, repeated};
 
-/// out = the elements that `taps` name, one for each place.
+/// out = the elements that `taps` selects, one for each position.
 pub fn pick(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
     by_size!(out, T => {
         let (to, from) = (Volume::<T>::moved(out, spatial)?, Volume::<T>::moved(input, spatial)?);
@@ -28,7 +28,7 @@ pub fn pick(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Res
                         let (at, row) = (to.row([d, h]), from.row([taps[0].first(d), taps[1].first(h)]));
                         for w in 0..to.sizes[2] {
                             let x = row + taps[2].first(w) as isize * from.steps[2];
-                            // SAFETY: a position of the output, and one of the input that a table made for it names.
+                            // SAFETY: `w` is below the output's size, and the table was built for this input size.
                             unsafe { target.offset(at + w as isize * to.steps[2]).write(source.offset(x).read()) };
                         }
                     }
@@ -39,18 +39,19 @@ pub fn pick(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Res
 }
 
 /// The weights of a table in the type that is computed in.
-fn weights<W: Wide>(taps: &[Taps; 3]) -> [Vec<W>; 3] {
-    [0, 1, 2].map(|dim| taps[dim].weights.iter().map(|&weight| W::from_scalar(Scalar::Float(weight))).collect())
+fn weights<W: Wide>(taps: &[Taps; 3]) -> Result<[Vec<W>; 3]> {
+    let of = |taps: &Taps| list::collect(taps.weights.iter().map(|&weight| W::from_scalar(Scalar::Float(weight))));
+    Ok([of(&taps[0])?, of(&taps[1])?, of(&taps[2])?])
 }
 
-/// out = for each place, the sum of what `taps` name times their weights.
+/// out = for each position, the sum of the inputs of `taps` times their weights.
 pub fn interpolate(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
     dispatch!(out.dtype(), "compute_indices_weights", half float, T => sums::<T>(out, input, taps, spatial))
 }
 
 fn sums<T: Number>(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
     let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
-    let factors = weights::<T::Wide>(taps);
+    let factors = weights::<T::Wide>(taps)?;
     let [depths, heights, widths] = [0, 1, 2].map(|dim| taps[dim].width);
     each_planes(to.planes(), to.area() * depths * heights * widths, &|planes| {
         for plane in planes {
@@ -66,7 +67,8 @@ fn sums<T: Number>(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize)
                                 let row = from.row([taps[0].index[i], taps[1].index[j]]);
                                 let mut line = T::Wide::ZERO;
                                 for (&factor, &at) in factors[2][own.clone()].iter().zip(&taps[2].index[own.clone()]) {
-                                    // SAFETY: a position of the input that a table made for it names.
+                                    // SAFETY: the table of taps was built for this input size, so the position is
+                                    // inside the input.
                                     let value = unsafe { source.offset(row + at as isize * from.steps[2]).read() };
                                     line = line.add(factor.mul(value.wide()));
                                 }
@@ -74,7 +76,7 @@ fn sums<T: Number>(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize)
                             }
                             sum = sum.add(factors[0][i].mul(layer));
                         }
-                        // SAFETY: a position of the output, in a plane that is this share's own.
+                        // SAFETY: the position is inside the output, in a plane that belongs to this share alone.
                         unsafe { target.offset(at + w as isize * to.steps[2]).write(T::narrow(sum)) };
                     }
                 }
@@ -83,8 +85,8 @@ fn sums<T: Number>(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize)
     })
 }
 
-/// out = the transpose of [`interpolate`] (and of [`pick`], whose weights are 1): each gradient goes to the places that
-/// its element came from.
+/// out = the transpose of [`interpolate`] (and of [`pick`], whose weights are 1): each gradient is accumulated at the
+/// positions that its element came from.
 pub fn spread(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
     dispatch!(out.dtype(), "upsample_backward", integer half float complex chalf, T => {
         returned::<T>(out, grad, taps, spatial)
@@ -93,7 +95,7 @@ pub fn spread(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usize) -> Re
 
 fn returned<T: Number>(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
     let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(grad, spatial)?);
-    let factors = weights::<T::Wide>(taps);
+    let factors = weights::<T::Wide>(taps)?;
     let [depths, heights, widths] = [0, 1, 2].map(|dim| taps[dim].width);
     let [_, rows, row] = to.sizes;
     let failed: OnceLock<Error> = OnceLock::new();
@@ -102,7 +104,7 @@ fn returned<T: Number>(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usi
             let mut sums = match filled(to.area(), T::Wide::ZERO) {
                 Ok(sums) => sums,
                 Err(error) => {
-                    // The first one is told.
+                    // The first error is reported.
                     let _ = failed.set(error);
                     return;
                 }
@@ -112,7 +114,7 @@ fn returned<T: Number>(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usi
                 for h in 0..from.sizes[1] {
                     let at = from.row([d, h]);
                     for w in 0..from.sizes[2] {
-                        // SAFETY: a position of the gradient.
+                        // SAFETY: the position is inside the gradient.
                         let value = unsafe { source.offset(at + w as isize * from.steps[2]).read() }.wide();
                         for i in d * depths..(d + 1) * depths {
                             let layer = factors[0][i].mul(value);

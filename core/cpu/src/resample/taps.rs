@@ -1,12 +1,12 @@
-//! Which inputs each place of an output is made of, along one dimension.
+//! The inputs of each output position, along one dimension.
 
-use crate::room::{filled, room};
+use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::{DType, Result, bf16, f16};
 
-/// For each place `i` of the output, the inputs `index[i * width..]` with their weights, `width` of them.
+/// For each position `i` of the output, the inputs `index[i * width..]` with their weights, `width` of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taps {
-    /// Inputs of each place.
+    /// Inputs per position.
     pub width: usize,
     /// Their positions.
     pub index: Vec<usize>,
@@ -16,28 +16,28 @@ pub struct Taps {
 
 impl Taps {
     fn single(length: usize, at: impl Fn(usize) -> usize) -> Result<Taps> {
-        let mut index = room(length)?;
+        let mut index = with_capacity(length)?;
         index.extend((0..length).map(at));
         Ok(Taps { width: 1, index, weights: filled(length, 1.0)? })
     }
 
-    fn with_room(length: usize, width: usize) -> Result<Taps> {
+    fn with_space(length: usize, width: usize) -> Result<Taps> {
         let count = length.saturating_mul(width);
-        Ok(Taps { width, index: room(count)?, weights: room(count)? })
+        Ok(Taps { width, index: with_capacity(count)?, weights: with_capacity(count)? })
     }
 
-    /// A dimension that is not there.
+    /// A missing dimension: one element.
     pub fn none() -> Taps {
         Taps { width: 1, index: vec![0], weights: vec![1.0] }
     }
 
-    /// The first input of a place.
+    /// The first input of a position.
     pub(super) fn first(&self, place: usize) -> usize {
         self.index[place * self.width]
     }
 }
 
-/// How elements between the given ones are made.
+/// Interpolation mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
     /// The straight line between two.
@@ -47,7 +47,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// How far the antialiasing filter reaches, in elements of the input where it does not shrink.
+    /// Radius of the antialiasing filter, in elements of the input if it does not shrink.
     pub(super) fn reach(self) -> f64 {
         if self == Filter::Cubic { 2.0 } else { 1.0 }
     }
@@ -64,20 +64,20 @@ impl Filter {
     }
 }
 
-/// How places of the output correspond to those of the input.
+/// How positions of the output correspond to those of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// The first and the last elements lie on each other, rather than the outer edges.
+    /// The centres of the corner elements are aligned, rather than the outer edges.
     pub align_corners: bool,
-    /// Size of the output over that of the input, where it was given so.
+    /// Scale factor: size of the output over that of the input, if given.
     pub factor: Option<f64>,
     /// Places are computed in `f32`, as dtypes up to that compute.
     pub single: bool,
-    /// The dtype that weights are kept in.
+    /// The dtype in which weights are stored.
     pub weights: DType,
 }
 
-/// A weight as `dtype` keeps it.
+/// A weight rounded to `dtype`.
 fn kept(weight: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F64 => weight,
@@ -91,13 +91,13 @@ pub(super) fn rounded(value: f64, single: bool) -> f64 {
     if single { f64::from(value as f32) } else { value }
 }
 
-/// `a * b + c`, rounded as `single` says after each step.
+/// `a * b + c`, rounded to the precision of `single` after each step.
 pub(super) fn line(a: f64, b: f64, c: f64, single: bool) -> f64 {
     rounded(rounded(a * b, single) + c, single)
 }
 
-/// The nearest element: by the upper left corner, or, `exact`, by the middle of the element. Computed in `f32`, whatever
-/// the dtype, as PyTorch does.
+/// The nearest element: by the upper left corner, or, `exact`, by the centre of the element. Computed in `f32` for
+/// every dtype, like PyTorch.
 pub fn nearest(length: usize, input: usize, factor: Option<f64>, exact: bool) -> Result<Taps> {
     let step = match factor.filter(|&factor| factor > 0.0) {
         Some(factor) => (1.0 / factor) as f32,
@@ -109,7 +109,7 @@ pub fn nearest(length: usize, input: usize, factor: Option<f64>, exact: bool) ->
     })
 }
 
-/// How far apart in the input two neighbours of the output are.
+/// Distance in the input of two adjacent outputs.
 pub(super) fn step(length: usize, input: usize, scale: Scale) -> f64 {
     let single = scale.single;
     if scale.align_corners {
@@ -134,7 +134,7 @@ pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) 
     let last = input.saturating_sub(1);
     match filter {
         Filter::Linear => {
-            let mut taps = Taps::with_room(length, 2)?;
+            let mut taps = Taps::with_space(length, 2)?;
             for place in 0..length {
                 let at = at(place).max(0.0);
                 let first = (at as usize).min(last);
@@ -146,7 +146,7 @@ pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) 
             Ok(taps)
         }
         Filter::Cubic => {
-            let mut taps = Taps::with_room(length, 4)?;
+            let mut taps = Taps::with_space(length, 4)?;
             for place in 0..length {
                 let at = at(place);
                 let first = at.floor();
@@ -160,7 +160,7 @@ pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) 
     }
 }
 
-/// The weights of the four elements around a place `t` behind the second of them.
+/// The weights of the four elements around a position `t` after the second of them.
 fn cubic(t: f64) -> [f64; 4] {
     const A: f64 = -0.75;
     let near = |x: f64| ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0;
@@ -168,7 +168,7 @@ fn cubic(t: f64) -> [f64; 4] {
     [far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)]
 }
 
-/// Padding of `left` elements (negative: so many are cut) that mirrors the input at its first and last element.
+/// Padding of `left` elements (negative: cropping) by reflection at the first and last element.
 pub fn mirrored(length: usize, input: usize, left: i64) -> Result<Taps> {
     let last = input as i64 - 1;
     Taps::single(length, |place| {

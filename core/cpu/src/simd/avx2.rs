@@ -1,7 +1,7 @@
 //! Vectors of 256 bits: AVX2 with FMA and F16C. A mask has all bits of a lane set or none.
 //!
-//! The intrinsics are unsafe where their instructions may be missing. Here they are not: the token of this level
-//! cannot be named outside of `simd`, so its vectors are only reached through the `S` that `run` hands out.
+//! The intrinsics are unsafe where their instructions may be missing. Here they are available: the token of this level
+//! cannot be named outside of `simd`, so its vectors are only reached through the `S` that `run` passes.
 
 use super::vector::{FloatVector, HalfVector, IntVector, Mask};
 use rushlight_base::f16;
@@ -11,8 +11,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 /// Calls intrinsics.
 macro_rules! x86 {
     ($($body:tt)*) => {
-        // SAFETY: this code is reached through `run` only, where the processor has the instructions; accesses to memory
-        // are the caller's promise.
+        // SAFETY: this code is reached only through `run`, on processors with the instructions; callers guarantee the
+        // memory that the function's documentation names.
         unsafe { $($body)* }
     };
 }
@@ -72,7 +72,7 @@ macro_rules! masks {
 
             #[inline(always)]
             unsafe fn load(source: *const u8) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees as many readable bytes as the mask has lanes.
                 let bytes = unsafe { source.cast::<[u8; $lanes]>().read() };
                 let lanes = bytes.map(|byte| byte as $scalar);
                 !x86! { $int::load(lanes.as_ptr()) }.eq($int::splat(0))
@@ -379,7 +379,8 @@ macro_rules! floats {
     )*};
 }
 
-/// At this size the last bit of an `f64` is worth 1, and the bits below the exponent count up from the number's own.
+/// At this magnitude the last bit of an `f64` is worth 1, and the bits below the exponent count up from the number
+/// itself.
 const ANCHOR: f64 = 6755399441055744.0;
 
 floats! {
@@ -429,7 +430,7 @@ impl HalfVector for F32 {
 
     #[inline(always)]
     unsafe fn store_f16(self, target: *mut f16) {
-        // The instruction would keep a part of what a NaN carries.
+        // The instruction would preserve a part of a NaN's payload.
         let plain = F32::splat(f32::NAN).abs().copysign(self);
         let value = F32::select(self.is_nan(), plain, self);
         x86! { _mm_storeu_si128(target.cast(), _mm256_cvtps_ph::<0>(value.0)) }

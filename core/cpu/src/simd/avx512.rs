@@ -1,7 +1,7 @@
 //! Vectors of 512 bits: AVX-512 F, BW, CD, DQ and VL. Masks are registers of bits.
 //!
-//! The intrinsics are unsafe where their instructions may be missing. Here they are not: the token of this level
-//! cannot be named outside of `simd`, so its vectors are only reached through the `S` that `run` hands out.
+//! The intrinsics are unsafe where their instructions may be missing. Here they are available: the token of this level
+//! cannot be named outside of `simd`, so its vectors are only reached through the `S` that `run` passes.
 
 use super::vector::{FloatVector, HalfVector, IntVector, Mask};
 use rushlight_base::f16;
@@ -11,8 +11,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 /// Calls intrinsics.
 macro_rules! x86 {
     ($($body:tt)*) => {
-        // SAFETY: this code is reached through `run` only, where the processor has the instructions; accesses to memory
-        // are the caller's promise.
+        // SAFETY: this code is reached only through `run`, on processors with the instructions; callers guarantee the
+        // memory that the function's documentation names.
         unsafe { $($body)* }
     };
 }
@@ -76,7 +76,8 @@ macro_rules! masks {
             #[inline(always)]
             unsafe fn store(self, target: *mut u8) {
                 let bytes: [u8; 16] = x86! { std::mem::transmute(_mm_maskz_set1_epi8(u16::from(self.0), 1)) };
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees as many writable bytes as the mask has lanes; `bytes` has at least that
+                // many.
                 unsafe { target.cast::<[u8; $lanes]>().write(*bytes.first_chunk().unwrap_unchecked()) }
             }
         }
@@ -85,7 +86,8 @@ macro_rules! masks {
             #[inline(always)]
             unsafe fn bytes(source: *const u8) -> __m128i {
                 let mut bytes = [0; 16];
-                // SAFETY: the caller's promise; transmuting 16 bytes to 16 bytes.
+                // SAFETY: the caller guarantees as many readable bytes as the mask has lanes; the transmute is from 16
+                // bytes to 16 bytes.
                 unsafe {
                     *bytes.first_chunk_mut().unwrap_unchecked() = source.cast::<[u8; $lanes]>().read();
                     std::mem::transmute(bytes)
@@ -453,7 +455,7 @@ impl HalfVector for F32 {
 
     #[inline(always)]
     unsafe fn store_f16(self, target: *mut f16) {
-        // The instruction would keep a part of what a NaN carries.
+        // The instruction would preserve a part of a NaN's payload.
         let plain = F32::splat(f32::NAN).abs().copysign(self);
         let value = F32::select(self.is_nan(), plain, self);
         x86! { _mm256_storeu_si256(target.cast(), _mm512_cvtps_ph::<8>(value.0)) }

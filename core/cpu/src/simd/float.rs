@@ -1,12 +1,12 @@
-//! Floating-point elements in memory, and the vectors that kernels compute in: `f32` and `f64` in themselves,
-//! halves in `f32`. A kernel over [`Float`] serves all four dtypes.
+//! Floating-point elements in memory, and their vector types: `f32` and `f64` compute in themselves, half precision in
+//! `f32`. A kernel over [`Float`] serves all four dtypes.
 
 use super::Simd;
 use super::vector::{FloatVector, HalfVector, MAX_LANES};
 use crate::number::Number;
 use rushlight_base::{bf16, f16};
 
-/// An element of a float dtype; `Number::Wide` is what it computes in.
+/// An element of a float dtype; `Number::Wide` is its computation type.
 pub trait Float: Number {
     /// The vectors that it is loaded into.
     type Vector<S: Simd>: FloatVector<Scalar = Self::Wide>;
@@ -35,13 +35,14 @@ pub trait Float: Number {
     /// `count` elements at `target` can be written, and `count <= LANES`.
     unsafe fn store_partial<S: Simd>(vector: Self::Vector<S>, target: *mut Self, count: usize);
 
-    /// Reads `count` elements, mostly a whole vector; the other lanes are zero. For loops whose body should be compiled once.
+    /// Reads `count` elements, mostly a whole vector; the other lanes are zero. For loops whose body should be compiled
+    /// once.
     ///
     /// # Safety
-    /// As for `load_partial`.
+    /// The contract of `load_partial`.
     #[inline(always)]
     unsafe fn load_some<S: Simd>(source: *const Self, count: usize) -> Self::Vector<S> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `count` readable elements, and `count <= LANES`.
         unsafe {
             if count == Self::Vector::<S>::LANES {
                 Self::load::<S>(source)
@@ -54,10 +55,10 @@ pub trait Float: Number {
     /// Writes the first `count` lanes, mostly a whole vector, rounded to the element.
     ///
     /// # Safety
-    /// As for `store_partial`.
+    /// The contract of `store_partial`.
     #[inline(always)]
     unsafe fn store_some<S: Simd>(vector: Self::Vector<S>, target: *mut Self, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `count` writable elements, and `count <= LANES`.
         unsafe {
             if count == Self::Vector::<S>::LANES {
                 Self::store::<S>(vector, target);
@@ -67,7 +68,7 @@ pub trait Float: Number {
         }
     }
 
-    /// Reads `count` elements that lie `stride` bytes apart; the other lanes are zero.
+    /// Reads `count` elements that are `stride` bytes apart; the other lanes are zero.
     ///
     /// # Safety
     /// They can be read and are aligned as the element is, and `count <= LANES`.
@@ -75,7 +76,8 @@ pub trait Float: Number {
     unsafe fn load_strided<S: Simd>(source: *const Self, stride: isize, count: usize) -> Self::Vector<S> {
         let mut buffer = [0u64; MAX_LANES];
         let buffer = buffer.as_mut_ptr().cast::<Self>();
-        // SAFETY: the caller's promise; no vector is larger than the buffer, and zeros are elements.
+        // SAFETY: the caller guarantees `count <= LANES` readable, aligned elements at the stride; no vector is larger
+        // than the buffer, and zeros are valid elements.
         unsafe {
             for lane in 0..count {
                 *buffer.add(lane) = *source.byte_offset(lane as isize * stride);
@@ -92,7 +94,8 @@ pub trait Float: Number {
     unsafe fn store_strided<S: Simd>(vector: Self::Vector<S>, target: *mut Self, stride: isize, count: usize) {
         let mut buffer = [0u64; MAX_LANES];
         let buffer = buffer.as_mut_ptr().cast::<Self>();
-        // SAFETY: the caller's promise; no vector is larger than the buffer.
+        // SAFETY: the caller guarantees `count <= LANES` writable, aligned elements at the stride; no vector is larger
+        // than the buffer.
         unsafe {
             Self::store::<S>(vector, buffer);
             for lane in 0..count {
@@ -109,25 +112,25 @@ macro_rules! own_vectors {
 
             #[inline(always)]
             unsafe fn load<S: Simd>(source: *const $type) -> S::$vector {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `LANES` readable elements at `source`.
                 unsafe { S::$vector::load(source) }
             }
 
             #[inline(always)]
             unsafe fn store<S: Simd>(vector: S::$vector, target: *mut $type) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `LANES` writable elements at `target`.
                 unsafe { vector.store(target) }
             }
 
             #[inline(always)]
             unsafe fn load_partial<S: Simd>(source: *const $type, count: usize) -> S::$vector {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `count <= LANES` readable elements at `source`.
                 unsafe { S::$vector::load_partial(source, count) }
             }
 
             #[inline(always)]
             unsafe fn store_partial<S: Simd>(vector: S::$vector, target: *mut $type, count: usize) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `count <= LANES` writable elements at `target`.
                 unsafe { vector.store_partial(target, count) }
             }
         }
@@ -143,20 +146,21 @@ macro_rules! halves {
 
             #[inline(always)]
             unsafe fn load<S: Simd>(source: *const $type) -> S::F32 {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `LANES` readable elements at `source`.
                 unsafe { S::F32::$load(source) }
             }
 
             #[inline(always)]
             unsafe fn store<S: Simd>(vector: S::F32, target: *mut $type) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `LANES` writable elements at `target`.
                 unsafe { vector.$store(target) }
             }
 
             #[inline(always)]
             unsafe fn load_partial<S: Simd>(source: *const $type, count: usize) -> S::F32 {
                 let mut buffer = [$type::ZERO; MAX_LANES];
-                // SAFETY: the caller's promise, and no vector is larger than the buffer.
+                // SAFETY: the caller guarantees `count <= LANES` readable elements at `source`; no vector is larger
+                // than the buffer.
                 unsafe {
                     std::ptr::copy_nonoverlapping(source, buffer.as_mut_ptr(), count);
                     S::F32::$load(buffer.as_ptr())
@@ -166,7 +170,8 @@ macro_rules! halves {
             #[inline(always)]
             unsafe fn store_partial<S: Simd>(vector: S::F32, target: *mut $type, count: usize) {
                 let mut buffer = [$type::ZERO; MAX_LANES];
-                // SAFETY: the caller's promise, and no vector is larger than the buffer.
+                // SAFETY: the caller guarantees `count <= LANES` writable elements at `target`; no vector is larger
+                // than the buffer.
                 unsafe {
                     vector.$store(buffer.as_mut_ptr());
                     std::ptr::copy_nonoverlapping(buffer.as_ptr(), target, count);

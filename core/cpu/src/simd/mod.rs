@@ -1,13 +1,40 @@
-//! Instruction sets, chosen while the program runs.
+//! Instruction sets, chosen at run time.
 //!
-//! A [`Kernel`] is written once, over a [`Simd`] token; [`run`] compiles it for every level of the target and
-//! calls the one that this processor has. What `run` inlines is compiled with the level's instructions, so plain
-//! loops become vector code of that width too. The environment variable `RUSHLIGHT_SIMD` (`portable`, `avx2`,
-//! `avx512`, `neon`) forces a lower level.
+//! A [`Kernel`] is written once, over a [`Simd`] token. [`run`] compiles it for every level of the target (AVX-512,
+//! AVX2, NEON, portable) and calls the widest one that this processor has. Code inlined into `run` is compiled with the
+//! level's instructions, so plain loops are also vectorized at that width. The environment variable `RUSHLIGHT_SIMD`
+//! (`portable`, `avx2`, `avx512`, `neon`) selects a lower level.
 //!
-//! Vectors come from the token: `S::F32` and `S::F64` are a [`FloatVector`] each, of as many lanes as the level has.
-//! [`Float`] makes one kernel out of four dtypes, and `crate::math` has the elementary functions. `vector.rs` declares, and says what is the same for all levels; a file for
-//! each level implements.
+//! ```ignore
+//! impl<T: Float> Kernel for Sigmoid<T> { // `Float`: f32, f64, f16 and bf16; half precision is computed in f32
+//!     type Output = ();
+//!     #[inline(always)]
+//!     fn run<S: Simd>(self, _: S) {
+//!         let lanes = T::Vector::<S>::LANES;
+//!         // ... for every `lanes` elements; `load_partial` and `store_partial` handle the remainder:
+//!         T::store::<S>(math::sigmoid(T::load::<S>(from)), to);
+//!     }
+//! }
+//! ```
+//!
+//! Vectors come from the token: `S::F32` and `S::F64` are a [`FloatVector`] each, with as many lanes as the level has.
+//! A vector cannot be created outside of a kernel, so the safe functions of vectors never run on a processor that lacks
+//! their instructions. [`Float`] makes one kernel out of four dtypes, and `crate::math` has the elementary functions.
+//! `vector.rs` declares the operations and documents what is common to all levels; a file for each level implements
+//! them.
+//!
+//! Every level adds code for each operator and dtype. These limits keep the library small:
+//!
+//! - [`run_over`] compiles loops over integers and complex numbers up to AVX2 only. [`run_rare`] does the same for
+//!   floats in rarely used operators, and compiles complex loops once (`Loop::map` calls it, `Loop::map_wide` calls
+//!   `run_over`).
+//! - [`run_plain`] compiles a loop once, for loops that call a function per element or gain nothing from vectors.
+//! - Where the target has a better level, `portable` computes with scalars.
+//! - Long functions are instantiated once per loop: `load_some` reads both whole vectors and the remainder.
+//!
+//! To add a level, implement the traits of `vector.rs` in a new file, and add a variant of [`Level`], a token, a
+//! `target_feature` function and its call in `run`, `run_narrow` and `run_at`. `make test-rust` tests this crate at the
+//! widest level, at `avx2` and at `portable`; `make test-arm64` tests NEON in an emulator.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -31,7 +58,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Level {
-    /// What every processor of the target has.
+    /// The instructions that every processor of the target has.
     Portable = 1,
     /// ARMv8 Advanced SIMD.
     Neon = 2,
@@ -55,7 +82,7 @@ impl Level {
         }
     }
 
-    /// Does this processor have the instructions?
+    /// Whether this processor has the instructions.
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
@@ -86,7 +113,7 @@ fn has_avx512() -> bool {
 /// The level found on first use; 0 before.
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
-/// The level that kernels run at: the widest available one, unless `RUSHLIGHT_SIMD` asks for a lower one.
+/// The level that kernels run at: the widest available one, unless `RUSHLIGHT_SIMD` selects a lower one.
 #[inline]
 pub fn level() -> Level {
     match CHOSEN.load(Ordering::Relaxed) {
@@ -109,17 +136,17 @@ fn choose() -> Level {
     level
 }
 
-/// Proof that the instructions of a level are there: a kernel is handed one, and can neither make nor name one. So the
-/// vectors, whose functions are safe, exist only where their instructions do.
+/// Proof that the instructions of a level are available: a kernel receives one, and can neither create nor name one.
+/// The vectors, whose functions are safe, therefore exist only where their instructions do.
 pub trait Simd: Copy + Send + Sync + 'static + sealed::Sealed {
-    /// The level it stands for.
+    /// Its level.
     const LEVEL: Level;
     /// A vector of `f32`.
     type F32: HalfVector<Int: IntVector<Scalar = i32>>;
-    /// A vector of `f64`; it may have other than half as many lanes.
+    /// A vector of `f64`; its number of lanes need not be half of `F32`'s.
     type F64: FloatVector<Scalar = f64, Int: IntVector<Scalar = i64>>;
 
-    /// Orders what [`FloatVector::stream`] wrote before all that follows.
+    /// Orders the writes of [`FloatVector::stream`] before all that follow.
     #[inline(always)]
     fn stream_fence(self) {
         #[cfg(target_arch = "x86_64")]
@@ -153,7 +180,7 @@ macro_rules! tokens {
 }
 
 tokens! {
-    // Where there is a better level, processors that lack it are old and few, and small code is better than vectors.
+    // If there is a better level, processors that lack it are old and rare, and small code is better than vectors.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     Portable, portable::Lanes<f32, 4>, portable::Lanes<f64, 2>;
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -166,10 +193,10 @@ tokens! {
     Avx512, avx512::F32, avx512::F64;
 }
 
-/// Work that is written once and compiled for every level. `run` must be `#[inline(always)]`, and so must all
-/// that it calls in its loops: only what is inlined is compiled with the level's instructions.
+/// Code that is written once and compiled for every level. `run` must be `#[inline(always)]`, and so must all functions
+/// it calls in its loops: only inlined code is compiled with the level's instructions.
 pub trait Kernel {
-    /// What it returns.
+    /// The result.
     type Output;
     /// The work.
     fn run<S: Simd>(self, simd: S) -> Self::Output;
@@ -179,36 +206,36 @@ pub trait Kernel {
 #[inline]
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     match level() {
-        // SAFETY: `level` only answers with levels that are available, here and below.
+        // SAFETY: `level` only returns levels that the processor has, here AVX-512.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { at_avx512(kernel) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
+        // SAFETY: `level` only returns levels that the processor has, here AVX2.
         Level::Avx2 => unsafe { at_avx2(kernel) },
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: as above.
+        // SAFETY: `level` only returns levels that the processor has, here NEON.
         Level::Neon => unsafe { at_neon(kernel) },
         _ => at_portable(kernel),
     }
 }
 
-/// [`run`], but no wider than AVX2: for loops over other than floats, which come in a dozen types each and are hardly
-/// faster for vectors twice as wide.
+/// [`run`], but no wider than AVX2: for loops over types other than floats, which come in a dozen types each and are
+/// hardly faster with vectors twice as wide.
 #[inline]
 pub fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
     match level() {
-        // SAFETY: as for `run`; the wider level has the instructions of the other.
+        // SAFETY: `level` only returns levels that the processor has; AVX-512 includes AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 | Level::Avx2 => unsafe { at_avx2(kernel) },
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: as for `run`.
+        // SAFETY: `level` only returns levels that the processor has, here NEON.
         Level::Neon => unsafe { at_neon(kernel) },
         _ => at_portable(kernel),
     }
 }
 
-/// [`run`] with the instructions that every processor of the target has: for loops that are rare, or to which vectors are
-/// nothing.
+/// [`run`] with the instructions that every processor of the target has: for loops that are rare, or that do not
+/// benefit from vectors.
 #[inline]
 pub fn run_plain<K: Kernel>(kernel: K) -> K::Output {
     at_portable(kernel)
@@ -220,8 +247,8 @@ pub fn run_over<T: Element, K: Kernel>(kernel: K) -> K::Output {
     if const { is_float(T::DTYPE) } { run(kernel) } else { run_narrow(kernel) }
 }
 
-/// [`run`] for a rare loop over elements of type `T`: no wider than AVX2, and with the instructions that every processor has
-/// for complex numbers, of which the compiler hardly makes vectors.
+/// [`run`] for a rare loop over elements of type `T`: no wider than AVX2, and with the baseline instructions for
+/// complex numbers, which the compiler hardly vectorizes.
 #[inline(always)]
 pub fn run_rare<T: Element, K: Kernel>(kernel: K) -> K::Output {
     if const { matches!(T::DTYPE, DType::C32 | DType::C64 | DType::C128) } {
@@ -231,7 +258,7 @@ pub fn run_rare<T: Element, K: Kernel>(kernel: K) -> K::Output {
     }
 }
 
-/// Is this a real floating-point dtype?
+/// Whether this is a real floating-point dtype.
 pub const fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16)
 }
@@ -242,20 +269,20 @@ pub fn run_at<K: Kernel>(level: Level, kernel: K) -> Option<K::Output> {
         return None;
     }
     Some(match level {
-        // SAFETY: the level is available, here and below.
+        // SAFETY: the check above found that the processor has AVX-512.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { at_avx512(kernel) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
+        // SAFETY: the check above found that the processor has AVX2.
         Level::Avx2 => unsafe { at_avx2(kernel) },
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: as above.
+        // SAFETY: the check above found that the processor has NEON.
         Level::Neon => unsafe { at_neon(kernel) },
         _ => at_portable(kernel),
     })
 }
 
-// A function of its own, as the other levels are: inlined it would be there once for each way to the kernel.
+// A separate function, like the other levels: inlined it would be duplicated for each call path.
 #[inline(never)]
 fn at_portable<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Portable(()))

@@ -1,7 +1,7 @@
 //! Vectors of 128 bits: ARMv8 Advanced SIMD. A mask has all bits of a lane set or none.
 //!
-//! The intrinsics are unsafe where their instructions may be missing. Here they are not: the token of this level
-//! cannot be named outside of `simd`, so its vectors are only reached through the `S` that `run` hands out.
+//! The intrinsics are unsafe where their instructions may be missing. Here they are available: the token of this level
+//! cannot be named outside of `simd`, so its vectors are only reached through the `S` that `run` passes.
 
 use super::vector::{FloatVector, HalfVector, IntVector, Mask};
 use rushlight_base::f16;
@@ -11,8 +11,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 /// Calls intrinsics.
 macro_rules! arm {
     ($($body:tt)*) => {
-        // SAFETY: this code is reached through `run` only, where the processor has the instructions; accesses to memory
-        // are the caller's promise.
+        // SAFETY: this code is reached only through `run`, on processors with the instructions; callers guarantee the
+        // memory that the function's documentation names.
         unsafe { $($body)* }
     };
 }
@@ -372,7 +372,7 @@ impl HalfVector for F32 {
 
     #[inline(always)]
     unsafe fn store_f16(self, target: *mut f16) {
-        // The instruction would keep a part of what a NaN carries.
+        // The instruction would preserve a part of a NaN's payload.
         let plain = F32::splat(f32::NAN).abs().copysign(self);
         let value = F32::select(self.is_nan(), plain, self);
         arm! { vst1_u16(target.cast(), vreinterpret_u16_f16(vcvt_f16_f32(value.0))) }

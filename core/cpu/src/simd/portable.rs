@@ -7,7 +7,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 #[derive(Clone, Copy)]
 pub struct Lanes<T, const N: usize>([T; N]);
 
-/// `N` truth values.
+/// `N` booleans.
 #[derive(Clone, Copy)]
 pub struct LaneMask<const N: usize>([bool; N]);
 
@@ -131,13 +131,13 @@ macro_rules! integers {
 
             #[inline(always)]
             unsafe fn load(source: *const $type) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `N` readable elements at `source`; unaligned access needs no alignment.
                 Lanes(unsafe { source.cast::<[$type; N]>().read_unaligned() })
             }
 
             #[inline(always)]
             unsafe fn store(self, target: *mut $type) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `N` writable elements at `target`; unaligned access needs no alignment.
                 unsafe { target.cast::<[$type; N]>().write_unaligned(self.0) }
             }
 
@@ -218,13 +218,13 @@ macro_rules! floats {
 
             #[inline(always)]
             unsafe fn load(source: *const $type) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `N` readable elements at `source`; unaligned access needs no alignment.
                 Lanes(unsafe { source.cast::<[$type; N]>().read_unaligned() })
             }
 
             #[inline(always)]
             unsafe fn store(self, target: *mut $type) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees `N` writable elements at `target`; unaligned access needs no alignment.
                 unsafe { target.cast::<[$type; N]>().write_unaligned(self.0) }
             }
 
@@ -322,7 +322,8 @@ macro_rules! floats {
 
             #[inline(always)]
             fn to_int(self) -> Lanes<$int, N> {
-                // At this size the last bit is worth 1, and the bits below the exponent count up from the number's own.
+                // At this magnitude the last bit is worth 1, and the bits below the exponent count up from the number
+                // itself.
                 let anchor = Self::WHOLE + Self::WHOLE / 2.0;
                 self.each(|lane| ((lane + anchor).to_bits() as $int).wrapping_sub(anchor.to_bits() as $int))
             }
@@ -364,14 +365,14 @@ floats! {
 impl<const N: usize> HalfVector for Lanes<f32, N> {
     #[inline(always)]
     unsafe fn load_u16(source: *const u16) -> Self::Int {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `N` readable 16-bit numbers at `source`; unaligned access needs no alignment.
         let halves = unsafe { source.cast::<[u16; N]>().read_unaligned() };
         Lanes::make(|lane| i32::from(halves[lane]))
     }
 
     #[inline(always)]
     unsafe fn store_u16(value: Self::Int, target: *mut u16) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `N` writable 16-bit numbers at `target`; unaligned access needs no alignment.
         unsafe { target.cast::<[u16; N]>().write_unaligned(value.0.map(|lane| lane as u16)) }
     }
 }

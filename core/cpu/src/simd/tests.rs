@@ -42,7 +42,7 @@ trait Everywhere {
     fn check<S: Simd>(&mut self, simd: S);
 }
 
-/// What differs between the widths.
+/// Constants that differ between the widths.
 trait Width: Float<Wide = Self> + Wide + PartialOrd + std::fmt::Debug {
     const SPECIAL: &'static [Self];
     fn pattern(self) -> u64;
@@ -60,7 +60,7 @@ macro_rules! width {
                 $half_ulp + 1.0, $half_ulp - 0.5, 0.5 - $type::EPSILON / 4.0, 1.0 - $type::EPSILON,
             ];
             fn pattern(self) -> u64 {
-                // All NaN are one here: what they carry is not promised.
+                // All NaN are equal here: their payload is unspecified.
                 if self.is_nan() { u64::MAX } else { self.to_bits() as u64 }
             }
             fn fma(self, factor: $type, term: $type) -> $type {
@@ -145,7 +145,7 @@ impl<T: Width> Everywhere for Arithmetic<T> {
                 // SAFETY: the arrays have a vector's lanes.
                 let (x, y) = unsafe { (T::Vector::<S>::load(values.as_ptr()), T::Vector::<S>::load(others.as_ptr())) };
                 for (name, operation) in operations {
-                    // SAFETY: as above.
+                    // SAFETY: `out` has a vector's lanes.
                     unsafe { operation(x, y).store(out.as_mut_ptr()) };
                     for lane in 0..lanes {
                         let expected = values[lane].reference(name, others[lane]);
@@ -153,7 +153,7 @@ impl<T: Width> Everywhere for Arithmetic<T> {
                         assert_eq!(out[lane].pattern(), expected.pattern(), "{context:?}");
                     }
                 }
-                // SAFETY: as above.
+                // SAFETY: `out` has a vector's lanes.
                 unsafe { x.mul_add(y, T::Vector::<S>::from_f64(0.1)).store(out.as_mut_ptr()) };
                 let tenth = T::Vector::<S>::from_f64(0.1).reduce_max();
                 for lane in 0..lanes {
@@ -172,7 +172,7 @@ impl<T: Width> Everywhere for Arithmetic<T> {
                 assert_eq!(x.gt(y).to_bits(), each(T::gt));
                 assert_eq!(x.ge(y).to_bits(), each(T::ge));
                 assert_eq!(x.is_nan().to_bits(), each(|left, _| left.pattern() == u64::MAX));
-                // SAFETY: as above.
+                // SAFETY: `out` has a vector's lanes.
                 unsafe { T::Vector::<S>::select(x.lt(y), x, y).store(out.as_mut_ptr()) };
                 for lane in 0..lanes {
                     assert_eq!(out[lane].pattern(), values[lane].reference("raw_min", others[lane]).pattern());
@@ -200,7 +200,7 @@ impl<T: Width> Everywhere for Memory<T> {
             out
         };
         for count in 0..=lanes {
-            // SAFETY: the arrays are long enough, here and below.
+            // SAFETY: the arrays have as many bytes and numbers as the largest vector has lanes.
             unsafe {
                 // From the end of a vector: nothing beyond may be touched.
                 let short = numbers[..count].to_vec();
@@ -229,7 +229,7 @@ impl<T: Width> Everywhere for Memory<T> {
             assert_eq!(first.any(), count > 0);
             assert_eq!(first.all(), count == lanes);
             let mut bytes = [9u8; MAX_LANES];
-            // SAFETY: as above.
+            // SAFETY: `bytes` has as many bytes as the largest vector has lanes.
             unsafe {
                 first.store(bytes.as_mut_ptr());
                 assert!((0..MAX_LANES).all(|i| bytes[i] == if i >= lanes { 9 } else { u8::from(i < count) }));
@@ -253,7 +253,7 @@ impl<T: Width> Everywhere for Memory<T> {
         }
         assert_eq!(out.0[..lanes], numbers[..lanes]);
 
-        // SAFETY: as above.
+        // SAFETY: `numbers` has a vector's lanes.
         let vector = unsafe { T::Vector::<S>::load(numbers.as_ptr()) };
         let mut halves = numbers[..lanes].to_vec();
         while halves.len() > 1 {
@@ -275,7 +275,7 @@ impl<T: Width> Everywhere for Memory<T> {
 }
 
 #[test]
-fn loads_stores_and_folds_touch_what_they_should() {
+fn loads_stores_and_folds_access_only_their_lanes() {
     everywhere(Memory::<f32>(PhantomData));
     everywhere(Memory::<f64>(PhantomData));
 }
@@ -289,7 +289,7 @@ impl Everywhere for Integers {
                 type I<S> = <V<S> as FloatVector>::Int;
                 let get = |vector: I<S>| {
                     let mut out = [0; MAX_LANES];
-                    // SAFETY: no vector is larger.
+                    // SAFETY: `out` holds the largest vector.
                     unsafe { vector.store(out.as_mut_ptr()) };
                     assert!(out[..I::<S>::LANES].iter().all(|&lane| lane == out[0]));
                     out[0]
@@ -391,13 +391,13 @@ impl Everywhere for Halves {
             let halves: [f16; MAX_LANES] = std::array::from_fn(|lane| f16::from_bits(start + lane as u16));
             let brains: [bf16; MAX_LANES] = std::array::from_fn(|lane| bf16::from_bits(start + lane as u16));
             for offset in (0..MAX_LANES).step_by(lanes) {
-                // SAFETY: the arrays have whole vectors.
+                // SAFETY: the slice has a whole vector from `offset` on, and so has `out`.
                 unsafe { S::F32::load_f16(halves[offset..].as_ptr()).store(out.as_mut_ptr()) };
                 for lane in 0..lanes {
                     let expected = f16_to_f32(halves[offset + lane]);
                     assert_eq!(out[lane].to_bits(), expected.to_bits(), "{:?} {:?}", S::LEVEL, halves[offset + lane]);
                 }
-                // SAFETY: as above.
+                // SAFETY: the slice has a whole vector from `offset` on, and so has `out`.
                 unsafe { S::F32::load_bf16(brains[offset..].as_ptr()).store(out.as_mut_ptr()) };
                 for lane in 0..lanes {
                     assert_eq!(out[lane].to_bits(), bf16_to_f32(brains[offset + lane]).to_bits());
@@ -426,7 +426,7 @@ impl Everywhere for Halves {
 }
 
 #[test]
-fn halves_convert_as_scalars_do_to_the_bit() {
+fn half_precision_vectors_convert_like_scalars_bitwise() {
     everywhere(Halves);
 }
 
@@ -455,7 +455,7 @@ impl<T: Float<Wide = f32> + PartialEq + std::fmt::Debug> Everywhere for PartialH
 }
 
 #[test]
-fn parts_of_vectors_of_halves() {
+fn partial_vectors_of_half_precision() {
     everywhere(PartialHalves::<f16>(PhantomData));
     everywhere(PartialHalves::<bf16>(PhantomData));
 }

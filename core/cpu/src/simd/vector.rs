@@ -1,9 +1,9 @@
-//! What a kernel can do with vectors: [`FloatVector`], its integers [`IntVector`], and [`Mask`], the answers of
+//! The vector operations of kernels: [`FloatVector`], its integers [`IntVector`], and [`Mask`], the results of
 //! comparisons. `portable.rs`, `avx2.rs`, `avx512.rs` and `neon.rs` implement them.
 //!
-//! All but `fold` and what it makes works lane by lane, and a lane's result does not depend on the number of
-//! lanes or on the other lanes. So cutting a loop into vectors and partial vectors in any way gives the same bits. Between levels
-//! results may differ where `mul_add` rounds once or twice; where nothing else is said, they do not.
+//! All but `fold` and the functions based on it are lane-wise, and a lane's result does not depend on the number of
+//! lanes or on the other lanes. Splitting a loop into vectors and partial vectors in any way therefore gives the same
+//! bits. Between levels results may differ where `mul_add` rounds once or twice; otherwise they do not, unless stated.
 
 use crate::math::{Elementary, Huge};
 use rushlight_base::{bf16, f16};
@@ -12,7 +12,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 /// No vector has more lanes: the size of buffers on the stack.
 pub const MAX_LANES: usize = 16;
 
-/// One truth value for each lane.
+/// One boolean for each lane.
 pub trait Mask:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
@@ -37,13 +37,13 @@ pub trait Mask:
         Self::from_bits(if count >= 32 { u32::MAX } else { (1 << count) - 1 })
     }
 
-    /// Is any lane true?
+    /// Whether any lane is true.
     #[inline(always)]
     fn any(self) -> bool {
         self.to_bits() != 0
     }
 
-    /// Are all lanes true?
+    /// Whether all lanes are true.
     #[inline(always)]
     fn all(self) -> bool {
         !(!self).any()
@@ -57,7 +57,7 @@ pub trait Mask:
     unsafe fn load(source: *const u8) -> Self {
         let mut bits = 0;
         for lane in 0..Self::LANES {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees: `LANES` bytes at `source` can be read.
             bits |= u32::from(unsafe { *source.add(lane) } != 0) << lane;
         }
         Self::from_bits(bits)
@@ -71,7 +71,7 @@ pub trait Mask:
     unsafe fn store(self, target: *mut u8) {
         let bits = self.to_bits();
         for lane in 0..Self::LANES {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees: `LANES` bytes at `target` can be written.
             unsafe { *target.add(lane) = (bits >> lane & 1) as u8 };
         }
     }
@@ -83,7 +83,8 @@ pub trait Mask:
     #[inline(always)]
     unsafe fn load_partial(source: *const u8, count: usize) -> Self {
         let mut buffer = [0; MAX_LANES];
-        // SAFETY: the caller's promise, and no vector is larger than the buffer.
+        // SAFETY: the caller guarantees: `count` bytes at `source` can be read, and `count <= LANES`; and no vector is
+        // larger than the buffer.
         unsafe {
             std::ptr::copy_nonoverlapping(source, buffer.as_mut_ptr(), count);
             Self::load(buffer.as_ptr())
@@ -97,7 +98,8 @@ pub trait Mask:
     #[inline(always)]
     unsafe fn store_partial(self, target: *mut u8, count: usize) {
         let mut buffer = [0; MAX_LANES];
-        // SAFETY: the caller's promise, and no vector is larger than the buffer.
+        // SAFETY: the caller guarantees: `count` bytes at `target` can be written, and `count <= LANES`; and no vector
+        // is larger than the buffer.
         unsafe {
             self.store(buffer.as_mut_ptr());
             std::ptr::copy_nonoverlapping(buffer.as_ptr(), target, count);
@@ -117,7 +119,7 @@ pub trait IntVector:
 {
     /// `i32` or `i64`.
     type Scalar: Copy + Into<i64> + 'static;
-    /// Answers of comparisons.
+    /// Result of a comparison.
     type Mask: Mask;
     /// The number of lanes.
     const LANES: usize;
@@ -145,10 +147,10 @@ pub trait IntVector:
     /// Shifts right, copies of the sign enter; `bits` is less than the width.
     fn sar(self, bits: u32) -> Self;
 
-    /// Equal?
+    /// Whether the lanes are equal.
     fn eq(self, other: Self) -> Self::Mask;
 
-    /// Less, as signed numbers?
+    /// Whether the lanes are less, as signed numbers.
     fn lt(self, other: Self) -> Self::Mask;
 
     /// `yes` where `mask` is true, else `no`.
@@ -163,13 +165,13 @@ pub trait FloatVector:
     type Scalar: Elementary;
     /// Integers of the same width and number.
     type Int: IntVector<Mask = Self::Mask>;
-    /// Answers of comparisons.
+    /// Result of a comparison.
     type Mask: Mask;
     /// The number of lanes.
     const LANES: usize;
-    /// Does `mul_add` round once?
+    /// Whether `mul_add` rounds once.
     const FUSED: bool;
-    /// Is [`look_up`](Self::look_up) one instruction?
+    /// Whether [`look_up`](Self::look_up) is one instruction.
     const LOOKUP: bool = false;
 
     /// The same for all lanes.
@@ -193,14 +195,14 @@ pub trait FloatVector:
     /// `LANES` numbers at `target` can be written.
     unsafe fn store(self, target: *mut Self::Scalar);
 
-    /// Writes past the caches, where that can be: for outputs that are too large for them. Call
+    /// Non-temporal store, where available: for outputs that are too large for the caches. Call
     /// [`Simd::stream_fence`](super::Simd::stream_fence) after the last one.
     ///
     /// # Safety
     /// `LANES` numbers at `target` can be written, and it is aligned to the size of the vector.
     #[inline(always)]
     unsafe fn stream(self, target: *mut Self::Scalar) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `LANES` writable, aligned numbers at `target`.
         unsafe { self.store(target) }
     }
 
@@ -212,7 +214,8 @@ pub trait FloatVector:
     unsafe fn load_partial(source: *const Self::Scalar, count: usize) -> Self {
         let mut buffer = [0u64; MAX_LANES];
         let buffer = buffer.as_mut_ptr().cast::<Self::Scalar>();
-        // SAFETY: the caller's promise; no vector is larger than the buffer, and zeros are numbers.
+        // SAFETY: the caller guarantees `count <= LANES` readable numbers at `source`; no vector is larger than the
+        // buffer, and zeros are valid numbers.
         unsafe {
             std::ptr::copy_nonoverlapping(source, buffer, count);
             Self::load(buffer)
@@ -227,14 +230,15 @@ pub trait FloatVector:
     unsafe fn store_partial(self, target: *mut Self::Scalar, count: usize) {
         let mut buffer = [0u64; MAX_LANES];
         let buffer = buffer.as_mut_ptr().cast::<Self::Scalar>();
-        // SAFETY: the caller's promise; no vector is larger than the buffer.
+        // SAFETY: the caller guarantees `count <= LANES` writable numbers at `target`; no vector is larger than the
+        // buffer.
         unsafe {
             self.store(buffer);
             std::ptr::copy_nonoverlapping(buffer, target, count);
         }
     }
 
-    /// Reads `count` numbers that lie `stride` bytes apart; the other lanes are zero.
+    /// Reads `count` numbers that are `stride` bytes apart; the other lanes are zero.
     ///
     /// # Safety
     /// They can be read and are aligned as the scalar is, and `count <= LANES`.
@@ -242,7 +246,8 @@ pub trait FloatVector:
     unsafe fn load_strided(source: *const Self::Scalar, stride: isize, count: usize) -> Self {
         let mut buffer = [0u64; MAX_LANES];
         let buffer = buffer.as_mut_ptr().cast::<Self::Scalar>();
-        // SAFETY: the caller's promise; no vector is larger than the buffer, and zeros are numbers.
+        // SAFETY: the caller guarantees `count <= LANES` readable, aligned numbers at the stride; no vector is larger
+        // than the buffer, and zeros are valid numbers.
         unsafe {
             for lane in 0..count {
                 *buffer.add(lane) = *source.byte_offset(lane as isize * stride);
@@ -259,7 +264,8 @@ pub trait FloatVector:
     unsafe fn store_strided(self, target: *mut Self::Scalar, stride: isize, count: usize) {
         let mut buffer = [0u64; MAX_LANES];
         let buffer = buffer.as_mut_ptr().cast::<Self::Scalar>();
-        // SAFETY: the caller's promise; no vector is larger than the buffer.
+        // SAFETY: the caller guarantees `count <= LANES` writable, aligned numbers at the stride; no vector is larger
+        // than the buffer.
         unsafe {
             self.store(buffer);
             for lane in 0..count {
@@ -273,7 +279,7 @@ pub trait FloatVector:
     fn map(self, mut function: impl FnMut(Self::Scalar) -> Self::Scalar) -> Self {
         let mut buffer = [0u64; MAX_LANES];
         let buffer = buffer.as_mut_ptr().cast::<Self::Scalar>();
-        // SAFETY: no vector is larger than the buffer.
+        // SAFETY: the buffer holds the largest vector.
         unsafe {
             self.store(buffer);
             for lane in 0..Self::LANES {
@@ -289,10 +295,10 @@ pub trait FloatVector:
     /// The square root, correctly rounded.
     fn sqrt(self) -> Self;
 
-    /// Without its sign.
+    /// The absolute value.
     fn abs(self) -> Self;
 
-    /// The size of `self` with the sign of `sign`.
+    /// The magnitude of `self` with the sign of `sign`.
     #[inline(always)]
     fn copysign(self, sign: Self) -> Self {
         let minus = Self::from_f64(-0.0).bits();
@@ -305,10 +311,10 @@ pub trait FloatVector:
     /// The greater; NaN if either is.
     fn max(self, other: Self) -> Self;
 
-    /// `self` if `self < other`, else `other`, so also where either is NaN: one instruction on x86.
+    /// `self` if `self < other`, else `other`, also if either is NaN: one instruction on x86.
     fn raw_min(self, other: Self) -> Self;
 
-    /// `self` if `self > other`, else `other`, so also where either is NaN: one instruction on x86.
+    /// `self` if `self > other`, else `other`, also if either is NaN: one instruction on x86.
     fn raw_max(self, other: Self) -> Self;
 
     /// To the nearest whole number, ties to even.
@@ -350,7 +356,7 @@ pub trait FloatVector:
         other.le(self)
     }
 
-    /// Is it not a number?
+    /// Whether it is NaN.
     #[inline(always)]
     fn is_nan(self) -> Self::Mask {
         self.ne(self)
@@ -371,15 +377,15 @@ pub trait FloatVector:
     /// From an integer; unspecified beyond 2^31 (`f32`, rounded) or 2^51 (`f64`).
     fn from_int(value: Self::Int) -> Self;
 
-    /// `self * 2^exponent`, rounded once: subnormal and infinite results too. `exponent` is a whole number of at most
-    /// 252 (`f32`) or 2044 (`f64`) either way, else the result is unspecified.
+    /// `self * 2^exponent`, rounded once, also for subnormal and infinite results. `exponent` is an integer of
+    /// magnitude at most 252 (`f32`) or 2044 (`f64`), else the result is unspecified.
     fn ldexp(self, exponent: Self) -> Self;
 
     /// `self * 2^n`, rounded once, for the greatest whole number `n` that is no greater than `exponent`, which may be any
     /// number, or infinite; NaN where `exponent` is.
     #[inline(always)]
     fn scale_by(self, exponent: Self) -> Self {
-        // What `ldexp` takes, which is enough for every number to vanish or overflow.
+        // The range of `ldexp`, which is enough for every number to underflow or overflow.
         let most = Self::from_f64(if Self::Scalar::MANTISSA == 23 { 252.0 } else { 2044.0 });
         let whole = most.raw_min((-most).raw_max(exponent.floor()));
         Self::select(exponent.is_nan(), exponent, self.ldexp(whole))
@@ -391,13 +397,13 @@ pub trait FloatVector:
         Self::select(self.abs().lt(most), self, most.copysign(self))
     }
 
-    /// The entries of a table at the places that the last five bits of each lane number.
+    /// The table entries selected by the last five bits of each lane.
     #[inline(always)]
     fn look_up(table: &'static [Self::Scalar; 32], at: Self::Int) -> Self {
         let (mut places, mut found) = ([0u64; MAX_LANES], [0u64; MAX_LANES]);
         let places = places.as_mut_ptr().cast::<<Self::Int as IntVector>::Scalar>();
         let found = found.as_mut_ptr().cast::<Self::Scalar>();
-        // SAFETY: no vector is larger than the buffers.
+        // SAFETY: both buffers hold the largest vector.
         unsafe {
             at.store(places);
             for lane in 0..Self::LANES {
@@ -415,7 +421,7 @@ pub trait FloatVector:
         None
     }
 
-    /// Combines all lanes by `combine`, which must commute: halves of the vector, then halves of these, and so on.
+    /// Combines all lanes with `combine`, which must commute: halves of the vector, then halves of these, and so on.
     fn fold(self, combine: impl Fn(Self, Self) -> Self) -> Self::Scalar;
 
     /// The sum of the lanes, in the order of [`fold`](Self::fold).
@@ -437,7 +443,7 @@ pub trait FloatVector:
     }
 }
 
-/// A vector of `f32`, with loads and stores of halves. Conversions are those of `number.rs`, bit for bit.
+/// A vector of `f32`, with loads and stores of half precision. Conversions are those of `number.rs`, bit for bit.
 pub trait HalfVector: FloatVector<Scalar = f32> {
     /// Reads 16-bit patterns into 32 bits each; the upper bits are zero.
     ///
@@ -451,18 +457,18 @@ pub trait HalfVector: FloatVector<Scalar = f32> {
     /// `LANES` numbers at `target` can be written.
     unsafe fn store_u16(value: Self::Int, target: *mut u16);
 
-    /// Reads halves as `f32`.
+    /// Reads half-precision numbers as `f32`.
     ///
     /// # Safety
-    /// `LANES` halves at `source` can be read.
+    /// `LANES` half-precision numbers at `source` can be read.
     #[inline(always)]
     unsafe fn load_f16(source: *const f16) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `LANES` readable half-precision numbers at `source`.
         let bits = unsafe { Self::load_u16(source.cast()) };
         let constant = Self::Int::from_i64;
         let rest = bits & constant(0x7fff);
         let sign = (bits ^ rest).shl(16);
-        // 2^112: the difference of the exponents' biases. The product also normalises subnormal halves.
+        // 2^112: the difference of the exponents' biases. The product also normalizes subnormal numbers.
         let moved = (Self::from_bits(rest.shl(13)) * Self::from_bits(constant(0x7780_0000))).bits();
         let zero = constant(0);
         let infinite = Self::Int::select(constant(0x7bff).lt(rest), constant(0x7f80_0000), zero);
@@ -470,47 +476,47 @@ pub trait HalfVector: FloatVector<Scalar = f32> {
         Self::from_bits(sign | moved | infinite | quiet)
     }
 
-    /// Rounds to halves and writes them.
+    /// Rounds to half precision and stores.
     ///
     /// # Safety
-    /// `LANES` halves at `target` can be written.
+    /// `LANES` half-precision numbers at `target` can be written.
     #[inline(always)]
     unsafe fn store_f16(self, target: *mut f16) {
         let constant = Self::Int::from_i64;
         let rest = self.bits() & constant(0x7fff_ffff);
         let sign = (self.bits() ^ rest).shr(16);
         let special = Self::Int::select(constant(0x7f80_0000).lt(rest), constant(0x7e00), constant(0x7c00));
-        // Adding 1/2 puts the last bit of a subnormal half where `f32` rounds.
+        // Adding 1/2 aligns the last bit of a subnormal half-precision number with the rounding of `f32`.
         let subnormal = (Self::from_bits(rest) + Self::splat(0.5)).bits() - constant(0x3f00_0000);
         // Rounds up by carrying into the kept bits; the exponent's bias goes from 127 to 15.
         let normal = (rest + constant(0xc800_0fff) + (rest.shr(13) & constant(1))).shr(13);
         let finite = Self::Int::select(rest.lt(constant(0x3880_0000)), subnormal, normal);
         let half = Self::Int::select(rest.lt(constant(0x4780_0000)), finite, special);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `LANES` writable half-precision numbers at `target`.
         unsafe { Self::store_u16((sign | half) & constant(0xffff), target.cast()) }
     }
 
     /// Reads brain floats as `f32`.
     ///
     /// # Safety
-    /// `LANES` halves at `source` can be read.
+    /// `LANES` bfloat16 numbers at `source` can be read.
     #[inline(always)]
     unsafe fn load_bf16(source: *const bf16) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `LANES` readable bfloat16 numbers at `source`.
         Self::from_bits(unsafe { Self::load_u16(source.cast()) }.shl(16))
     }
 
     /// Rounds to brain floats and writes them.
     ///
     /// # Safety
-    /// `LANES` halves at `target` can be written.
+    /// `LANES` bfloat16 numbers at `target` can be written.
     #[inline(always)]
     unsafe fn store_bf16(self, target: *mut bf16) {
         let constant = Self::Int::from_i64;
         let bits = self.bits();
         let rounded = (bits + constant(0x7fff) + (bits.shr(16) & constant(1))).shr(16);
         let brain = Self::Int::select(self.is_nan(), constant(0x7fc0), rounded);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `LANES` writable bfloat16 numbers at `target`.
         unsafe { Self::store_u16(brain, target.cast()) }
     }
 }

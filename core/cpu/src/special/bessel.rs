@@ -1,7 +1,7 @@
 //! Bessel functions of order 0 and 1, of all kinds, and Airy's.
 //!
-//! Near 0, what remains of a function without its logarithm, pole and zeros is a series in x^2; far away, what remains
-//! without its growth or its wave is one in 1/x (Abramowitz and Stegun, chapters 9 and 10, tell what to take away).
+//! Near 0, the functions without their logarithm, pole and zeros are series in x^2; for large x, the functions without
+//! their growth or oscillation are series in 1/x (Abramowitz and Stegun, chapters 9 and 10, have the formulas).
 
 use super::coefficients::*;
 use super::float::{Float, Series};
@@ -98,7 +98,7 @@ pub(super) fn k1e<T: Float>(x: T) -> T {
     k1_of(x, true)
 }
 
-/// Where in its series a value for 0 <= x <= 8 stands.
+/// Position in its series for 0 <= x <= 8.
 fn near_place<T: Float>(x: T) -> T {
     x * x * T::of(1.0 / 32.0) - T::of(1.0)
 }

@@ -487,7 +487,7 @@ pub(super) const AIRY_DECAY: Series = Series {
     single: 9,
 };
 
-/// What sin(zeta + pi/4) is multiplied by in Ai(-x), at 2 (zeta(2)/zeta)^2 - 1.
+/// The factor of sin(zeta + pi/4) in Ai(-x), at 2 (zeta(2)/zeta)^2 - 1.
 pub(super) const AIRY_SINE: Series = Series {
     terms: &[
         0.9957410714721162,
@@ -532,7 +532,7 @@ pub(super) const AIRY_SINE: Series = Series {
     single: 12,
 };
 
-/// What -cos(zeta + pi/4)/zeta is multiplied by in Ai(-x), at 2 (zeta(2)/zeta)^2 - 1.
+/// The factor of -cos(zeta + pi/4)/zeta in Ai(-x), at 2 (zeta(2)/zeta)^2 - 1.
 pub(super) const AIRY_COSINE: Series = Series {
     terms: &[
         0.06570090884059218,

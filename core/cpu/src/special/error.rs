@@ -1,10 +1,11 @@
-//! Relatives of the error function: its inverse, the normal quantile, and the complement scaled by its fall.
+//! Functions related to the error function: its inverse, the quantile of the normal distribution, and the scaled
+//! complement.
 
 use super::coefficients::{ERFCX, ERFINV_EDGE, ERFINV_FAR, ERFINV_NEAR, QUANTILE_FAR, QUANTILE_NEAR};
 use super::float::Float;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-/// The number whose error function is x
+/// The inverse of the error function
 pub(super) fn erfinv<T: Float>(x: T) -> T {
     let one = T::of(1.0);
     if x.is_nan() || x.abs() > one {
@@ -26,7 +27,7 @@ pub(super) fn erfinv<T: Float>(x: T) -> T {
     if x.is_minus() { -value } else { value }
 }
 
-/// The number below which a standard normal one lies with probability p
+/// The quantile of p of the standard normal distribution
 pub(super) fn ndtri<T: Float>(p: T) -> T {
     let (zero, one) = (T::of(0.0), T::of(1.0));
     if p.is_nan() || p < zero || p > one {
@@ -72,13 +73,13 @@ pub(super) fn erfcx<T: Float>(x: T) -> T {
     ERFCX.at(place) / (one + x + x)
 }
 
-/// The logarithm of the probability that a standard normal number lies below x
+/// The logarithm of the CDF of the standard normal distribution at x
 pub(super) fn log_ndtr<T: Float>(x: T) -> T {
     let (half, t) = (T::of(0.5), x * T::of(FRAC_1_SQRT_2));
     if x < T::of(-1.0) {
         return (half * erfcx(-t)).ln() - t * t;
     }
-    // 1 - erf t = e^(-t^2) erfcx t for what is small; above 0 the rest to 1.
+    // 1 - erf t = e^(-t^2) erfcx t for small values; above 0 the complement to 1.
     let above = if t < T::of(0.0) { T::of(2.0) - (-(t * t)).exp() * erfcx(-t) } else { (-(t * t)).exp() * erfcx(t) };
     (-(half * above)).ln_1p()
 }
@@ -97,7 +98,7 @@ pub(super) fn entr<T: Float>(x: T) -> T {
     }
 }
 
-/// x ln(1 + y), 0 where x is, unless y is no number
+/// x ln(1 + y), 0 where x is, unless y is NaN
 pub(super) fn xlog1py<T: Float>(x: T, y: T) -> T {
     if y.is_nan() {
         T::NAN

@@ -16,12 +16,12 @@ pub(super) trait Float:
     const EPSILON: Self;
     const NAN: Self;
     const INFINITY: Self;
-    /// Are the terms of a series that matter to a `f32` enough?
+    /// Whether the terms of a series that matter for `f32` are enough.
     const SINGLE: bool;
 
     /// A constant, rounded.
     fn of(value: f64) -> Self;
-    /// A whole number; of what no `i64` holds, the least one, as a C cast on the processors PyTorch runs on.
+    /// An integer; for values outside of `i64` the smallest one, like a C cast on the processors PyTorch runs on.
     fn whole(self) -> i64;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
@@ -85,7 +85,7 @@ floats! {
 pub(super) struct Series {
     /// The coefficients, as many as matter to a `f64`.
     pub(super) terms: &'static [f64],
-    /// How many of them matter to a `f32`.
+    /// Number of terms that matter for `f32`.
     pub(super) single: usize,
 }
 

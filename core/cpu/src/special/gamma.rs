@@ -1,5 +1,5 @@
-//! The gamma function's relatives: its logarithm, the derivatives of that, the Hurwitz zeta function, and the incomplete
-//! gamma functions.
+//! Functions related to the gamma function: its logarithm, the derivatives of that, the Hurwitz zeta function, and the
+//! incomplete gamma functions.
 //!
 //! Formulas: Abramowitz and Stegun, chapter 6, and 23.1 and 23.2 for Bernoulli numbers and the Euler-Maclaurin sum.
 
@@ -12,14 +12,16 @@ const FAR: f64 = 10.0;
 
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 
-/// The remainder of x modulo 2, exactly, in (-1, 1]: sines and tangents of pi x depend on it alone.
+/// The remainder of x modulo 2, exactly, in [-1, 1]: sines and tangents of pi x depend on it alone.
 fn turned<T: Float>(x: T) -> T {
     let two = T::of(2.0);
-    let rest = x - (x / two).floor() * two;
-    if rest > T::of(1.0) { rest - two } else { rest }
+    // The remainder of |x| is exact; that of a small negative x would round to 2.
+    let rest = x.abs() - (x.abs() / two).floor() * two;
+    let rest = if rest > T::of(1.0) { rest - two } else { rest };
+    if x < T::of(0.0) { -rest } else { rest }
 }
 
-/// What Stirling's formula for ln Gamma(x) lacks, for x >= 10.
+/// The error of Stirling's formula for ln Gamma(x), for x >= 10.
 fn stirling<T: Float>(x: T) -> T {
     let terms: [f64; 8] = std::array::from_fn(|n| {
         let twice = 2.0 * (n + 1) as f64;
@@ -40,6 +42,9 @@ pub(super) fn lgamma<T: Float>(x: T) -> T {
     if x <= T::of(0.0) {
         if x == x.floor() {
             return T::INFINITY;
+        }
+        if x > T::of(-0.5) {
+            return lgamma(x + one) - x.abs().ln();
         }
         let sine = (turned(x) * T::of(PI)).sin().abs();
         return (T::of(PI) / (sine * x.abs())).ln() - lgamma(-x);
@@ -133,7 +138,7 @@ pub(super) fn zeta<T: Float>(x: T, q: T) -> T {
         if q == q.floor() {
             return T::INFINITY;
         }
-        // Each whole number up to zero is a term of its own: beyond a million the sum is not computed.
+        // Each integer up to zero is a separate term: beyond a million the sum is not computed.
         if x != x.floor() || q < T::of(-1e6) {
             return T::NAN;
         }
@@ -185,7 +190,7 @@ fn density<T: Float>(a: T, x: T) -> T {
 fn lower_series<T: Float>(a: T, x: T) -> T {
     let one = T::of(1.0);
     let (mut sum, mut term, mut at, mut terms) = (one, one, a, 0);
-    // As many terms as a shape of 10^10 takes: the call ends for any.
+    // The number of terms for a shape of 10^10, which bounds the time of any call.
     while term > sum * T::EPSILON && terms < 1_000_000 {
         terms += 1;
         at = at + one;
@@ -219,7 +224,7 @@ fn upper_fraction<T: Float>(a: T, x: T) -> T {
     }
 }
 
-/// The share of Gamma(a) that lies below (`upper` false) or above x
+/// The regularized lower (`upper` false) or upper incomplete gamma function
 fn incomplete<T: Float>(a: T, x: T, upper: bool) -> T {
     let (zero, one) = (T::of(0.0), T::of(1.0));
     let whole = |below: bool| if below == upper { zero } else { one };
@@ -247,12 +252,12 @@ fn incomplete<T: Float>(a: T, x: T, upper: bool) -> T {
     }
 }
 
-/// The lower incomplete gamma function, regularised
+/// The regularized lower incomplete gamma function
 pub(super) fn igamma<T: Float>(a: T, x: T) -> T {
     incomplete(a, x, false)
 }
 
-/// The upper incomplete gamma function, regularised
+/// The regularized upper incomplete gamma function
 pub(super) fn igammac<T: Float>(a: T, x: T) -> T {
     incomplete(a, x, true)
 }

@@ -1,7 +1,10 @@
-//! Special functions of each element, computed in `f32` for floats and halves, in `f64` for doubles.
+//! Element-wise special functions: gamma, error, Bessel, Airy and zeta functions, and orthogonal polynomials.
 //!
-//! Chebyshev series (`coefficients.rs`, written by `tests/oracle/special_coefficients.py`), recurrences and asymptotic series;
-//! each file names where its formulas come from. `float.rs` has the scalar they are written over.
+//! They are computed in `f64` for `f64`, otherwise in `f32`, over the scalar trait in `float.rs`. Each file names where
+//! its formulas come from. Most functions are a known factor or term (the asymptotic growth, a logarithm, the zeros)
+//! and a Chebyshev series for the remainder. `coefficients.rs` has the series, written by
+//! `tests/oracle/special_coefficients.py`; `f32` uses only as many terms as its precision needs. The other functions
+//! use recurrences and asymptotic series.
 
 mod bessel;
 mod coefficients;
@@ -32,7 +35,7 @@ of_one! {
     lgamma("lgamma_vml_cpu"): gamma::lgamma;
     /// out = the derivative of ln Gamma at a
     digamma("digamma"): gamma::digamma;
-    /// out = the number whose error function is a
+    /// out = the inverse of the error function at a
     erfinv("erfinv_vml_cpu"): error::erfinv;
     /// out = I0(a)
     i0("i0"): bessel::i0;
@@ -46,9 +49,9 @@ of_one! {
     entr("entr"): error::entr;
     /// out = e^(a^2) (1 - erf a)
     erfcx("erfcx"): error::erfcx;
-    /// out = ln of the normal distribution function
+    /// out = ln of the CDF of the standard normal distribution at a
     log_ndtr("log_ndtr"): error::log_ndtr;
-    /// out = the normal quantile of a
+    /// out = the quantile a of the standard normal distribution
     ndtri("ndtri"): error::ndtri;
     /// out = Ai(a)
     airy_ai("special_airy_ai"): bessel::airy_ai;
@@ -72,7 +75,7 @@ of_one! {
     spherical_bessel_j0("spherical_bessel_j0"): bessel::spherical_j0;
 }
 
-/// out = the probability that a standard normal number lies below a, of floats
+/// out = the CDF of the standard normal distribution at a, for floats
 pub fn ndtr(walk: &Loop<2>) -> Result<()> {
     functions! { F: |x| math::erfc(x * V::from_f64(-FRAC_1_SQRT_2)) * V::from_f64(0.5); }
     compute!(walk.common(), "ndtr", half float, T => walk.apply::<T>(HEAVY, F {}))
@@ -96,9 +99,9 @@ macro_rules! of_two {
 }
 
 of_two! {
-    /// out = the share of Gamma(a) below b
+    /// out = the regularized lower incomplete gamma function of a and b
     igamma("igamma"): gamma::igamma;
-    /// out = the share of Gamma(a) above b
+    /// out = the regularized upper incomplete gamma function of a and b
     igammac("igammac"): gamma::igammac;
     /// out = the sum of (b + k)^-a
     zeta("zeta"): gamma::zeta;

@@ -1,19 +1,20 @@
-//! Orthogonal polynomials, by their recurrences (Abramowitz and Stegun, 22.7); those of Chebyshev within (-1, 1) from degree 7
-//! on by angles, which costs the same for every degree. The degree is cut to a whole number; below 0 there is nothing.
+//! Orthogonal polynomials, by their recurrences (Abramowitz and Stegun, 22.7); those of Chebyshev within (-1, 1) from
+//! degree 7 on by angles, which costs the same for every degree. The degree is truncated to an integer; below 0 the
+//! result is 0.
 
 use super::float::Float;
 
-/// The highest degree that is climbed to: a call ends in a time that somebody waits for.
+/// The highest degree that is computed, which bounds the time of a call.
 const HIGHEST: i64 = 1 << 24;
 
-/// `p[k + 1] = step(k, p[k], p[k - 1])` from degrees 0 and 1 up to `n`; no number beyond the highest degree.
+/// `p[k + 1] = step(k, p[k], p[k - 1])` from degrees 0 and 1 up to `n`; NaN beyond the highest degree.
 fn climb<T: Float>(n: i64, first: T, step: impl Fn(i64, T, T) -> T) -> T {
     if n > HIGHEST {
         return T::NAN;
     }
     let (mut before, mut value) = (T::of(1.0), first);
     for k in 1..n {
-        // What is no number stays so.
+        // NaN is preserved.
         if value.is_nan() {
             break;
         }
@@ -22,7 +23,7 @@ fn climb<T: Float>(n: i64, first: T, step: impl Fn(i64, T, T) -> T) -> T {
     value
 }
 
-/// Is n even, of x at an end of the interval?
+/// The value at an end of the interval: `right` at 1; at -1 `left`, negated for an odd degree.
 fn alternating<T: Float>(x: T, n: i64, right: T, left: T) -> T {
     if x > T::of(0.0) {
         right
@@ -33,8 +34,8 @@ fn alternating<T: Float>(x: T, n: i64, right: T, left: T) -> T {
     }
 }
 
-/// The four kinds of Chebyshev's differ in their first polynomial, in what they are at the ends of the interval (as a multiple of
-/// 2 n + 1, n + 1, 1), and in the angle formula.
+/// The four kinds of Chebyshev polynomials differ in their first polynomial, in their values at the ends of the
+/// interval (as a multiple of 2 n + 1, n + 1, 1), and in the angle formula.
 struct Kind<T> {
     first: T,
     right: T,
@@ -125,7 +126,7 @@ pub(super) fn shifted_chebyshev_w<T: Float>(x: T, n: T) -> T {
     chebyshev_w(shifted(x), n)
 }
 
-/// A family without special places: its first polynomial and its recurrence.
+/// A family without special cases: its first polynomial and its recurrence.
 fn recurrent<T: Float>(n: T, first: T, step: impl Fn(T, T, T) -> T) -> T {
     match n.whole() {
         ..0 => T::of(0.0),

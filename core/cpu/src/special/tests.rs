@@ -1,9 +1,9 @@
-//! Values that can be looked up, and equations that tie functions to one another.
+//! Values from references, and identities between functions.
 
 use super::{bessel, error, gamma, polynomials};
 use std::f64::consts::PI;
 
-/// Is `found`, relative to 1 or to `exact`, within the tolerance?
+/// Whether `found`, relative to 1 or to `exact`, is within the tolerance.
 #[track_caller]
 fn close(found: f64, exact: f64, tolerance: f64) {
     assert!((found - exact).abs() <= tolerance * exact.abs().max(1.0), "{found} instead of {exact}");
@@ -83,7 +83,7 @@ fn functions_and_their_inverses_and_rests_agree() {
 }
 
 #[test]
-fn what_has_no_value_is_no_number() {
+fn undefined_values_are_nan() {
     assert!(gamma::digamma(-2f64).is_nan() && gamma::zeta(0.5f64, 1.0).is_nan() && error::erfinv(1.5f32).is_nan());
     assert_eq!(gamma::lgamma(-3f64), f64::INFINITY);
     assert_eq!((bessel::y0(0f64), bessel::k0(0f32)), (f64::NEG_INFINITY, f32::INFINITY));
@@ -93,7 +93,7 @@ fn what_has_no_value_is_no_number() {
 }
 
 #[test]
-fn polynomials_by_angle_meet_those_by_recurrence() {
+fn polynomials_by_angle_agree_with_those_by_recurrence() {
     for x in [-0.9f64, -0.3, 0.2, 0.7] {
         for kind in [
             polynomials::chebyshev_t::<f64>,

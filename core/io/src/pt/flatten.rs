@@ -1,8 +1,8 @@
-//! From the object graph of a pickle to named leaves.
+//! Flattens the object graph of a pickle to named leaves.
 //!
-//! Keys of nested dicts and indices of lists are joined by dots. A graph may share and nest its parts, so a
-//! small pickle can describe an endless tree: depth, visits and the length of all names are bounded by the
-//! size of the pickle that paid for them.
+//! Keys of nested dicts and indices of lists are joined by dots. A graph may share and nest its parts, so a small
+//! pickle can describe an endless tree: depth, visits and the total length of names are bounded in terms of the size of
+//! the pickle.
 
 use super::pickle::{Global, Graph, Kind, MAX_TENSORS, Node, TensorRef, Value};
 use rushlight_base::{DType, Result, bail, ensure};
@@ -10,12 +10,12 @@ use std::collections::HashSet;
 
 /// Containers inside containers.
 const MAX_DEPTH: usize = 64;
-/// A name longer than this is nobody's.
+/// Names longer than this are rejected.
 const MAX_NAME: usize = 4096;
-/// Bytes of names that each byte of the pickle may bring forth.
+/// Bytes of names allowed per byte of the pickle.
 const NAME_FACTOR: usize = 64;
 
-/// A value beside the tensors of a checkpoint: an epoch, a learning rate.
+/// A value of a checkpoint other than a tensor: an epoch, a learning rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leaf {
     /// `None`
@@ -30,7 +30,7 @@ pub enum Leaf {
     Complex(f64, f64),
     /// A string, or a dtype by its name.
     Text(String),
-    /// A list or tuple of so many elements, which follow under their positions.
+    /// A list or tuple with this many elements, which follow under their positions.
     Sequence(Kind, usize),
 }
 
@@ -39,7 +39,7 @@ pub enum Leaf {
 pub(super) struct Leaves<'a> {
     pub tensors: Vec<(String, TensorRef<'a>)>,
     pub values: Vec<(String, Leaf)>,
-    /// How many tensors stand before each value.
+    /// Number of tensors before each value.
     pub tensors_before: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Leaves<'a> {
     }
 }
 
-/// Walks the graph of a pickle of `pickle_bytes` bytes.
+/// Traverses the graph of a pickle of `pickle_bytes` bytes.
 pub(super) fn flatten<'a>(graph: &Graph<'a>, pickle_bytes: usize) -> Result<Leaves<'a>> {
     let mut walk = Walk {
         graph,
@@ -89,12 +89,12 @@ impl<'a> Walk<'_, 'a> {
             Value::Float(value) => self.leaf(Leaf::Float(value)),
             Value::Complex(real, imaginary) => self.leaf(Leaf::Complex(real, imaginary)),
             Value::Text(text) => {
-                // Text is paid for like a name: a shared one is copied each time it is met.
+                // A string counts like a name: a shared one is copied each time it is visited.
                 self.pay(text.len())?;
                 self.leaf(Leaf::Text(text.to_owned()))
             }
             Value::Global(Global::DType(dtype)) => self.leaf(Leaf::Text(format!("torch.{dtype}"))),
-            Value::Global(global) => bail!(Io, "{}: {global:?} stands where a value is expected", self.place()),
+            Value::Global(global) => bail!(Io, "{}: {global:?} found where a value is expected", self.place()),
             Value::Node(number) => match &graph.nodes[number] {
                 Node::Tensor(tensor) => {
                     self.pay(self.path.len())?;
@@ -167,7 +167,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// What all elements are, if they are of one kind.
+/// The common kind of the elements, if there is one.
 fn kind_of(graph: &Graph<'_>, items: &[Value<'_>]) -> Kind {
     let of = |item: &Value<'_>| match item {
         Value::Int(_) => Kind::Int,

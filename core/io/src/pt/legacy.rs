@@ -1,7 +1,8 @@
 //! The stream that PyTorch wrote before 1.6, and writes on request (`_use_new_zipfile_serialization=False`).
 //!
-//! Five pickles follow each other: a magic number, the version of the protocol, facts of the machine that wrote it, the object,
-//! and the keys of its storages. Then come the storages in that order, each with the number of its elements before it.
+//! Five pickles follow each other: a magic number, the version of the protocol, properties of the machine that wrote
+//! it, the object, and the keys of its storages. Then the storages follow in that order, each preceded by its number of
+//! elements.
 
 use super::flatten::{Leaves, flatten};
 use super::pickle::{self, Graph, Node, Value};
@@ -15,14 +16,14 @@ use std::ops::Range;
 
 /// An integer of ten bytes, PyTorch's magic number, as a pickle that ends there.
 const MAGIC: [u8; 13] = [0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, b'.'];
-/// Bytes that a file must show to be recognised.
+/// Bytes needed to recognize a file.
 pub(super) const LONGEST_MAGIC: usize = 11 + MAGIC.len();
-/// The only version there ever was.
+/// The only version that exists.
 const VERSION: i64 = 1001;
 
-/// Where the pickle of the magic number ends, if a file begins with it.
+/// End of the pickle of the magic number, if a file begins with it.
 pub(super) fn magic_end(start: &[u8]) -> Option<usize> {
-    // Behind the number of the pickle protocol and, from 4 on, the length of a frame.
+    // After the number of the pickle protocol and, from 4 on, the length of a frame.
     let places = if start.first() == Some(&0x80) { [2, 11] } else { return None };
     places
         .into_iter()
@@ -31,7 +32,7 @@ pub(super) fn magic_end(start: &[u8]) -> Option<usize> {
         .map(|at| at.1)
 }
 
-/// Hands the leaves and the storages of a stream of `length` bytes to `work`.
+/// Passes the leaves and the storages of a stream of `length` bytes to `work`.
 pub(super) fn open_leaves<T>(
     mut source: impl Read + Seek,
     length: u64,
@@ -46,7 +47,7 @@ pub(super) fn open_leaves<T>(
     ensure!(
         is_little_endian(&machine),
         Io,
-        "the file is not said to be little-endian: other byte orders are not supported"
+        "the file is not declared as little-endian: other byte orders are not supported"
     );
     let (graph, end) = pickle::read_at(&pickles, start, "object")?;
     let leaves = flatten(&graph, end - start)?;
@@ -55,9 +56,10 @@ pub(super) fn open_leaves<T>(
     let dtypes = dtypes(&graph)?;
     let mut places = HashMap::new();
     let mut next = end as u64;
-    for key in texts(&keys)? {
-        let dtype =
-            *dtypes.get(key).ok_or_else(|| err!(Io, "nothing says what storage '{}' holds", key.escape_debug()))?;
+    for key in strings(&keys)? {
+        let dtype = *dtypes
+            .get(key)
+            .ok_or_else(|| err!(Io, "the dtype of storage '{}' is not specified", key.escape_debug()))?;
         source.seek(SeekFrom::Start(next))?;
         let place = place(&mut source, length.saturating_sub(next), next, dtype);
         let place = place.map_err(|error| error.context(format_args!("storage '{}'", key.escape_debug())))?;
@@ -67,7 +69,7 @@ pub(super) fn open_leaves<T>(
     work(leaves, &mut Stream { source, places })
 }
 
-/// Where the storages lie in a stream.
+/// Positions of the storages in a stream.
 struct Stream<'a, R> {
     source: R,
     places: HashMap<&'a str, Range<u64>>,
@@ -107,33 +109,34 @@ fn is_little_endian(machine: &Graph<'_>) -> bool {
     }
 }
 
-/// What each storage holds; `None`: bytes.
+/// Element type of each storage; `None`: bytes.
 fn dtypes<'a>(graph: &Graph<'a>) -> Result<HashMap<&'a str, Option<DType>>> {
     let mut dtypes = HashMap::new();
     for node in &graph.nodes {
         let Node::Storage(storage) = node else { continue };
         let known = *dtypes.entry(storage.key).or_insert(storage.dtype);
-        ensure!(known == storage.dtype, Io, "storage '{}' is said to hold two dtypes", storage.key.escape_debug());
+        ensure!(known == storage.dtype, Io, "storage '{}' is declared with two dtypes", storage.key.escape_debug());
     }
     Ok(dtypes)
 }
 
-fn texts<'a>(keys: &Graph<'a>) -> Result<Vec<&'a str>> {
+fn strings<'a>(keys: &Graph<'a>) -> Result<Vec<&'a str>> {
     let items = match keys.root {
         Value::Node(number) => match &keys.nodes[number] {
             Node::List(items) => items,
-            _ => bail!(Io, "the keys of the storages are no list"),
+            _ => bail!(Io, "the keys of the storages are not a list"),
         },
         other => bail!(Io, "the keys of the storages are {other:?}"),
     };
-    let texts = items.iter().map(|item| match item {
+    let strings = items.iter().map(|item| match item {
         Value::Text(key) => Ok(*key),
         other => Err(err!(Io, "the key of a storage is {other:?}")),
     });
-    texts.collect()
+    strings.collect()
 }
 
-/// Where the data of the storage lies that begins where the source stands, at `start` and `left` bytes before its end.
+/// Position of the data of the storage at the current position of the source, which is at `start` and `left` bytes
+/// before its end.
 fn place(source: &mut impl Read, left: u64, start: u64, dtype: Option<DType>) -> Result<Range<u64>> {
     let mut count = [0u8; 8];
     source.read_exact(&mut count)?;

@@ -1,9 +1,9 @@
 //! PyTorch's `.pt` files (`torch.save`, `torch.load`): a zip archive with a pickle and raw storages.
 //!
-//! `pickle` reads the object graph without executing anything, `flatten` turns it into named leaves, `read`
-//! fetches the storages they refer to, `write` makes a file that `torch.load(path, weights_only=True)` reads
-//! as a state dict, `values` gives what is no tensor the form of one. Archives of PyTorch 1.6 (2020) and later, uncompressed, little-endian, as PyTorch writes
-//! them, and the streams that it wrote before (`legacy`).
+//! `pickle` reads the object graph without executing anything, `flatten` converts it to named leaves, `read` loads the
+//! storages they refer to, `write` creates a file that `torch.load(path, weights_only=True)` reads as a state dict,
+//! `values` encodes other values as tensors. Supported are archives of PyTorch 1.6 (2020) and later, uncompressed,
+//! little-endian, as PyTorch writes them, and the streams that it wrote before (`legacy`).
 
 mod flatten;
 mod legacy;

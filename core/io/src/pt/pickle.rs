@@ -1,26 +1,32 @@
 //! A reader for the pickles inside `.pt` files that executes nothing.
 //!
-//! A pickle is a program for a stack machine; the dangerous part of that language is that it may call anything.
-//! Here the only things it can name are those of [`Global`], and calling one builds a plain node. The opcodes
-//! are those that PyTorch's own files contain (protocol 2, and what protocols 4 and 5 put in their place).
-//! Archives of libtorch's `torch::save` hold objects of classes below `__torch__`, whose code lies beside the
-//! pickle: it is never looked at, an object is its attributes.
-//! Containers live in an arena and are referred to by number, so shared and cyclic graphs cost nothing to
-//! build, copy or drop; `flatten` walks them under its own limits.
+//! A pickle is a program for a stack machine; the dangerous part of that language is that it may call anything. Here it
+//! can only name the items of [`Global`], and calling one builds a plain node. The opcodes are those of PyTorch's own
+//! files (protocol 2, and their replacements in protocols 4 and 5). Archives of libtorch's `torch::save` hold objects
+//! of classes below `__torch__`, whose code is stored next to the pickle: it is never read, an object is its
+//! attributes. Containers are stored in an arena and referred to by number, so shared and cyclic graphs cost nothing to
+//! build, copy or drop; `flatten` traverses them under its own limits.
 
 use super::STORAGES;
-use rushlight_base::{DType, DimVec, Result, bail, ensure, err};
+use rushlight_base::{DType, DimVec, Layout, Result, bail, ensure, err};
 use std::collections::HashMap;
 
 /// Values a pickle may push. A checkpoint of 100,000 tensors pushes about 4 million.
 const MAX_PUSHES: usize = 1 << 23;
-/// Values a pickle may remember.
+/// Memo entries of a pickle.
 const MAX_MEMO: usize = 1 << 22;
 
-/// Tensors a pickle may make or, shared, list.
+/// Tensors that a pickle may create or, shared, list.
 pub(super) const MAX_TENSORS: usize = 1 << 20;
 
-/// A value on the machine's stack. Text points into the pickle.
+/// The layouts of sparse tensors, by their names in files.
+pub(super) const LAYOUTS: [(&str, Layout); 3] = [
+    ("torch.sparse_coo", Layout::Sparse),
+    ("torch.sparse_csr", Layout::SparseCsr),
+    ("torch.sparse_csc", Layout::SparseCsc),
+];
+
+/// A value on the machine's stack. Strings point into the pickle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     None,
@@ -43,22 +49,25 @@ pub(super) enum Global {
     RebuildTensorV2,
     RebuildTensorV3,
     RebuildParameter,
+    RebuildSparse,
+    GetLayout,
+    Layout(Layout),
     Size,
     Device,
     /// A typed storage class, or the untyped one.
     Storage(Option<DType>),
     DType(DType),
     Complex,
-    /// Any class of an archive's own.
+    /// Any class defined in the archive.
     Class,
-    /// Makes a list of a type out of a list.
+    /// Converts a list to a list of a type.
     BuildList(Kind),
 }
 
-/// What the elements of a sequence are.
+/// The type of the elements of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Of several types, or none.
+    /// Several types, or no elements.
     Any,
     /// Tensors.
     Tensor,
@@ -75,13 +84,13 @@ pub enum Kind {
 pub(super) enum Node<'a> {
     Tuple(Vec<Value<'a>>),
     List(Vec<Value<'a>>),
-    /// A list whose elements are said to be of a kind: the number of its node.
+    /// A list with a declared element type: the number of its node.
     ListOf(Kind, usize),
-    /// An object, by the number of the dict of its attributes, once it is known.
+    /// An object: the number of the dict of its attributes, once it is known.
     Object(Option<usize>),
     Dict(Vec<(Value<'a>, Value<'a>)>),
     Storage(StorageRef<'a>),
-    /// Boxed, because a pickle can make millions of the small nodes.
+    /// Boxed, because a pickle can create millions of the small nodes.
     Tensor(Box<TensorRef<'a>>),
 }
 
@@ -92,7 +101,7 @@ pub(super) struct StorageRef<'a> {
     /// `None`: untyped, counted in bytes.
     pub dtype: Option<DType>,
     pub numel: i64,
-    /// The element at which it begins, of a part of a storage that old files name.
+    /// Offset of its first element, for a slice of a storage in old files.
     pub start: i64,
 }
 
@@ -107,9 +116,21 @@ pub(super) struct TensorRef<'a> {
     pub requires_grad: bool,
     pub conjugate: bool,
     pub negative: bool,
+    /// What makes it the values of a sparse tensor.
+    pub sparse: Option<Box<SparseRef<'a>>>,
 }
 
-/// What a pickle describes.
+/// A sparse tensor besides its values.
+#[derive(Clone, Debug)]
+pub(super) struct SparseRef<'a> {
+    pub layout: Layout,
+    pub sizes: DimVec,
+    pub coalesced: bool,
+    /// The coordinates, or compressed and plain indices.
+    pub indices: Vec<TensorRef<'a>>,
+}
+
+/// The result of a pickle.
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
     pub nodes: Vec<Node<'a>>,
@@ -121,7 +142,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Graph<'_>> {
     read_at(bytes, 0, "data.pkl").map(|(graph, _)| graph)
 }
 
-/// Runs the pickle that begins at `at`, `name` in messages, and says where it ends.
+/// Runs the pickle that begins at `at`, `name` in messages, and returns where it ends.
 pub(super) fn read_at<'a>(bytes: &'a [u8], at: usize, name: &str) -> Result<(Graph<'a>, usize)> {
     let mut machine = Machine {
         bytes,
@@ -252,7 +273,7 @@ impl<'a> Machine<'a> {
 
     fn push(&mut self, value: Value<'a>) -> Result<()> {
         self.pushes += 1;
-        ensure!(self.pushes <= MAX_PUSHES, Io, "the pickle makes more than {MAX_PUSHES} values");
+        ensure!(self.pushes <= MAX_PUSHES, Io, "the pickle creates more than {MAX_PUSHES} values");
         self.stack.push(value);
         Ok(())
     }
@@ -265,11 +286,11 @@ impl<'a> Machine<'a> {
 
     fn push_tensor(&mut self, tensor: TensorRef<'a>) -> Result<()> {
         self.tensors += 1;
-        ensure!(self.tensors <= MAX_TENSORS, Io, "the pickle makes more than {MAX_TENSORS} tensors");
+        ensure!(self.tensors <= MAX_TENSORS, Io, "the pickle creates more than {MAX_TENSORS} tensors");
         self.push_node(Node::Tensor(Box::new(tensor)))
     }
 
-    /// Where the part of the stack above the last mark begins.
+    /// Start of the part of the stack above the last mark.
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }
@@ -291,8 +312,8 @@ impl<'a> Machine<'a> {
     }
 
     fn remember(&mut self, index: u32) -> Result<()> {
-        ensure!(self.stack.len() > self.floor(), Io, "the pickle remembers a value of an empty stack");
-        ensure!(self.memo.len() < MAX_MEMO, Io, "the pickle remembers more than {MAX_MEMO} values");
+        ensure!(self.stack.len() > self.floor(), Io, "the pickle memoizes a value from an empty stack");
+        ensure!(self.memo.len() < MAX_MEMO, Io, "the pickle memoizes more than {MAX_MEMO} values");
         self.memo.insert(index, self.stack[self.stack.len() - 1]);
         Ok(())
     }
@@ -309,7 +330,7 @@ impl<'a> Machine<'a> {
         self.push(Value::Text(text))
     }
 
-    /// An integer of any length; those beyond 64 bits have no use in a model file.
+    /// An integer of any length; those beyond 64 bits are rejected.
     fn long(&mut self) -> Result<()> {
         let length = self.byte()?;
         let bytes = self.take(length.into())?;
@@ -331,14 +352,14 @@ impl<'a> Machine<'a> {
         let top = self.stack[self.floor().min(self.stack.len())..].last();
         match top {
             Some(Value::Node(number)) => Ok(&mut self.nodes[*number]),
-            other => bail!(Io, "the pickle puts parts into {other:?}"),
+            other => bail!(Io, "the pickle adds items to {other:?}"),
         }
     }
 
     fn append(&mut self, mut items: Vec<Value<'a>>) -> Result<()> {
         match self.target()? {
             Node::List(list) => list.append(&mut items),
-            _ => bail!(Io, "the pickle appends to something that is no list"),
+            _ => bail!(Io, "the pickle appends to something that is not a list"),
         }
         Ok(())
     }
@@ -347,7 +368,7 @@ impl<'a> Machine<'a> {
         ensure!(items.len().is_multiple_of(2), Io, "a key without a value");
         match self.target()? {
             Node::Dict(dict) => dict.extend(items.chunks_exact(2).map(|pair| (pair[0], pair[1]))),
-            _ => bail!(Io, "the pickle sets keys of something that is no dict"),
+            _ => bail!(Io, "the pickle sets keys of something that is not a dict"),
         }
         Ok(())
     }
@@ -362,12 +383,12 @@ impl<'a> Machine<'a> {
     fn stack_global(&mut self) -> Result<()> {
         match (self.pop()?, self.pop()?) {
             (Value::Text(name), Value::Text(module)) => self.push(Value::Global(allowed(module, name)?)),
-            _ => bail!(Io, "the pickle names a global by something that is no text"),
+            _ => bail!(Io, "the pickle names a global by something that is not a string"),
         }
     }
 
-    /// A persistent id: `("storage", class, key, device, numel)`; in old files also which part of the storage: all of it,
-    /// or `(key of the part, first element, elements)`.
+    /// A persistent id: `("storage", class, key, device, numel)`; in old files also a slice of the storage: all of it,
+    /// or `(key of the slice, first element, elements)`.
     fn persistent(&mut self) -> Result<()> {
         let id = self.pop()?;
         let (storage, part) = match self.tuple(id)? {
@@ -385,7 +406,7 @@ impl<'a> Machine<'a> {
             None | Some(Value::None) => 0,
             Some(part) => match self.tuple(part)? {
                 [Value::Text(_), Value::Int(first), Value::Int(_)] => *first,
-                _ => bail!(Io, "a part of a storage that has no place in it"),
+                _ => bail!(Io, "a view that is out of range of its storage"),
             },
         };
         self.push_node(Node::Storage(StorageRef { start, ..storage }))
@@ -417,9 +438,19 @@ impl<'a> Machine<'a> {
                 self.push_tensor(tensor)
             }
             (Global::RebuildParameter, &[Value::Node(tensor), Value::Bool(requires_grad), _hooks]) => {
-                let Node::Tensor(tensor) = &self.nodes[tensor] else { bail!(Io, "a parameter that is no tensor") };
+                let Node::Tensor(tensor) = &self.nodes[tensor] else { bail!(Io, "a parameter that is not a tensor") };
                 let parameter = TensorRef { requires_grad, ..(**tensor).clone() };
                 self.push_tensor(parameter)
+            }
+            (Global::GetLayout, &[Value::Text(name)]) => {
+                let layout = LAYOUTS.iter().find(|row| row.0 == name);
+                let (_, layout) =
+                    layout.ok_or_else(|| err!(Io, "the layout '{}' is not supported", name.escape_debug()))?;
+                self.push(Value::Global(Global::Layout(*layout)))
+            }
+            (Global::RebuildSparse, &[Value::Global(Global::Layout(layout)), parts]) => {
+                let tensor = self.sparse(layout, parts)?;
+                self.push_tensor(tensor)
             }
             (Global::BuildList(kind), &[Value::Node(list)]) if matches!(self.nodes[list], Node::List(_)) => {
                 self.push_node(Node::ListOf(kind, list))
@@ -436,13 +467,13 @@ impl<'a> Machine<'a> {
     /// An object without attributes yet.
     fn new_object(&mut self) -> Result<()> {
         let (arguments, class) = (self.pop()?, self.pop()?);
-        ensure!(class == Value::Global(Global::Class), Io, "the pickle makes an object of {class:?}");
+        ensure!(class == Value::Global(Global::Class), Io, "the pickle creates an object of {class:?}");
         ensure!(self.tuple(arguments)?.is_empty(), Io, "an object is made with arguments");
         self.push_node(Node::Object(None))
     }
 
-    /// State of an object that is already there: the attributes of one of libtorch's. A state dict carries versions
-    /// of its modules this way, which loading does not need.
+    /// State of an existing object: the attributes of one of libtorch's. A state dict stores versions of its modules
+    /// this way, which loading does not need.
     fn build(&mut self) -> Result<()> {
         let state = self.pop()?;
         let attributes = match state {
@@ -455,8 +486,8 @@ impl<'a> Machine<'a> {
                 *known = attributes;
                 Ok(())
             }
-            Node::Object(_) => bail!(Io, "an object takes {state:?} for its attributes"),
-            _ => bail!(Io, "the pickle sets the state of something that is no dict"),
+            Node::Object(_) => bail!(Io, "the attributes of an object are {state:?}"),
+            _ => bail!(Io, "the pickle sets the state of something that is not a dict"),
         }
     }
 
@@ -480,7 +511,7 @@ impl<'a> Machine<'a> {
         let storage = match storage {
             Value::Node(number) => match self.nodes[number] {
                 Node::Storage(storage) => storage,
-                _ => bail!(Io, "a tensor over something that is no storage"),
+                _ => bail!(Io, "a tensor over something that is not a storage"),
             },
             other => bail!(Io, "a tensor over {other:?}"),
         };
@@ -491,7 +522,42 @@ impl<'a> Machine<'a> {
         };
         let offset = offset.checked_add(storage.start).ok_or_else(|| err!(Io, "a tensor with the offset {offset}"))?;
         let (sizes, strides) = (self.integers(sizes)?, self.integers(strides)?);
-        Ok(TensorRef { storage, dtype, offset, sizes, strides, requires_grad, conjugate: false, negative: false })
+        Ok(TensorRef {
+            storage,
+            dtype,
+            offset,
+            sizes,
+            strides,
+            requires_grad,
+            conjugate: false,
+            negative: false,
+            sparse: None,
+        })
+    }
+
+    /// A sparse tensor: its values, with the indices beside them.
+    fn sparse(&self, layout: Layout, parts: Value<'a>) -> Result<TensorRef<'a>> {
+        let (indices, values, sizes, coalesced) = match (layout, self.tuple(parts)?) {
+            (Layout::Sparse, &[indices, values, sizes]) => (vec![indices], values, sizes, false),
+            (Layout::Sparse, &[indices, values, sizes, Value::Bool(coalesced)]) => {
+                (vec![indices], values, sizes, coalesced)
+            }
+            (Layout::Sparse, &[indices, values, sizes, Value::None]) => (vec![indices], values, sizes, false),
+            (Layout::SparseCsr | Layout::SparseCsc, &[compressed, plain, values, sizes]) => {
+                (vec![compressed, plain], values, sizes, false)
+            }
+            (layout, parts) => bail!(Io, "a tensor of layout {} with {} components", layout.name(), parts.len()),
+        };
+        let strided = |value: Value<'a>| match value {
+            Value::Node(number) => match &self.nodes[number] {
+                Node::Tensor(tensor) if tensor.sparse.is_none() => Ok((**tensor).clone()),
+                _ => bail!(Io, "a component of a sparse tensor is no strided tensor"),
+            },
+            other => bail!(Io, "a component of a sparse tensor is {other:?}"),
+        };
+        let indices = indices.into_iter().map(strided).collect::<Result<Vec<_>>>()?;
+        let sparse = SparseRef { layout, sizes: self.integers(sizes)?, coalesced, indices };
+        Ok(TensorRef { sparse: Some(Box::new(sparse)), ..strided(values)? })
     }
 
     fn integers(&self, tuple: Value<'a>) -> Result<DimVec> {
@@ -504,10 +570,10 @@ impl<'a> Machine<'a> {
         integers.collect()
     }
 
-    /// The last, optional argument of a tensor: which lazy bits it has.
+    /// The last, optional argument of a tensor: its lazy bits.
     fn apply_metadata(&self, tensor: &mut TensorRef<'a>, metadata: Option<&Value<'a>>) -> Result<()> {
         let Some(Value::Node(number)) = metadata else { return Ok(()) };
-        let Node::Dict(items) = &self.nodes[*number] else { bail!(Io, "tensor metadata that is no dict") };
+        let Node::Dict(items) = &self.nodes[*number] else { bail!(Io, "tensor metadata that is not a dict") };
         for item in items {
             match item {
                 (Value::Text("conj"), Value::Bool(on)) => tensor.conjugate = *on,
@@ -519,7 +585,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The whole list of what a pickle may name.
+/// The whole list of items that a pickle may name.
 fn allowed(module: &str, name: &str) -> Result<Global> {
     let global = match (module, name) {
         ("collections", "OrderedDict") => Some(Global::OrderedDict),
@@ -527,6 +593,8 @@ fn allowed(module: &str, name: &str) -> Result<Global> {
         ("torch._utils", "_rebuild_tensor_v2") => Some(Global::RebuildTensorV2),
         ("torch._utils", "_rebuild_tensor_v3") => Some(Global::RebuildTensorV3),
         ("torch._utils", "_rebuild_parameter") => Some(Global::RebuildParameter),
+        ("torch._utils", "_rebuild_sparse_tensor") => Some(Global::RebuildSparse),
+        ("torch.serialization", "_get_layout") => Some(Global::GetLayout),
         ("torch.storage", "UntypedStorage") => Some(Global::Storage(None)),
         ("builtins", "complex") => Some(Global::Complex),
         ("torch.jit._pickle", "build_intlist") => Some(Global::BuildList(Kind::Int)),
@@ -545,10 +613,10 @@ fn allowed(module: &str, name: &str) -> Result<Global> {
     };
     global.ok_or_else(|| {
         let full: String = format!("{module}.{name}").chars().take(120).collect();
-        err!(Io, "the file names '{}', which a file of tensors has no use for: refused", full.escape_debug())
+        err!(Io, "the file names '{}', which is not supported in a file of tensors", full.escape_debug())
     })
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|_| err!(Io, "text that is not UTF-8"))
+    std::str::from_utf8(bytes).map_err(|_| err!(Io, "a string that is not UTF-8"))
 }

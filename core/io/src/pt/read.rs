@@ -1,30 +1,30 @@
-//! From a `.pt` file to entries: fetches the storages that the pickle of an archive refers to.
+//! Reads `.pt` files into entries: loads the storages that the pickle of an archive refers to.
 
 use super::flatten::{Leaf, Leaves, flatten};
 use super::legacy;
-use super::pickle::{self, StorageRef, TensorRef};
-use crate::entry::{Entry, filled_storage, normalise_bools};
+use super::pickle::{self, SparseRef, StorageRef, TensorRef};
+use crate::entry::{Entry, SparseEntry, filled_storage, normalise_bools};
 use crate::{length_of, open, reserve};
-use rushlight_base::{DType, Error, Result, Storage, ensure, err};
+use rushlight_base::{DType, Error, Result, Storage, ensure, err, list};
 use std::collections::HashMap;
 use std::io::{Read, Seek};
 use std::path::Path;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-/// No state dict has a pickle of this size.
+/// No state dict has a larger pickle.
 pub(super) const MAX_PICKLE: u64 = 64 << 20;
 
-/// What a `.pt` file holds, flattened.
+/// The contents of a `.pt` file, flattened.
 #[derive(Debug)]
 pub struct Checkpoint {
-    /// The tensors, in the order of the pickle. A file that is one tensor has one entry of empty name.
+    /// The tensors, in the order of the pickle. A file that is one tensor has one entry with an empty name.
     pub entries: Vec<Entry>,
-    /// What is not a tensor (epochs, learning rates of an optimizer's state), named in the same way.
+    /// The values that are not tensors (epochs, learning rates of an optimizer's state), named in the same way.
     pub values: Vec<(String, Leaf)>,
     /// Bytes of the storages of the entries; one that they share counts once.
     pub bytes: u64,
-    /// How many entries stand before each value in the file.
+    /// Number of entries before each value in the file.
     pub(super) entries_before: Vec<usize>,
 }
 
@@ -33,7 +33,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
     read(open(path.as_ref())?).map_err(|error| error.context(path.as_ref().display()))
 }
 
-/// Does a source begin as PyTorch's files do? It is left at its start.
+/// Whether a source begins like a PyTorch file. It is left at its start.
 pub(crate) fn is_pt(source: &mut (impl Read + Seek)) -> Result<bool> {
     let start = start_of(source)?;
     Ok(start.starts_with(b"PK") || legacy::magic_end(&start).is_some())
@@ -48,24 +48,24 @@ fn start_of(source: &mut (impl Read + Seek)) -> Result<Vec<u8>> {
 
 /// Reads from any source that can seek.
 pub fn read(source: impl Read + Seek) -> Result<Checkpoint> {
-    // A storage may be viewed as bool by some of its tensors only: it is normalised if any does.
+    // A storage may be viewed as bool by some of its tensors only: it is normalized if any does.
     open_leaves(source, |leaves, storages| {
         let bools = leaves.storages_of_bools();
         assemble(leaves, |key| storages.read(key, bools.contains(key)))
     })
 }
 
-/// Reads what describes the tensors only: the storages of the entries have a size, but no data.
+/// Reads only metadata: the storages of the entries have a size, but no data.
 pub fn list(source: impl Read + Seek) -> Result<Checkpoint> {
     open_leaves(source, |leaves, storages| assemble(leaves, |key| Storage::meta(storages.bytes(key)?)))
 }
 
-/// Reads one storage after the other and shows the entries that lie in it, each with its place in the file: only one
-/// storage is in memory at a time.
+/// Reads one storage after the other and passes on its entries, each with its position in the file: only one storage is
+/// in memory at a time.
 pub fn visit(source: impl Read + Seek, mut look: impl FnMut(usize, Entry) -> Result<()>) -> Result<()> {
     open_leaves(source, |leaves, storages| {
         let bools = leaves.storages_of_bools();
-        let mut tensors: Vec<_> = leaves.tensors.into_iter().enumerate().collect();
+        let mut tensors = list::collect(leaves.tensors.into_iter().enumerate())?;
         tensors.sort_by_key(|(_, (_, tensor))| tensor.storage.key);
         for group in tensors.chunk_by(|a, b| a.1.1.storage.key == b.1.1.storage.key) {
             let mut read = None;
@@ -75,7 +75,9 @@ pub fn visit(source: impl Read + Seek, mut look: impl FnMut(usize, Entry) -> Res
                     Some(storage) => Storage::clone(storage),
                     None => read.insert(storages.read(key, bools.contains(key)).map_err(of_tensor(name))?).clone(),
                 };
-                look(*at, entry(name.clone(), tensor.clone(), storage)?)?;
+                let mut entry = entry(name.clone(), tensor.clone(), storage)?;
+                entry.sparse = sparse(name, tensor.clone(), |key| storages.read(key, false).map_err(of_tensor(name)))?;
+                look(*at, entry)?;
             }
         }
         Ok(())
@@ -90,7 +92,7 @@ pub(super) trait Storages {
     fn read(&mut self, key: &str, of_bools: bool) -> Result<Storage>;
 }
 
-/// Hands the leaves of a file's pickle, and its storages, to `work`.
+/// Passes the leaves of a file's pickle, and its storages, to `work`.
 fn open_leaves<T>(
     mut source: impl Read + Seek,
     work: impl FnOnce(Leaves<'_>, &mut dyn Storages) -> Result<T>,
@@ -106,29 +108,45 @@ fn open_leaves<T>(
     work(leaves, &mut archive)
 }
 
-/// The entries of a pickle's leaves; `fetch` gives the storage of a key, and is asked once for each.
+/// The entries of a pickle's leaves; `fetch` returns the storage of a key, and is called once for each.
 fn assemble<'a>(leaves: Leaves<'a>, mut fetch: impl FnMut(&'a str) -> Result<Storage>) -> Result<Checkpoint> {
     let mut storages = HashMap::<&str, Storage>::new();
-    let mut entries = Vec::with_capacity(leaves.tensors.len());
+    let mut entries = list::with_capacity(leaves.tensors.len())?;
     for (name, tensor) in leaves.tensors {
-        let key = tensor.storage.key;
-        let storage = match storages.get(key) {
-            Some(storage) => storage.clone(),
+        let mut shared = |key: &'a str| match storages.get(key) {
+            Some(storage) => Ok(storage.clone()),
             None => {
                 let storage = fetch(key).map_err(of_tensor(&name))?;
                 storages.insert(key, storage.clone());
-                storage
+                Ok(storage)
             }
         };
-        entries.push(entry(name, tensor, storage)?);
+        let mut entry = entry(name.clone(), tensor.clone(), shared(tensor.storage.key)?)?;
+        entry.sparse = sparse(&name, tensor, shared)?;
+        entries.push(entry);
     }
     let bytes = storages.values().map(|storage| storage.bytes() as u64).sum();
     Ok(Checkpoint { entries, values: leaves.values, bytes, entries_before: leaves.tensors_before })
 }
 
-/// Names the tensor that an error is about.
+/// Adds the name of the tensor to an error.
 fn of_tensor(name: &str) -> impl Fn(Error) -> Error + '_ {
     move |error| error.context(format_args!("tensor '{name}'"))
+}
+
+/// What an entry of a sparse tensor has besides its values.
+fn sparse<'a>(
+    name: &str,
+    tensor: TensorRef<'a>,
+    mut fetch: impl FnMut(&'a str) -> Result<Storage>,
+) -> Result<Option<Box<SparseEntry>>> {
+    let Some(sparse) = tensor.sparse else { return Ok(None) };
+    let SparseRef { layout, sizes, coalesced, indices } = *sparse;
+    let indices = indices.into_iter().map(|part| {
+        let storage = fetch(part.storage.key)?;
+        entry(name.to_owned(), part, storage)
+    });
+    Ok(Some(Box::new(SparseEntry { layout, sizes, coalesced, indices: indices.collect::<Result<_>>()? })))
 }
 
 fn entry(name: String, tensor: TensorRef<'_>, storage: Storage) -> Result<Entry> {
@@ -144,38 +162,39 @@ fn entry(name: String, tensor: TensorRef<'_>, storage: Storage) -> Result<Entry>
         requires_grad: tensor.requires_grad,
         conjugate: tensor.conjugate,
         negative: tensor.negative,
+        sparse: None,
     };
     entry.check()?;
     Ok(entry)
 }
 
-/// Does the file hold as many bytes as the pickle says?
+/// Whether the file holds as many bytes as the pickle states.
 fn check_numel(described: &StorageRef<'_>, storage: &Storage) -> Result<()> {
     let size = described.dtype.map_or(1, DType::size);
     let bytes = usize::try_from(described.numel).ok().and_then(|numel| numel.checked_mul(size));
     ensure!(
         bytes.is_some_and(|bytes| bytes <= storage.bytes()),
         Io,
-        "its storage is said to have {} elements of {size} bytes, but the file holds {} bytes",
+        "its storage should have {} elements of {size} bytes, but the file has {} bytes",
         described.numel,
         storage.bytes()
     );
     Ok(())
 }
 
-/// A zip file whose records lie in one directory.
+/// A zip file whose records are in one directory.
 struct Archive<R> {
     zip: ZipArchive<R>,
     /// Name of the directory, with the slash.
     root: String,
-    /// Bytes that may still be read: overlapping records must not make more of a file than it has.
+    /// Bytes that may still be read: overlapping records must not expand a file.
     budget: u64,
 }
 
 impl<R: Read + Seek> Archive<R> {
     fn open(source: R, length: u64) -> Result<Archive<R>> {
         let zip = ZipArchive::new(source).map_err(|error| err!(Io, "not a .pt file: {error}"))?;
-        // Which of them counts is a matter of opinion: another program may have looked at the other one.
+        // Programs disagree on which duplicate counts: another one may have validated the other.
         ensure!(!zip.has_duplicate_names(), Io, "two records of the archive have one name");
         let root = zip.file_names_raw().find_map(|name| {
             let directory = std::str::from_utf8(name).ok()?.strip_suffix("/data.pkl")?;
@@ -185,7 +204,7 @@ impl<R: Read + Seek> Archive<R> {
         Ok(Archive { zip, root, budget: length })
     }
 
-    /// Storages are read as they lie: only little-endian files are understood.
+    /// Storages are read unchanged: only little-endian files are supported.
     fn check_byte_order(&mut self) -> Result<()> {
         if self.zip.index_for_name(&format!("{}byteorder", self.root)).is_none() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Values as entries: what stands beside the tensors of a file, as tensors under names that tell the type
-//! (`lr:double`), so that whoever knows tensors only can carry it.
+//! Values as entries: encodes the non-tensor values of a file as tensors whose names state the type (`lr:double`), for
+//! callers that only handle tensors.
 
 use super::{Checkpoint, Kind, Leaf};
 use crate::Entry;
@@ -8,7 +8,7 @@ use rushlight_base::{DType, Result};
 
 impl Checkpoint {
     /// Tensors and values, in the order of the file. A value called `key` is an entry `key:TYPE` with one element, in
-    /// which `TYPE` is `int` (int64), `double`, `bool` or `complex` (complex128); a text is its bytes as `key:str`,
+    /// which `TYPE` is `int` (int64), `double`, `bool` or `complex` (complex128); a string is its bytes as `key:str`,
     /// `None` no bytes as `key:none`. A sequence is its length as `key:list`, `key:int_list`, `key:double_list`,
     /// `key:bool_list` or `key:tensor_list`; its elements are `key.0`, `key.1` and so on.
     pub fn into_entries_and_values(self) -> Result<Vec<Entry>> {
@@ -18,7 +18,7 @@ impl Checkpoint {
             while let Some((_, entry)) = entries.next_if(|(position, _)| *position < before) {
                 all.push(entry);
             }
-            // What the whole file is needs no name: its parts have theirs.
+            // The root needs no name: its parts have theirs.
             if !name.is_empty() {
                 all.push(entry(&name, &leaf)?);
             }

@@ -5,10 +5,11 @@
 //! dtype still share it after loading.
 
 use super::STORAGES;
+use super::pickle::LAYOUTS;
 use crate::atomic;
-use crate::entry::{Entry, storage_bytes};
+use crate::entry::{Entry, SparseEntry, storage_bytes};
 use crate::reserve;
-use rushlight_base::{DType, Result, Storage, ensure, err};
+use rushlight_base::{DType, Layout, Result, Storage, ensure, err};
 use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Cursor, Seek, Write};
@@ -17,14 +18,14 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Directory of the records; its name means nothing.
+/// Directory of the records; its name has no meaning.
 const ROOT: &str = "archive";
 /// Records begin at multiples of this.
 const ALIGNMENT: u16 = 64;
 /// Version of the archive format, as PyTorch counts them.
 const VERSION: &[u8] = b"3\n";
 
-/// Writes a file; the old one stays as it was if that fails.
+/// Writes a file; on failure the old one is unchanged.
 pub fn save(path: impl AsRef<Path>, entries: &[Entry]) -> Result<()> {
     atomic::replace(path.as_ref(), |file| {
         let mut sink = BufWriter::new(OpenOptions::new().write(true).open(file)?);
@@ -40,7 +41,7 @@ pub fn to_bytes(entries: &[Entry]) -> Result<Vec<u8>> {
     Ok(sink.into_inner())
 }
 
-/// An empty vector with room for the elements, which are most of a file: where they do not fit, that is an error.
+/// An empty vector with capacity for the elements, which are most of a file; an error if they do not fit.
 fn room_for(entries: &[Entry]) -> Result<Vec<u8>> {
     reserve(Storages::collect(entries).0.iter().fold(0, |sum: usize, (storage, _)| sum.saturating_add(storage.bytes())))
 }
@@ -79,18 +80,24 @@ fn describe(error: ZipError) -> rushlight_base::Error {
     err!(Io, "{error}")
 }
 
-/// The distinct storages of the entries; the position of one is its key. PyTorch knows a storage by its key
-/// together with its dtype, so bytes viewed in two dtypes are written twice.
+/// The distinct storages of the entries; the index of one is its key. PyTorch identifies a storage by its key together
+/// with its dtype, so bytes viewed in two dtypes are written twice.
 struct Storages<'a>(Vec<(&'a Storage, DType)>);
 
 impl<'a> Storages<'a> {
     fn collect(entries: &'a [Entry]) -> Storages<'a> {
         let mut seen = HashSet::new();
-        let fresh = entries.iter().filter(|entry| seen.insert(Storages::identity(entry)));
+        let fresh = entries.iter().flat_map(Storages::strided).filter(|entry| seen.insert(Storages::identity(entry)));
         Storages(fresh.map(|entry| (&entry.storage, entry.dtype)).collect())
     }
 
-    /// Where the bytes are; empty storages, which may all lie at the same place, count as one.
+    /// The entry, and those of the indices of a sparse tensor.
+    fn strided(entry: &Entry) -> impl Iterator<Item = &Entry> {
+        let indices = entry.sparse.iter().flat_map(|sparse| &sparse.indices);
+        std::iter::once(entry).chain(indices)
+    }
+
+    /// The address of the bytes; empty storages, which may share an address, count as one.
     fn identity(entry: &Entry) -> (usize, usize, DType) {
         (entry.storage.data() as usize, entry.storage.bytes(), entry.dtype)
     }
@@ -111,7 +118,11 @@ fn pickle(entries: &[Entry], storages: &Storages<'_>) -> Result<Vec<u8>> {
     pickle.0.push(b'(');
     for entry in entries {
         pickle.text(&entry.name)?;
-        pickle.tensor(entry, keys[&Storages::identity(entry)])?;
+        let tensor = |pickle: &mut Pickle, entry: &Entry| pickle.tensor(entry, keys[&Storages::identity(entry)]);
+        match &entry.sparse {
+            None => tensor(&mut pickle, entry)?,
+            Some(sparse) => pickle.sparse(entry, sparse, tensor)?,
+        }
     }
     pickle.0.extend(b"u.");
     Ok(pickle.0)
@@ -178,6 +189,34 @@ impl Pickle {
             self.lazy_bits(entry)?;
         }
         self.0.extend(b"tR");
+        Ok(())
+    }
+
+    /// A sparse tensor: its layout and components.
+    fn sparse(
+        &mut self,
+        values: &Entry,
+        sparse: &SparseEntry,
+        tensor: impl Fn(&mut Pickle, &Entry) -> Result<()>,
+    ) -> Result<()> {
+        let layout = LAYOUTS.iter().find(|row| row.1 == sparse.layout);
+        let (name, _) = layout.ok_or_else(|| err!(Io, "tensors of layout {} cannot be saved", sparse.layout.name()))?;
+        self.global("torch._utils", "_rebuild_sparse_tensor");
+        self.0.push(b'(');
+        self.global("torch.serialization", "_get_layout");
+        self.0.push(b'(');
+        self.text(name)?;
+        self.0.extend(b"tR(");
+        sparse.indices.iter().try_for_each(|part| tensor(self, part))?;
+        tensor(self, &Entry { requires_grad: false, ..values.clone() })?;
+        self.global("torch", "Size");
+        self.0.push(b'(');
+        self.ints(&sparse.sizes);
+        self.0.extend(b"tR");
+        if sparse.layout == Layout::Sparse {
+            self.bool(sparse.coalesced);
+        }
+        self.0.extend(b"ttR");
         Ok(())
     }
 

@@ -1,5 +1,6 @@
-//! What stands at the leaves: gradients add up in `grad`.
+//! Accumulation at the leaves: gradients are added to `grad`.
 
+use super::engine::sum_of;
 use super::meta::{Landing, TensorHook};
 use super::modes::is_grad_enabled;
 use super::node::{Backward, BackwardCall, Gradients};
@@ -35,7 +36,7 @@ impl Backward for Accumulate {
         self.landing.update(|before| match before {
             None => first(grad),
             // A graph of the gradient itself is wanted: the old one must stay as it was.
-            Some(before) if is_grad_enabled() => ops::add_tensor(&before, &grad, 1.into()),
+            Some(before) if is_grad_enabled() || before.is_any_sparse() => sum_of(&before, &grad),
             Some(before) => {
                 ops::add_tensor_(&before, &grad, 1.into())?;
                 Ok(before)
@@ -52,12 +53,16 @@ impl Backward for Accumulate {
     }
 }
 
-/// The first gradient becomes `grad` itself if nobody else can see it, else a copy of it.
+/// The first gradient becomes `grad` itself if it has no other owner, else a copy of it.
 fn first(grad: Tensor) -> Result<Tensor> {
     if is_grad_enabled() {
         return ops::clone(&grad, None);
     }
-    // The engine's slot and this reference are all there is, and no other tensor uses the bytes.
+    if grad.is_any_sparse() {
+        // Operators replace the components of a sparse tensor and never write to them.
+        return Ok(grad.untracked_alias());
+    }
+    // The engine's slot and this reference are the only owners, and no other tensor uses the bytes.
     let alone = {
         let dense = grad.dense()?;
         grad.use_count() <= 3 && dense.storage.use_count() == 1 && dense.is_contiguous() && dense.lazy == Lazy::NONE

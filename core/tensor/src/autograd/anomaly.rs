@@ -1,4 +1,4 @@
-//! Anomaly mode: nodes remember the forward call that made them, and what fails in backward names it.
+//! Anomaly mode: nodes remember the forward call that created them, and errors in backward name it.
 
 use super::modes::{is_anomaly_enabled, is_anomaly_nan_checked};
 use super::node::{Edge, Node, TensorMeta};
@@ -9,15 +9,15 @@ use rushlight_base::{Error, Result, ensure, format_sizes};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The forward call that a node was made by.
+/// The forward call that created a node.
 pub struct Origin {
     call: String,
-    /// Where the call was itself part of a backward: the node that ran, with its own origin.
+    /// If the call was itself part of a backward: the node that ran, with its own origin.
     induced_by: Option<(String, Arc<Origin>)>,
 }
 
 impl Origin {
-    /// What is known of a call with these results, whose gradients go along `edges`.
+    /// Describes a call with these results, whose gradients go along `edges`.
     pub(super) fn of(sequence: u64, edges: &[Option<Edge>], outputs: &[TensorMeta]) -> Arc<Origin> {
         let one = |meta: Option<&TensorMeta>| match meta {
             Some(meta) => format!("{} {}", format_sizes(meta.sizes()), meta.dtype()),
@@ -31,14 +31,14 @@ impl Origin {
         Arc::new(Origin { call, induced_by: evaluating() })
     }
 
-    /// The text of it.
+    /// The description as a string.
     pub fn call(&self) -> &str {
         &self.call
     }
 }
 
 thread_local! {
-    /// The node that this thread runs. A pointer has no destructor, so that the library can be unloaded meanwhile.
+    /// The node that this thread runs. A raw pointer has no destructor, so the library can be unloaded meanwhile.
     static CURRENT: Cell<*const Arc<Node>> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -62,13 +62,13 @@ impl Drop for Evaluating<'_> {
 
 /// Name and origin of the node that this thread runs, if it has one.
 fn evaluating() -> Option<(String, Arc<Origin>)> {
-    // SAFETY: the pointer is null, or that of an `Evaluating` of this thread, which borrows the node while it lives and
-    // puts the former pointer back when it ends.
+    // SAFETY: the pointer is null or that of an `Evaluating` of this thread, which borrows the node while it lives and
+    // restores the previous pointer when it ends.
     let node = unsafe { CURRENT.get().as_ref() }?;
     Some((node.name(), node.origin()?.clone()))
 }
 
-/// An error of a node's derivative, with the forward call in its text and, in PyTorch's words, in its notes.
+/// An error of a node's derivative, with the forward call in its message and, in PyTorch's wording, in its notes.
 pub(super) fn explain(error: Error, node: &Node) -> Error {
     if !is_anomaly_enabled() || !error.notes().is_empty() {
         return error;

@@ -1,4 +1,4 @@
-//! `backward` and `grad`: what programs call.
+//! `backward` and `grad`: the entry points of programs.
 
 use super::engine::{self, Pass};
 use super::node::{Edge, TensorMeta};
@@ -6,11 +6,10 @@ use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure, err};
 
-/// Bring the gradients of `outputs` to the leaves (or to `inputs` only), where they add up in `grad`.
+/// Computes the gradients of `outputs` and accumulates them in the `grad` of the leaves, or of `inputs` only.
 ///
-/// `grads` are the gradients to start from, one for each output; a missing one means 1 for a tensor of one element
-/// and is an error for others. With `retain_graph` the graph can run again; with `create_graph` the gradients can be
-/// differentiated themselves.
+/// `grads` are the initial gradients, one per output; a missing one means 1 for a tensor of one element and is an error
+/// for others. With `retain_graph` the graph can run again; with `create_graph` the gradients are differentiable.
 pub fn backward(
     outputs: &[&Tensor],
     grads: &[Option<&Tensor>],
@@ -27,7 +26,7 @@ pub fn backward(
         create_graph,
     };
     let captured = engine::run(&pass)?;
-    // Leaves have accumulated on their own; for inner tensors this is the place.
+    // Leaves have already accumulated; non-leaf tensors do so here.
     for (input, grad) in inputs.iter().zip(captured) {
         if let (false, Some(grad)) = (input.is_leaf(), grad) {
             input.update_grad(|before| match before {
@@ -61,7 +60,7 @@ pub fn grad(
     let captured = engine::run(&pass)?;
     for (index, grad) in captured.iter().enumerate() {
         if grad.is_none() && !allow_unused {
-            // libtorch's text lacks the blank before "of", and programs compare texts.
+            // libtorch's message lacks the space before "of", and programs compare messages.
             bail!(
                 Runtime,
                 "element {index}of the differentiated Tensors appears to not have been used in the graph. Set \

@@ -1,4 +1,4 @@
-//! Functions whose derivative is written by the user: `torch::autograd::Function` and its kin in every language.
+//! Custom functions: `torch::autograd::Function` and its equivalents in every language.
 
 use super::meta::AutogradMeta;
 use super::modes::is_grad_enabled;
@@ -15,15 +15,15 @@ pub trait CustomFunction: Send + Sync {
     /// The name that error messages and `grad_fn` show.
     fn name(&self) -> &str;
 
-    /// Do gradients that did not arrive come as zeros?
+    /// Whether undefined gradients are passed as zeros.
     fn wants_zeros(&self) -> bool;
 
-    /// One gradient (or none) for each input, from one gradient (or none) for each output. `needs` says for each input
-    /// whether anybody wants its gradient.
+    /// Computes one gradient (or none) per input from one gradient (or none) per output. `needs` says for each input
+    /// whether its gradient is needed.
     fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>>;
 }
 
-/// A tensor that a custom function keeps for its backward, with the version it had. An output knows the node that made it,
+/// A tensor that a custom function saves for its backward, with the version it had. An output refers to its node
 /// without keeping it alive.
 pub struct CustomSaved {
     saved: Saved,
@@ -31,7 +31,7 @@ pub struct CustomSaved {
 }
 
 impl CustomSaved {
-    /// Keep an input of the function, or after [`record_custom`] an output.
+    /// Saves an input of the function, or after [`record_custom`] an output.
     pub fn new(tensor: &Tensor, is_output: bool) -> Result<CustomSaved> {
         Ok(match tensor.grad_edge().filter(|_| is_output) {
             Some(edge) => {
@@ -41,12 +41,12 @@ impl CustomSaved {
         })
     }
 
-    /// The tensor as it was saved. An error if it was written to since.
+    /// The saved tensor. An error if it was modified in place since.
     pub fn unpack(&self) -> Result<Tensor> {
         let maker = match &self.maker {
             None => None,
             Some(maker) => Some(maker.upgrade().ok_or_else(|| {
-                err!(Runtime, "the graph that made the saved output is gone: it can be unpacked in its backward only")
+                err!(Runtime, "the graph of the saved output was freed: it can only be unpacked in its backward")
             })?),
         };
         let tensor = self.saved.unpack(maker.as_ref())?;
@@ -65,7 +65,7 @@ impl Backward for Custom {
         true
     }
 
-    /// It may make gradients of its own, and be told of missing ones as zeros.
+    /// The derivative may start another backward pass, and may receive undefined gradients as zeros.
     fn runs_without_gradients(&self) -> bool {
         true
     }
@@ -94,9 +94,9 @@ impl Backward for Custom {
     }
 }
 
-/// Record that `outputs` were computed from `inputs` by a function with this derivative. The outputs were computed
-/// without recording. `differentiable` says which outputs have a gradient (all, if empty); an output that is one of
-/// the inputs was written in place. Returns whether anything was recorded.
+/// Records that `outputs` were computed from `inputs` by a function with this derivative. The outputs were computed
+/// without recording. `differentiable` says which outputs have a gradient (all, if empty); an output that is one of the
+/// inputs was modified in place. Returns whether anything was recorded.
 pub fn record_custom(
     function: Arc<dyn CustomFunction>,
     inputs: &[Option<&Tensor>],

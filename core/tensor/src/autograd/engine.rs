@@ -1,8 +1,8 @@
-//! The walk over the graph: nodes run when all gradients that will reach them have, later calls first.
+//! The backward engine: traverses the graph and runs nodes when all of their gradients have arrived, later calls first.
 //!
-//! Dependency counts decide readiness; sequence numbers only break ties. Everything is a loop: chains of a
-//! million nodes do not use the stack. A pass belongs to the thread that asked for it, and a derivative may start
-//! another one (`reentrant`). Concurrent passes meet only at the leaves, which lock.
+//! Dependency counts decide readiness; sequence numbers only break ties. Everything is a loop: chains of a million
+//! nodes do not use the stack. A pass belongs to the calling thread, and a derivative may start another one
+//! (`reentrant`). Concurrent passes share only the leaves, which lock.
 
 use super::anomaly::{self, Evaluating};
 use super::expr::Expr;
@@ -11,42 +11,42 @@ use super::node::{BackwardCall, Edge, Node, TensorMeta};
 use super::reentrant;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, SmallVec, bail, ensure, err, format_sizes, runtime};
+use rushlight_base::{Result, SmallVec, bail, ensure, err, format_sizes, list, runtime};
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
-/// What a pass is to do.
+/// The parameters of a backward pass.
 pub(super) struct Pass<'a> {
-    /// Where it starts, with the gradients there.
+    /// The roots, with their initial gradients.
     pub roots: Vec<(Edge, Tensor)>,
-    /// Stop at these edges and return what arrives (`grad`); without them leaves accumulate.
+    /// Captures the gradients at these edges and returns them (`grad`); without captures, leaves accumulate.
     pub captures: Option<&'a [Edge]>,
     /// Accumulate at the captured leaves as well (`backward(inputs=...)`).
     pub accumulate_captured: bool,
-    /// Keep what nodes saved.
+    /// Keep the saved tensors of nodes.
     pub retain_graph: bool,
     /// Record the pass itself.
     pub create_graph: bool,
 }
 
-/// Where a node stands: what tells nodes apart.
+/// Address of a node, which identifies it.
 type Key = *const ();
 
 fn key(node: &Arc<Node>) -> Key {
     Arc::as_ptr(node).cast()
 }
 
-/// A node that will run, while the pass is under way.
+/// A node that will run, during a pass.
 struct Task {
     node: Arc<Node>,
     /// Edges from nodes that have yet to run.
     dependencies: usize,
     grads: SmallVec<[Option<Tensor>; 1]>,
-    /// Does any captured edge lie behind it (or is nothing captured)?
+    /// Whether a captured edge is reachable from it (or nothing is captured).
     needed: bool,
 }
 
-/// A place in the queue of nodes that are ready: later calls first.
+/// An entry of the queue of ready nodes: later calls first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Ready(u64, usize);
 
@@ -59,7 +59,7 @@ struct Walk<'a> {
     pass: &'a Pass<'a>,
 }
 
-/// Run a pass. Returns what arrived at the captured edges, in their order.
+/// Runs a pass. Returns the gradients at the captured edges, in their order.
 pub(super) fn run(pass: &Pass<'_>) -> Result<Vec<Option<Tensor>>> {
     reentrant::run(|| walk(pass))
 }
@@ -70,11 +70,11 @@ fn walk(pass: &Pass<'_>) -> Result<Vec<Option<Tensor>>> {
         index: HashMap::new(),
         ready: BinaryHeap::new(),
         captures: HashMap::new(),
-        captured: vec![None; pass.captures.map_or(0, <[Edge]>::len)],
+        captured: list::filled(pass.captures.map_or(0, <[Edge]>::len), None)?,
         pass,
     };
-    walk.discover();
-    walk.mark_needed();
+    walk.discover()?;
+    walk.mark_needed()?;
     let _mode = GradModeGuard::new(pass.create_graph);
     walk.start()?;
     while let Some(Ready(_, index)) = walk.ready.pop() {
@@ -85,49 +85,52 @@ fn walk(pass: &Pass<'_>) -> Result<Vec<Option<Tensor>>> {
 }
 
 impl Walk<'_> {
-    fn enter(&mut self, node: &Arc<Node>) -> (usize, bool) {
+    fn enter(&mut self, node: &Arc<Node>) -> Result<(usize, bool)> {
         if let Some(&index) = self.index.get(&key(node)) {
-            return (index, false);
+            return Ok((index, false));
         }
         let index = self.tasks.len();
         let grads = SmallVec::from_elem(None, node.outputs().len());
-        self.tasks.push(Task { node: node.clone(), dependencies: 0, grads, needed: true });
+        let full = |_| err!(OutOfMemory, "not enough memory for a backward pass of more than {index} nodes");
+        self.index.try_reserve(1).map_err(full)?;
+        list::push(&mut self.tasks, Task { node: node.clone(), dependencies: 0, grads, needed: true })?;
         self.index.insert(key(node), index);
-        (index, true)
+        Ok((index, true))
     }
 
-    /// Find every node that can be reached, and count the edges into each.
-    fn discover(&mut self) {
+    /// Finds every reachable node, and counts the edges into each.
+    fn discover(&mut self) -> Result<()> {
         let mut stack = Vec::new();
         for (edge, _) in &self.pass.roots {
-            let (index, new) = self.enter(&edge.node);
+            let (index, new) = self.enter(&edge.node)?;
             if new {
-                stack.push(index);
+                list::push(&mut stack, index)?;
             }
         }
         while let Some(index) = stack.pop() {
             let node = self.tasks[index].node.clone();
             for edge in node.next_edges().iter().flatten() {
-                let (next, new) = self.enter(&edge.node);
+                let (next, new) = self.enter(&edge.node)?;
                 self.tasks[next].dependencies += 1;
                 if new {
-                    stack.push(next);
+                    list::push(&mut stack, next)?;
                 }
             }
         }
+        Ok(())
     }
 
-    /// With captures, only nodes on the way to one of them need to run.
-    fn mark_needed(&mut self) {
-        let Some(captures) = self.pass.captures else { return };
+    /// With captures, only nodes on a path to one of them need to run.
+    fn mark_needed(&mut self) -> Result<()> {
+        let Some(captures) = self.pass.captures else { return Ok(()) };
         self.tasks.iter_mut().for_each(|task| task.needed = false);
         for (position, edge) in captures.iter().enumerate() {
             if let Some(&index) = self.index.get(&key(&edge.node)) {
                 self.captures.entry((index, edge.output)).or_default().push(position);
             }
         }
-        // In an order in which a node comes after everything behind it, one look at each node is enough.
-        for index in self.leaves_first() {
+        // In topological order each node has to be visited only once.
+        for index in self.leaves_first()? {
             let node = &self.tasks[index].node;
             let needed = node.next_edges().iter().flatten().any(|edge| {
                 let next = self.index[&key(&edge.node)];
@@ -135,12 +138,14 @@ impl Walk<'_> {
             });
             self.tasks[index].needed = needed;
         }
+        Ok(())
     }
 
-    /// All nodes, each after those its edges lead to.
-    fn leaves_first(&self) -> Vec<usize> {
-        let mut remaining: Vec<usize> = self.tasks.iter().map(|task| task.dependencies).collect();
-        let mut order: Vec<usize> = (0..self.tasks.len()).filter(|index| remaining[*index] == 0).collect();
+    /// All nodes, each after the nodes that its edges lead to.
+    fn leaves_first(&self) -> Result<Vec<usize>> {
+        let mut remaining = list::collect(self.tasks.iter().map(|task| task.dependencies))?;
+        let mut order = list::with_capacity(self.tasks.len())?;
+        order.extend((0..self.tasks.len()).filter(|index| remaining[*index] == 0));
         let mut done = 0;
         while done < order.len() {
             let node = &self.tasks[order[done]].node;
@@ -154,7 +159,7 @@ impl Walk<'_> {
             }
         }
         order.reverse();
-        order
+        Ok(order)
     }
 
     fn start(&mut self) -> Result<()> {
@@ -162,8 +167,11 @@ impl Walk<'_> {
             let index = self.index[&key(&edge.node)];
             add(&mut self.tasks[index].grads, edge.output, grad.clone())?;
         }
+        // No node is queued twice, so the queue never exceeds this capacity.
+        let count = self.tasks.len();
+        self.ready = list::with_capacity(count)?.into();
         let ready = self.tasks.iter().enumerate().filter(|(_, task)| task.dependencies == 0);
-        self.ready = ready.map(|(index, task)| Ready(task.node.sequence(), index)).collect();
+        self.ready.extend(ready.map(|(index, task)| Ready(task.node.sequence(), index)));
         Ok(())
     }
 
@@ -192,7 +200,7 @@ impl Walk<'_> {
         any
     }
 
-    /// Runs a node between its own hooks. What fails in anomaly mode names the forward call.
+    /// Runs a node between its own hooks. In anomaly mode errors name the forward call.
     fn evaluate_with_hooks(
         &self,
         node: &Arc<Node>,
@@ -275,9 +283,17 @@ fn add(grads: &mut [Option<Tensor>], output: u32, grad: Tensor) -> Result<()> {
     };
     *slot = Some(match slot.take() {
         None => grad,
-        Some(before) => ops::add_tensor(&before, &grad, 1.into())?,
+        Some(before) => sum_of(&before, &grad)?,
     });
     Ok(())
+}
+
+/// The sum of two gradients; a sparse one is added to a strided one.
+pub(super) fn sum_of(before: &Tensor, grad: &Tensor) -> Result<Tensor> {
+    if before.is_any_sparse() && !grad.is_any_sparse() {
+        return ops::add_tensor(grad, before, 1.into());
+    }
+    ops::add_tensor(before, grad, 1.into())
 }
 
 fn call_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
@@ -303,7 +319,7 @@ fn check_count(what: &str, node: &Node, found: usize, expected: usize) -> Result
     Ok(())
 }
 
-/// What a tensor hook returns must be like what it was given.
+/// A tensor hook must return a gradient with the metadata of its argument.
 fn check_replaced(before: Option<&Tensor>, replaced: &Tensor, index: usize) -> Result<()> {
     let before = before.ok_or_else(|| err!(Runtime, "can't replace a empty gradient with a non-empty value"))?;
     let name = |tensor: &Tensor| format!("torch.{}Tensor", tensor.dtype().c10_name());
@@ -318,8 +334,8 @@ fn check_replaced(before: Option<&Tensor>, replaced: &Tensor, index: usize) -> R
     Ok(())
 }
 
-/// Bring a gradient to the shape and dtype of the tensor it belongs to: sum what was broadcast, drop the imaginary
-/// part of a real tensor's gradient, cast. A shape that does not fit is an error, which `what` begins.
+/// Converts a gradient to the shape and dtype of its tensor: sums over broadcast dimensions, drops the imaginary part
+/// for a real tensor, casts. An incompatible shape is an error that begins with `what`.
 pub(super) fn fit(grad: Tensor, meta: &TensorMeta, what: impl Fn() -> String, position: usize) -> Result<Tensor> {
     let sizes = grad.sizes();
     let grad = if *sizes == *meta.sizes() {
@@ -343,7 +359,7 @@ pub(super) fn fit(grad: Tensor, meta: &TensorMeta, what: impl Fn() -> String, po
     if grad.dtype() == meta.dtype() { Ok(grad) } else { ops::to_dtype(&grad, meta.dtype(), false, false, None) }
 }
 
-/// Can a tensor of sizes `small` be broadcast to `large`?
+/// Whether a tensor of sizes `small` can be broadcast to `large`.
 fn expands_to(small: &[i64], large: &[i64]) -> bool {
     small.len() <= large.len() && small.iter().rev().zip(large.iter().rev()).all(|(s, l)| s == l || *s == 1)
 }

@@ -10,7 +10,11 @@ mod convolution;
 mod elementary;
 #[cfg(feature = "op-factory")]
 mod factory;
+#[cfg(feature = "op-fft")]
+mod fft;
 mod indexing;
+#[cfg(feature = "op-linalg_solve")]
+mod linalg;
 #[cfg(feature = "op-loss")]
 mod loss;
 #[cfg(feature = "op-nn")]
@@ -34,7 +38,11 @@ pub use convolution::*;
 pub use elementary::*;
 #[cfg(feature = "op-factory")]
 pub use factory::*;
+#[cfg(feature = "op-fft")]
+pub use fft::*;
 pub use indexing::*;
+#[cfg(feature = "op-linalg_solve")]
+pub use linalg::*;
 #[cfg(feature = "op-loss")]
 pub use loss::*;
 #[cfg(feature = "op-nn")]
@@ -56,22 +64,22 @@ use crate::ops;
 use crate::options::Options;
 use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, wrap_dim};
 
-/// Pairs of real numbers as complex ones, wherever they lie.
+/// Pairs of real numbers as complex ones, for any strides.
 pub fn as_complex(grad: &Expr) -> Expr {
     grad.contiguous(MemoryFormat::Contiguous).view_as_complex()
 }
 
-/// A derivative that PyTorch has not either: asked for, it is an error.
+/// A derivative that PyTorch does not have either: requesting it is an error.
 pub fn not_implemented(what: &str) -> Expr {
     Expr::from(rushlight_base::err!(NotImplemented, "the derivative for '{what}' is not implemented."))
 }
 
-/// The gradient of an operator that PyTorch declares no derivative of: an error when it is asked for.
+/// The gradient of an operator without a derivative in PyTorch: an error when it is requested.
 pub fn no_formula(operator: &str) -> Expr {
     Expr::from(rushlight_base::err!(NotImplemented, "derivative for aten::{operator} is not implemented"))
 }
 
-/// Reduced dimensions put back into `grad` as sizes of 1; none or an empty list stands for all.
+/// Restores the reduced dimensions of `grad` as sizes of 1; `None` or an empty list stands for all.
 fn with_dims(grad: &Expr, ndim: usize, dim: Option<&[i64]>, keepdim: bool) -> Expr {
     let dims = dim.unwrap_or_default();
     if keepdim || ndim == 0 || dims.is_empty() {
@@ -103,7 +111,7 @@ pub fn extreme_along(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keep
     shared_by(|self_, result| self_.eq_tensor(result), grad, self_, result, dim, keepdim)
 }
 
-/// As `extreme_along`, where NaN is found as the result, too: of all elements.
+/// Like `extreme_along`, for all elements; NaN is also found as the result.
 pub fn extreme(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: bool) -> Expr {
     let hits = |self_: &Expr, result: &Expr| {
         self_.eq_tensor(result).logical_or(self_.ne_tensor(self_).logical_and(result.ne_tensor(result)))
@@ -111,7 +119,7 @@ pub fn extreme(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: b
     shared_by(hits, grad, self_, result, dim, keepdim)
 }
 
-/// The gradient of a result in equal parts for the elements that it came from.
+/// Distributes the gradient of a result equally among the elements that are equal to it.
 fn shared_by(
     hits: impl FnOnce(&Expr, &Expr) -> Expr,
     grad: &Expr,
@@ -149,7 +157,7 @@ pub fn variance(grad: &Expr, self_: &Expr, dim: Option<&[i64]>, correction: Opti
     let grad = with_dims(grad, ndim, dim, keepdim);
     let away = self_ - self_.mean_dim(dim, ndim > 0, None);
     if freedom <= 0.0 {
-        // Not a number at the mean, infinite elsewhere.
+        // NaN at the mean, infinite elsewhere.
         return grad * (&away * &away * Scalar::Float(f64::INFINITY));
     }
     grad * Scalar::Float(2.0 / freedom) * away
@@ -168,7 +176,7 @@ pub fn deviation(
     variance(&grad, self_, dim, correction, keepdim)
 }
 
-/// The gradient of a direction: none for a real sign; of a complex number, the part across the direction.
+/// The gradient of a sign: zero for a real number; for a complex number, the component orthogonal to the number.
 pub fn sgn(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     if !self_.dtype().is_complex() {
         return grad.zeros();
@@ -179,7 +187,8 @@ pub fn sgn(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     size.eq_scalar(0).where_scalarself(0, across)
 }
 
-/// The sizes of the elements, with 1 for those of size 0, and which these are. Nothing infinite enters a derivative so.
+/// The absolute values of the elements, with 1 for those that are 0, and a mask of these. This keeps infinities out of
+/// derivatives.
 fn sizes_but_none(self_: &Expr) -> (Expr, Expr) {
     let none = self_.eq_scalar(0);
     (self_.abs().masked_fill_scalar(&none, 1), none)
@@ -192,7 +201,7 @@ pub fn norm(grad: &Expr, self_: &Expr, result: &Expr, ord: Scalar, dim: Option<&
     if ord == 0.0 {
         return self_.zeros();
     }
-    // Where there is no norm, there is no gradient.
+    // Where the norm is zero, there is no gradient.
     let vanishes = result.eq_scalar(0);
     let divisor = result.masked_fill_scalar(&vanishes, 1);
     if ord == 2.0 {
@@ -215,7 +224,7 @@ pub fn norm(grad: &Expr, self_: &Expr, result: &Expr, ord: Scalar, dim: Option<&
     grad.masked_fill_scalar(vanishes, 0) * sign * power
 }
 
-/// Is any element zero? Then quotients by them are no way to leave them out of a product.
+/// Whether any element is zero: quotients then cannot compute the products of the other elements.
 fn has_zero(self_: &Expr) -> Result<bool> {
     Ok(ops::any(&ops::eq_scalar(self_.tensor()?, Scalar::Int(0))?)?.item()?.to_bool())
 }
@@ -229,20 +238,20 @@ fn reversed(expr: &Expr, dim: i64, len: i64) -> Expr {
     expr.index_select(dim, order)
 }
 
-/// For each element along `dim`, the product of those before it.
+/// For each element along `dim`, the product of the elements before it.
 fn products_before(self_: &Expr, dim: i64, len: i64) -> Expr {
     let first = self_.narrow(dim, 0, 1) * Scalar::Int(0) + Scalar::Int(1);
     let rest = self_.narrow(dim, 0, len - 1);
     Expr::of(|| ops::cat(&[first.tensor()?, rest.tensor()?], dim)).cumprod(dim, None)
 }
 
-/// For each element along `dim`, the product of the others.
+/// For each element along `dim`, the product of all other elements.
 fn products_of_others(self_: &Expr, dim: i64, len: i64) -> Expr {
     let after = reversed(&products_before(&reversed(self_, dim, len), dim, len), dim, len);
     products_before(self_, dim, len) * after
 }
 
-/// The gradient of a product: that of the other factors.
+/// The gradient of a product: the product of the other factors.
 pub fn prod(grad: &Expr, self_: &Expr, result: &Expr, dim: Option<i64>, keepdim: bool) -> Expr {
     let ndim = self_.ndim();
     let dims: DimVec = dim.into_iter().collect();
@@ -262,7 +271,7 @@ pub fn prod(grad: &Expr, self_: &Expr, result: &Expr, dim: Option<i64>, keepdim:
     }
 }
 
-/// The gradient of running products.
+/// The gradient of cumulative products.
 pub fn cumprod(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
     if self_.ndim() == 0 || self_.numel() == 0 {
         return grad.clone();
@@ -273,15 +282,15 @@ pub fn cumprod(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
         Ok(true) => {
             let len = reduced_count(&self_.sizes(), Some(&[dim]));
             let self_ = self_.conj();
-            products_before(&self_, dim, len) * weighed_products_after(grad, self_.narrow(dim, 1, len - 1), dim, len)
+            products_before(&self_, dim, len) * weighted_products_after(grad, self_.narrow(dim, 1, len - 1), dim, len)
         }
     }
 }
 
-/// For each element k along `dim`: g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ... to the end, for the factors x from
-/// x_1 on. Sums of 1, 2, 4, ... terms are made of one another, so a row takes as many steps as its length has bits, and nothing
-/// is divided.
-fn weighed_products_after(grad: &Expr, factors: Expr, dim: i64, len: i64) -> Expr {
+/// For each element k along `dim`: g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ... to the end, for the factors x
+/// from x_1 on. Sums of 1, 2, 4, ... terms are computed from one another, so a row takes as many steps as its length
+/// has bits, without a division.
+fn weighted_products_after(grad: &Expr, factors: Expr, dim: i64, len: i64) -> Expr {
     // The products of the `terms` elements after each.
     let (mut sums, mut terms, mut factors) = (grad.clone(), 1, factors);
     while terms < len {
@@ -297,8 +306,8 @@ fn weighed_products_after(grad: &Expr, factors: Expr, dim: i64, len: i64) -> Exp
     sums
 }
 
-/// The gradient of logarithms of running sums of exponentials, r: exp(x_k - r_k) (g_k + g_(k+1) exp(r_k - r_(k+1)) + ...). No
-/// exponent of a real tensor is positive, so nothing overflows.
+/// The gradient of logcumsumexp, r: exp(x_k - r_k) (g_k + g_(k+1) exp(r_k - r_(k+1)) + ...). No exponent of a real
+/// tensor is positive, so nothing overflows.
 pub fn logcumsumexp(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
     if self_.ndim() == 0 || self_.numel() == 0 {
         return grad.clone();
@@ -306,14 +315,14 @@ pub fn logcumsumexp(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr 
     let len = reduced_count(&self_.sizes(), Some(&[dim]));
     let (self_, result) = (self_.conj(), result.conj());
     let before = result.narrow(dim, 0, len - 1);
-    // What is no part of a sum yet has no gradient: not that of a difference of infinities.
+    // Elements of an empty sum have no gradient: not that of a difference of infinities.
     let none = |x: &Expr| x.eq_scalar(f64::NEG_INFINITY);
     let factors = (&before - result.narrow(dim, 1, len - 1)).exp().masked_fill_scalar(none(&before), 0);
     let weights = (&self_ - &result).exp().masked_fill_scalar(none(&self_), 0);
-    weights * weighed_products_after(grad, factors, dim, len)
+    weights * weighted_products_after(grad, factors, dim, len)
 }
 
-/// The gradient of the larger of two by `a`: whole where a > b, half at ties.
+/// The gradient of an element-wise maximum with respect to `a`: whole where a > b, half at ties.
 pub fn larger(grad: &Expr, a: &Expr, b: &Expr) -> Expr {
     let shared = a.eq_tensor(b).where_self(grad / Scalar::Int(2), grad);
     shared.masked_fill_scalar(a.lt_tensor(b), 0)
@@ -351,7 +360,7 @@ pub fn clamp_tensor_max(grad: &Expr, self_: &Expr, min: Option<&Expr>, max: Opti
     keep_where(grad, Some(hits), None)
 }
 
-/// `grad` where all the conditions given hold, else 0.
+/// `grad` where all the given conditions hold, else 0.
 fn keep_where(grad: &Expr, first: Option<Expr>, second: Option<Expr>) -> Expr {
     let condition = match (first, second) {
         (Some(first), Some(second)) => first.logical_and(second),
@@ -361,13 +370,13 @@ fn keep_where(grad: &Expr, first: Option<Expr>, second: Option<Expr>) -> Expr {
     condition.where_scalarother(grad, 0)
 }
 
-/// The gradient of a quotient: nothing if it was rounded, which makes steps.
+/// The gradient of a quotient: zero if it was rounded, which is a step function.
 pub fn div_rounded(grad: &Expr, exact: impl Into<Expr>, rounding_mode: Option<&str>) -> Expr {
     let exact = exact.into();
     if rounding_mode.is_some() { exact.zeros().expand_as(grad + exact) } else { exact }
 }
 
-/// What dropout multiplies the surviving elements by.
+/// The factor that dropout applies to the surviving elements.
 pub fn dropout_scale(p: f64, train: Option<bool>) -> f64 {
     match (train, p) {
         (Some(false), _) => 1.0,
@@ -396,7 +405,7 @@ pub fn cat(grad: &Expr, sizes: &[DimVec], dim: i64) -> Vec<Expr> {
         .collect()
 }
 
-/// The gradient of a sum over batches, for each of them; `sizes` are those of what was summed.
+/// The gradient of a sum over batches, expanded to each of them; `sizes` are those of the summed tensor.
 #[cfg(feature = "op-linalg")]
 pub fn each_batch(grad: &Expr, sizes: &[i64]) -> Expr {
     grad.unsqueeze(0).expand(&[sizes[0], -1, -1], false)
@@ -414,7 +423,7 @@ pub fn inverse_permutation(dims: &[i64]) -> Vec<i64> {
     inverse
 }
 
-/// Where each element of a geometry stands, counted from `base`, as a flat index tensor.
+/// The position of each element of a geometry, counted from `base`, as a flat index tensor.
 fn places(geometry: &Geometry, base: i64, options: Options) -> Expr {
     Expr::of(|| {
         let indices = Options { dtype: Some(DType::I64), ..options };
@@ -427,8 +436,8 @@ fn places(geometry: &Geometry, base: i64, options: Options) -> Expr {
     })
 }
 
-/// The gradient of `as_strided`: added up in a flat storage at the places the view reads, then read back
-/// with the input's geometry. Elements of the input that share a place share the gradient.
+/// The gradient of `as_strided`: accumulated in a flat storage at the positions the view reads, then read back with the
+/// input's geometry. Elements of the input that share a position share the gradient.
 pub fn as_strided(grad: &Expr, geometry: &Geometry, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Expr {
     let offset = storage_offset.unwrap_or(geometry.offset);
     let view = Geometry { sizes: DimVec::from_slice(size), strides: DimVec::from_slice(stride), offset };
@@ -442,7 +451,7 @@ pub fn as_strided(grad: &Expr, geometry: &Geometry, size: &[i64], stride: &[i64]
     let storage = if strides_overlap && geometry.numel() > 0 {
         let ones = Expr::of(|| ops::ones(&[geometry.numel()], grad.options()));
         let count = grad.new_zeros(&[high - low]).index_add(0, &own, ones, 1);
-        // Places nobody reads count 0 and are not read back either.
+        // Positions that are not read count 0 and are not read back either.
         storage / count.clamp_min(1)
     } else {
         storage
@@ -450,8 +459,8 @@ pub fn as_strided(grad: &Expr, geometry: &Geometry, size: &[i64], stride: &[i64]
     storage.index_select(0, own).reshape(&geometry.sizes)
 }
 
-/// The gradient of the tensor that `as_strided_scatter` replaced a part of. As in PyTorch, it is that at the replaced
-/// part, and nothing elsewhere.
+/// The gradient with respect to the input of `as_strided_scatter`. As in PyTorch, it is that at the replaced part, and
+/// zero elsewhere.
 pub fn as_strided_scatter(
     grad: &Expr,
     geometry: &Geometry,
@@ -464,7 +473,7 @@ pub fn as_strided_scatter(
     storage.zeros().index_copy(0, view, replaced).index_select(0, own).reshape(&geometry.sizes)
 }
 
-/// The gradient of what `as_strided_scatter` put in.
+/// The gradient with respect to the source of `as_strided_scatter`.
 pub fn as_strided_scattered(
     grad: &Expr,
     geometry: &Geometry,
@@ -476,7 +485,7 @@ pub fn as_strided_scattered(
     storage.index_select(0, view).reshape(size)
 }
 
-/// `grad` in a flat storage by the input's geometry, and where the view and the input read it.
+/// `grad` in a flat storage with the input's geometry, and the positions that the view and the input read.
 fn spread(
     grad: &Expr,
     geometry: &Geometry,
@@ -492,7 +501,7 @@ fn spread(
     (storage, places(&view, low, grad.options()), own)
 }
 
-/// The gradient of a part of a dimension: that, with zeros around it.
+/// The gradient of a slice of a dimension, padded with zeros.
 #[cfg(feature = "op-view_copy")]
 pub fn narrow(grad: &Expr, sizes: &[i64], dim: i64, start: i64, length: i64) -> Expr {
     match ops::views::narrow_start(sizes, dim, start, length) {

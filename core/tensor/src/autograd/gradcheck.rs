@@ -1,16 +1,16 @@
-//! `gradcheck` and `gradgradcheck`: are the derivatives of a function what differences say?
+//! `gradcheck` and `gradgradcheck`: compare analytical gradients with finite differences.
 //!
-//! Everything is compared in real numbers: a complex element counts as two. With `L = Re(conj(v) f(x))` the gradient by
-//! `x = a + ib` is `dL/da + i dL/db`, so that a row of the Jacobian is what backward gives for one real component of the
-//! output, and a column what differences give for one of the input.
+//! Everything is compared in real numbers: a complex element counts as two. With `L = Re(conj(v) f(x))` the gradient
+//! with respect to `x = a + ib` is `dL/da + i dL/db`, so that backward gives a row of the Jacobian for one real
+//! component of the output, and finite differences give a column for one of the input.
 
 use super::{grad, is_grad_enabled};
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, ensure, format_sizes};
+use rushlight_base::{DType, Result, ensure, format_sizes, list};
 
-/// How gradients are checked. The defaults are PyTorch's.
+/// Options of the check. The defaults are PyTorch's.
 #[derive(Clone, Copy, Debug)]
 pub struct GradcheckOptions {
     /// Step of the differences.
@@ -19,11 +19,11 @@ pub struct GradcheckOptions {
     pub atol: f64,
     /// Relative tolerance.
     pub rtol: f64,
-    /// How far two backward passes over the same input may be apart.
+    /// Largest allowed difference between two backward passes over the same input.
     pub nondet_tol: f64,
     /// Compare one random product with the Jacobian instead of all of it.
     pub fast_mode: bool,
-    /// Check that a backward which is given no gradient for some outputs works, and gives zeros.
+    /// Check that a backward with undefined gradients of some outputs works, and returns zeros.
     pub check_undefined_grad: bool,
 }
 
@@ -43,8 +43,8 @@ impl Default for GradcheckOptions {
 /// The function to check: tensors in, tensors out.
 pub type Function<'a> = dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + 'a;
 
-/// What is wrong with the gradients of `function` at `inputs`, if anything is; an error is the function's own. Those
-/// inputs are checked that require a gradient; they should be of double precision.
+/// Describes the first mismatch of the gradients of `function` at `inputs`, if any; an error is the function's own.
+/// Inputs that require a gradient are checked; they should have double precision.
 pub fn gradcheck(function: &Function<'_>, inputs: &[Tensor], options: &GradcheckOptions) -> Result<Option<String>> {
     ensure!(
         inputs.iter().any(Tensor::requires_grad),
@@ -66,7 +66,7 @@ pub fn gradcheck(function: &Function<'_>, inputs: &[Tensor], options: &Gradcheck
     check.run()
 }
 
-/// [`gradcheck`] of the gradients of `function`, as functions of its inputs and of the gradients that come in:
+/// [`gradcheck`] of the gradients of `function`, as functions of its inputs and of the output gradients:
 /// `grad_outputs`, one for each differentiable output, or random ones if there are none.
 pub fn gradgradcheck(
     function: &Function<'_>,
@@ -146,7 +146,7 @@ impl Check<'_> {
         for (index, input) in self.wanted() {
             let columns = components(input)?.len();
             for column in 0..columns {
-                let moved = self.difference(index, input, &unit(columns, column))?;
+                let moved = self.difference(index, input, &unit(columns, column)?)?;
                 if moved.iter().flatten().any(|slope| slope.abs() > self.options.atol) {
                     return Ok(Some("Numerical gradient for function expected to be zero".into()));
                 }
@@ -159,9 +159,9 @@ impl Check<'_> {
         let analytical = self.backward_rows(output)?;
         for ((index, input), analytical) in self.wanted().into_iter().zip(&analytical) {
             let mut numerical = Jacobian { values: Vec::new(), ..*analytical };
-            numerical.values = vec![0.0; numerical.rows * numerical.columns];
+            numerical.values = list::filled(numerical.size(), 0.0)?;
             for column in 0..numerical.columns {
-                let moved = self.difference(index, input, &unit(numerical.columns, column))?;
+                let moved = self.difference(index, input, &unit(numerical.columns, column)?)?;
                 let Some(slopes) = moved.get(at) else { continue };
                 for (row, slope) in slopes.iter().enumerate().take(numerical.rows) {
                     numerical.values[row * numerical.columns + column] = *slope;
@@ -201,14 +201,14 @@ impl Check<'_> {
         if !output.requires_grad() {
             return Ok(None);
         }
-        let v = direction(components(output)?.len(), at as u64 + 1);
+        let v = direction(components(output)?.len(), at as u64 + 1)?;
         let first = self.vector_product(output, &v)?;
         for ((index, input), gradient) in self.wanted().into_iter().zip(&first) {
-            let u = direction(gradient.len(), index as u64 + 101);
+            let u = direction(gradient.len(), index as u64 + 101)?;
             let moved = self.difference(index, input, &u)?;
             let numerical = dot(moved.get(at).map_or(&[], Vec::as_slice), &v);
             let analytical = dot(gradient, &u);
-            // The sum of as many errors as the Jacobian has elements, each weighted.
+            // Each element of the Jacobian contributes its error, weighted by `u` and `v`.
             let scale = u.iter().sum::<f64>() * v.iter().sum::<f64>();
             if !self.close(analytical, numerical, scale.max(1.0)) {
                 return Ok(Some(format!(
@@ -230,15 +230,17 @@ impl Check<'_> {
         let mut jacobians: Vec<Jacobian> = Vec::new();
         for (_, input) in self.wanted() {
             let columns = components(input)?.len();
-            jacobians.push(Jacobian { rows, columns, values: Vec::with_capacity(rows * columns) });
+            let mut jacobian = Jacobian { rows, columns, values: Vec::new() };
+            jacobian.values = list::with_capacity(jacobian.size())?;
+            jacobians.push(jacobian);
         }
         for row in 0..rows {
             let products =
-                if output.requires_grad() { self.vector_product(output, &unit(rows, row))? } else { Vec::new() };
+                if output.requires_grad() { self.vector_product(output, &unit(rows, row)?)? } else { Vec::new() };
             for (at, jacobian) in jacobians.iter_mut().enumerate() {
                 match products.get(at) {
                     Some(product) => jacobian.values.extend(product),
-                    None => jacobian.values.extend(vec![0.0; jacobian.columns]),
+                    None => jacobian.values.extend(std::iter::repeat_n(0.0, jacobian.columns)),
                 }
             }
         }
@@ -263,17 +265,17 @@ impl Check<'_> {
                 );
                 components(&gradient)
             }
-            None => Ok(vec![0.0; components(input)?.len()]),
+            None => list::filled(components(input)?.len(), 0.0),
         };
         gradients.into_iter().zip(&inputs).map(product).collect()
     }
 
-    /// How the components of each output change along `direction` of one input.
+    /// The derivative of the components of each output along `direction` of one input.
     fn difference(&self, index: usize, input: &Tensor, direction: &[f64]) -> Result<Vec<Vec<f64>>> {
         let at = components(input)?;
         let eps = self.options.eps;
         let side = |step: f64| -> Result<Vec<Vec<f64>>> {
-            let moved: Vec<f64> = at.iter().zip(direction).map(|(value, along)| value + step * along).collect();
+            let moved = list::collect(at.iter().zip(direction).map(|(value, along)| value + step * along))?;
             let mut inputs = self.inputs.to_vec();
             inputs[index] = like(input, &moved)?;
             inputs[index].set_requires_grad(true)?;
@@ -282,12 +284,13 @@ impl Check<'_> {
         };
         let (above, below) = (side(eps)?, side(-eps)?);
         let slope = |(above, below): (&Vec<f64>, &Vec<f64>)| {
-            above.iter().zip(below).map(|(above, below)| (above - below) / (2.0 * eps)).collect()
+            list::collect(above.iter().zip(below).map(|(above, below)| (above - below) / (2.0 * eps)))
         };
-        Ok(above.iter().zip(&below).map(slope).collect())
+        above.iter().zip(&below).map(slope).collect()
     }
 
-    /// Backward from one output with a gradient of zeros: the others get none. All results must be zeros, or missing.
+    /// Runs backward from one output with a gradient of zeros, the others undefined. All results must be zeros, or
+    /// undefined.
     fn undefined(&self, outputs: &[Tensor]) -> Result<Option<String>> {
         let inputs: Vec<&Tensor> = self.wanted().into_iter().map(|(_, input)| input).collect();
         for output in outputs.iter().filter(|output| output.requires_grad()) {
@@ -313,8 +316,15 @@ impl Check<'_> {
 }
 
 impl Jacobian {
-    /// As a matrix with a row for each component of the input, as PyTorch prints it.
+    fn size(&self) -> usize {
+        self.rows.saturating_mul(self.columns)
+    }
+
+    /// As a matrix with a row for each component of the input, as PyTorch prints it; a large one by its shape.
     fn show(&self) -> String {
+        if self.size() > 1 << 14 {
+            return format!("a matrix of {} x {} numbers", self.columns, self.rows);
+        }
         let element = |row: usize, column: usize| format!("{:.4}", self.values[row * self.columns + column]);
         let line = |column: usize| {
             format!("[{}]", (0..self.rows).map(|row| element(row, column)).collect::<Vec<_>>().join(", "))
@@ -327,23 +337,24 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-fn unit(length: usize, at: usize) -> Vec<f64> {
-    let mut unit = vec![0.0; length];
+fn unit(length: usize, at: usize) -> Result<Vec<f64>> {
+    let mut unit = list::filled(length, 0.0)?;
     unit[at] = 1.0;
-    unit
+    Ok(unit)
 }
 
-/// Positive numbers without a pattern, of length 1. The default generator stays where it is.
-fn direction(length: usize, seed: u64) -> Vec<f64> {
+/// Positive numbers without a pattern, of norm 1. The default generator is not used.
+fn direction(length: usize, seed: u64) -> Result<Vec<f64>> {
     let number = |at: usize| 0.1 + (seed as f64 * 0.7 + at as f64 * 1.9).sin().abs();
-    let numbers: Vec<f64> = (0..length).map(number).collect();
+    let mut numbers = list::collect((0..length).map(number))?;
     let norm = dot(&numbers, &numbers).sqrt();
-    numbers.into_iter().map(|number| number / norm).collect()
+    numbers.iter_mut().for_each(|number| *number /= norm);
+    Ok(numbers)
 }
 
 fn random_like(tensor: &Tensor, seed: u64) -> Result<Tensor> {
     let numbers = components(&tensor.alias())?.len();
-    let values: Vec<f64> = (0..numbers).map(|at| (seed as f64 * 1.3 + at as f64 * 2.7 + 0.5).sin()).collect();
+    let values = list::collect((0..numbers).map(|at| (seed as f64 * 1.3 + at as f64 * 2.7 + 0.5).sin()))?;
     let random = like(tensor, &values)?;
     random.set_requires_grad(true)?;
     Ok(random)
@@ -356,10 +367,10 @@ fn components(tensor: &Tensor) -> Result<Vec<f64>> {
     if wide == DType::F64 {
         return plain.to_vec::<f64>();
     }
-    Ok(plain.to_vec::<rushlight_base::Complex128>()?.iter().flat_map(|number| [number.re, number.im]).collect())
+    list::collect(plain.to_vec::<rushlight_base::Complex128>()?.iter().flat_map(|number| [number.re, number.im]))
 }
 
-/// May two elements lie in one place? Not if each dimension steps over all that the shorter steps reach.
+/// Whether two elements may share an address. They do not if each dimension steps over the extent of the shorter steps.
 fn may_overlap(sizes: &[i64], strides: &[i64]) -> bool {
     let mut dims: Vec<(i64, i64)> =
         strides.iter().copied().zip(sizes.iter().copied()).filter(|dim| dim.1 > 1).collect();
@@ -372,11 +383,12 @@ fn may_overlap(sizes: &[i64], strides: &[i64]) -> bool {
     })
 }
 
-/// A leaf like `tensor`, strides included unless elements share their place, with these numbers.
+/// A leaf with the metadata of `tensor`, including strides unless elements share their address, and these values.
 fn like(tensor: &Tensor, numbers: &[f64]) -> Result<Tensor> {
     let sizes = tensor.sizes();
     let flat = if tensor.dtype().is_complex() {
-        let pairs: Vec<_> = numbers.chunks(2).map(|pair| rushlight_base::Complex128::new(pair[0], pair[1])).collect();
+        let pairs = numbers.chunks(2).map(|pair| rushlight_base::Complex128::new(pair[0], pair[1]));
+        let pairs = list::collect(pairs)?;
         Tensor::from_slice(&pairs, &sizes)?
     } else {
         Tensor::from_slice(numbers, &sizes)?

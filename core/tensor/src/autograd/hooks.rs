@@ -1,16 +1,16 @@
-//! What a hook is removed by, whatever became meanwhile of the tensor or the node that it was registered on.
+//! Handles for removing hooks. They stay valid if their tensor or node is freed.
 
 use super::meta::{HookId, Landing};
 use super::node::Node;
 use std::sync::Weak;
 
-/// A registered hook. It keeps nothing alive: neither the hook, nor what it was registered on.
+/// A registered hook. It keeps nothing alive: neither the hook, nor its tensor or node.
 pub struct Registered {
     id: HookId,
     place: Place,
 }
 
-/// Where hooks are kept.
+/// The owner of hooks.
 pub(super) enum Place {
     Node(Weak<Node>),
     Leaf(Weak<Landing>),
@@ -21,12 +21,12 @@ impl Registered {
         Registered { id, place }
     }
 
-    /// The name of the hook, for removing it through what it was registered on.
+    /// The id of the hook, for removing it through its tensor or node.
     pub fn id(&self) -> HookId {
         self.id
     }
 
-    /// Remove the hook; false if it is gone already.
+    /// Removes the hook; false if it no longer exists.
     pub fn remove(&self) -> bool {
         match &self.place {
             Place::Node(node) => node.upgrade().is_some_and(|node| node.remove_hook(self.id.0)),

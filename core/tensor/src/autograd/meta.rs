@@ -1,4 +1,4 @@
-//! What autograd knows of a tensor, and the tensor's methods that ask for it.
+//! The autograd metadata of a tensor, and the tensor's methods that use it.
 
 use super::accumulate::Accumulate;
 use super::hooks::{Place, Registered};
@@ -14,20 +14,20 @@ use rushlight_base::{MemoryFormat, Result, bail, ensure, format_sizes};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Sees the gradient of a tensor on its way, if one arrived, and may put another one in its place.
+/// Receives the gradient of a tensor, if it is defined, and may replace it.
 pub type TensorHook = Arc<dyn Fn(Option<&Tensor>) -> Result<Option<Tensor>> + Send + Sync>;
 
-/// Names a hook, for removing it.
+/// Receives a leaf whose `grad` was just changed by backward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookId(pub u64);
 
 const REQUIRES_GRAD: u8 = 1;
 const HAS_HISTORY: u8 = 2;
 
-/// What made a tensor, and whether its gradient was asked for. Every tensor has one, because every recorded call makes
-/// or looks at some.
+/// History of a tensor: its node, and whether it requires a gradient. Every tensor has one, because every recorded call
+/// creates or reads some.
 pub(crate) struct History {
-    /// Copies of the answers to the common questions: they need no lock.
+    /// Copies of the common flags: reading them needs no lock.
     flags: AtomicU8,
     made_by: SpinLock<Option<Edge>>,
 }
@@ -37,7 +37,7 @@ impl History {
         History { flags: AtomicU8::new(0), made_by: SpinLock::new(None) }
     }
 
-    /// [`Tensor::set_history`] of a tensor that nobody else has.
+    /// [`Tensor::set_history`] of a tensor without another owner.
     #[inline]
     fn set(&mut self, edge: Edge) {
         *self.flags.get_mut() = HAS_HISTORY;
@@ -63,10 +63,10 @@ impl Drop for History {
     }
 }
 
-/// The rest of the autograd metadata of a tensor: made for leaves that a graph has met, tracked views, and hooks.
+/// The other autograd metadata of a tensor: created for leaves that are part of a graph, tracked views, and hooks.
 #[derive(Default)]
 pub struct AutogradMeta {
-    /// The node at which gradients of this leaf end, once a graph has asked for it.
+    /// The accumulator node of this leaf, once a graph has requested it.
     accumulator: SpinLock<Option<Arc<Node>>>,
     /// The hook that keeps the gradient of a tensor that is no leaf, or 0.
     retain_hook: AtomicU64,
@@ -74,8 +74,8 @@ pub struct AutogradMeta {
     view: OnceLock<ViewInfo>,
 }
 
-/// Where a gradient adds up. The tensor shares it with its accumulator node, so that neither has to own the other:
-/// hooks of a leaf run even if the graph is all that is left of it.
+/// The accumulated gradient. The tensor shares it with its accumulator node, so that neither has to own the other:
+/// hooks of a leaf run even if only the graph is left of it.
 #[derive(Default)]
 pub(super) struct Landing {
     grad: Mutex<Option<Tensor>>,
@@ -95,7 +95,7 @@ impl Landing {
         self.lock_hooks().iter().map(|(_, hook)| hook.clone()).collect()
     }
 
-    /// The hooks that run when a gradient has landed.
+    /// The hooks that run after a gradient was accumulated.
     pub(super) fn hooks_after(&self) -> Vec<LandedHook> {
         self.lock_after().iter().map(|(_, hook)| hook.clone()).collect()
     }
@@ -112,15 +112,15 @@ impl Landing {
         self.grad.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remove a hook of either kind; false if there is none with this id.
+    /// Removes a hook of either kind; false if there is none with this id.
     pub(super) fn remove_hook(&self, id: u64) -> bool {
-        // A hook owns what its maker gave it: dropped without the lock.
+        // A hook owns values of its creator: it is dropped without the lock.
         let hook = take_out(&mut self.lock_hooks(), |(other, _)| *other == id);
         let landed = take_out(&mut self.lock_after(), |(other, _)| *other == id);
         hook.is_some() || landed.is_some()
     }
 
-    /// Change the gradient under the lock, so that concurrent backward passes do not lose any.
+    /// Modifies the gradient under the lock, so that concurrent backward passes do not lose any.
     pub(super) fn update(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
         let mut slot = self.lock_grad();
         let before = slot.take();
@@ -158,7 +158,7 @@ impl AutogradMeta {
 }
 
 impl Exclusive<'_> {
-    /// From now on this tensor is the result of `edge`.
+    /// Makes this tensor the result of `edge`.
     #[inline]
     pub(super) fn set_history(&mut self, edge: Edge) {
         let imp = self.imp();
@@ -168,7 +168,7 @@ impl Exclusive<'_> {
 }
 
 impl Tensor {
-    /// Does backward bring a gradient to this tensor (or through it)?
+    /// Whether the tensor requires a gradient.
     #[inline]
     pub fn requires_grad(&self) -> bool {
         self.keys().intersects(KeySet::AUTOGRAD)
@@ -180,12 +180,12 @@ impl Tensor {
         self.autograd_meta().and_then(AutogradMeta::view).is_some_and(|view| view.base.requires_grad())
     }
 
-    /// The node and output that made this tensor, as it was last set.
+    /// The node and output that computed this tensor, as last set.
     pub(super) fn stored_history(&self) -> Option<Edge> {
         if self.history().has(HAS_HISTORY) { self.history().made_by.lock().clone() } else { None }
     }
 
-    /// From now on this tensor is the result of `edge`, and no leaf; or it is a leaf.
+    /// Makes this tensor the result of `edge`, a non-leaf; with `None` it becomes a leaf.
     pub(super) fn set_history(&self, edge: Option<Edge>) {
         let history = self.history();
         let flags = if edge.is_some() { HAS_HISTORY } else { 0 };
@@ -203,12 +203,13 @@ impl Tensor {
         }
     }
 
-    /// Is this tensor made by the user (or without recording), so that gradients accumulate in its `grad`?
+    /// Whether this tensor is a leaf: created by the user (or without recording), so that gradients accumulate in its
+    /// `grad`.
     pub fn is_leaf(&self) -> bool {
         !self.history().has(HAS_HISTORY)
     }
 
-    /// Ask for a gradient, or stop asking. Only leaves of floating or complex dtype can be asked.
+    /// Sets whether the tensor requires a gradient. Only leaves of floating or complex dtype may.
     pub fn set_requires_grad(&self, requires_grad: bool) -> Result<()> {
         ensure!(
             !requires_grad || self.dtype().is_differentiable(),
@@ -246,7 +247,7 @@ impl Tensor {
         self.autograd_meta()?.landing.get()?.lock_grad().clone()
     }
 
-    /// Put a gradient in place, or take it away. It must have the tensor's shape, dtype and device.
+    /// Sets or removes the gradient. It must have the tensor's shape, dtype and device.
     pub fn set_grad(&self, grad: Option<Tensor>) -> Result<()> {
         if let Some(grad) = &grad {
             self.check_grad(grad)?;
@@ -286,12 +287,12 @@ impl Tensor {
         Ok(())
     }
 
-    /// Change the gradient under its lock, so that concurrent backward passes do not lose any.
+    /// Modifies the gradient under its lock, so that concurrent backward passes do not lose any.
     pub(super) fn update_grad(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
         self.autograd_meta_or_new().landing().update(update)
     }
 
-    /// The node and output that made this tensor; `None` for a leaf. A view whose base was written in place
+    /// The node and output that computed this tensor; `None` for a leaf. A view whose base was modified in place
     /// meanwhile gets its new history here.
     pub fn grad_edge(&self) -> Option<Edge> {
         match self.autograd_meta().and_then(AutogradMeta::view) {
@@ -300,23 +301,23 @@ impl Tensor {
         }
     }
 
-    /// The node that made this tensor.
+    /// The node that computed this tensor.
     pub fn grad_fn(&self) -> Option<Arc<Node>> {
         self.grad_edge().map(|edge| edge.node)
     }
 
-    /// Which output of its node this tensor is.
+    /// The output index of this tensor in its node.
     pub fn output_nr(&self) -> u32 {
         self.grad_edge().map_or(0, |edge| edge.output)
     }
 
-    /// Where a gradient of this tensor goes: to the node that made it, or to its accumulator.
+    /// The destination of a gradient of this tensor: the node that computed it, or its accumulator.
     #[inline]
     pub fn gradient_edge(&self) -> Option<Edge> {
         if !self.requires_grad() {
             return None;
         }
-        // A view that nothing was recorded for may require a gradient because its base does: none ends in it.
+        // A view without a recorded history may require a gradient only because its base does: it has no accumulator.
         let ends_here = || self.history().has(REQUIRES_GRAD);
         self.grad_edge().or_else(|| ends_here().then(|| Edge { node: self.accumulator(), output: 0 }))
     }
@@ -326,18 +327,19 @@ impl Tensor {
         if let Some(node) = &*meta.accumulator.lock() {
             return node.clone();
         }
-        // Made without the lock; of several threads that do, the first one's stays.
+        // Created without the lock; if several threads create one, the first one's stays.
         let body = Accumulate::new(meta.landing().clone());
         let fresh = RecordedCall::of(Edges::new(), &[self]).leaf(body);
         meta.accumulator.lock().get_or_insert(fresh).clone()
     }
 
-    /// Is this a view whose base is known to autograd?
+    /// Whether this is a view whose base is tracked by autograd.
     pub fn is_view(&self) -> bool {
         self.autograd_meta().is_some_and(|meta| meta.view().is_some())
     }
 
-    /// Why this view cannot be written in place where calls are recorded; `None` for a tensor that is no view.
+    /// Returns the reason why this view cannot be modified in place while calls are recorded; `None` for a tensor that
+    /// is not a view.
     pub fn view_restriction(&self) -> Option<Restriction> {
         Some(self.autograd_meta()?.view()?.restriction())
     }
@@ -347,7 +349,7 @@ impl Tensor {
         Some(self.autograd_meta()?.view()?.base.clone())
     }
 
-    /// Let backward keep the gradient of a tensor that is no leaf.
+    /// Makes backward keep the gradient of a non-leaf tensor.
     pub fn retain_grad(&self) -> Result<()> {
         ensure!(self.requires_grad(), Runtime, "can't retain_grad on Tensor that has requires_grad=False");
         let Some(edge) = self.grad_edge() else { return Ok(()) };
@@ -371,7 +373,7 @@ impl Tensor {
         Ok(())
     }
 
-    /// The tensor was written and has another history than `before`: its gradient is kept where it is now.
+    /// The tensor was written and has another history than `before`: its gradient is retained at its new node.
     pub(super) fn move_retained_grad(&self, before: Option<&Edge>) -> Result<()> {
         let Some(meta) = self.autograd_meta() else { return Ok(()) };
         let id = meta.retain_hook.swap(0, Ordering::AcqRel);
@@ -384,12 +386,12 @@ impl Tensor {
         self.retain_grad()
     }
 
-    /// Does backward keep the gradient of this tensor although it is no leaf?
+    /// Whether backward keeps the gradient of this non-leaf tensor.
     pub fn retains_grad(&self) -> bool {
         !self.is_leaf() && self.autograd_meta().is_some_and(|meta| meta.retain_hook.load(Ordering::Acquire) != 0)
     }
 
-    /// Call `hook` with the gradient of this tensor during backward. What it returns takes its place.
+    /// Registers a hook that backward calls with the gradient of this tensor. Its return value replaces the gradient.
     pub fn register_hook(&self, hook: TensorHook) -> Result<Registered> {
         ensure!(self.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
         let id = unique_id();
@@ -407,7 +409,7 @@ impl Tensor {
         Ok(Registered::new(HookId(id), place))
     }
 
-    /// Call `hook` with this leaf whenever backward has changed its `grad`.
+    /// Registers a hook that is called with this leaf whenever backward has changed its `grad`.
     pub fn register_post_accumulate_grad_hook(&self, hook: PostAccumulateHook) -> Result<Registered> {
         ensure!(self.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
         ensure!(self.is_leaf(), Runtime, "post accumulate grad hooks cannot be registered on non-leaf tensors");
@@ -418,7 +420,7 @@ impl Tensor {
         Ok(Registered::new(HookId(id), Place::Leaf(Arc::downgrade(landing))))
     }
 
-    /// Remove a hook.
+    /// Removes a hook.
     pub fn remove_hook(&self, id: HookId) -> Result<()> {
         let landing = self.autograd_meta().and_then(|meta| meta.landing.get());
         if !landing.is_some_and(|landing| landing.remove_hook(id.0))
@@ -429,7 +431,7 @@ impl Tensor {
         Ok(())
     }
 
-    /// Cut this tensor off from its history, in place.
+    /// Detaches this tensor from its history, in place.
     pub fn detach_in_place(&self) -> Result<()> {
         ensure!(
             !self.is_view(),
@@ -442,7 +444,7 @@ impl Tensor {
         Ok(())
     }
 
-    /// From now on this tensor is a leaf without a gradient; a view stays one.
+    /// Makes this tensor a leaf without a gradient; a view stays a view.
     pub(super) fn forget_history(&self) {
         self.set_history(None);
         if !self.is_view() {

@@ -1,15 +1,16 @@
 //! Reverse-mode differentiation.
 //!
-//! A recorded operator leaves a [`Node`] behind: edges to the nodes of its inputs, and a body that turns the
-//! gradients of its outputs into those of its inputs. `engine` walks the nodes in dependency order; `accumulate`
-//! is what stands at the leaves; `view` keeps views and their bases honest when one of them is written in place.
-//! Derivatives are lines over [`Expr`] (`grad * other.conj()`), generated from the schema; what does not fit on a
-//! line is a function in `formulas`. Because they are made of operators, they can be differentiated again.
+//! A recorded operator creates a [`Node`]: edges to the nodes of its inputs, and a body that turns the gradients of its
+//! outputs into those of its inputs. `engine` runs the nodes in dependency order; `accumulate` handles the leaves;
+//! `view` keeps views and their bases consistent when one of them is modified in place. Derivatives are lines over
+//! [`Expr`] (`grad * other.conj()`), generated from the schema; longer ones are functions in `formulas`. Because they
+//! consist of operators, they can be differentiated again.
 
 mod accumulate;
 mod anomaly;
 mod api;
 mod custom;
+mod derivative;
 mod engine;
 pub mod expr;
 pub mod formulas;
@@ -27,6 +28,7 @@ mod view;
 
 pub use api::{backward, grad};
 pub use custom::{CustomFunction, CustomSaved, record_custom};
+pub(crate) use derivative::{derivative, kept, recorded, recorded_write};
 pub use expr::Expr;
 pub use gradcheck::{GradcheckOptions, gradcheck, gradgradcheck};
 pub use hooks::Registered;
@@ -38,8 +40,9 @@ pub use modes::{
 };
 pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta};
 pub use record::{
-    as_view, become_view, check_history, check_inference_write, check_inplace, check_no_derivative, check_out,
-    edges_of_write, mark_several, mark_unknown, rebase_history, record, record_result, recorded, should_record,
+    as_view, become_view, check_history, check_inference_write, check_inplace, edges_of_write, mark_several,
+    mark_unknown, rebase_history, record, record_result, recorded, recorded_write, rejected_out, rejected_write,
+    should_record,
 };
 pub use saved::Saved;
 pub use saved_hooks::{

@@ -1,4 +1,4 @@
-//! Thread-local modes: is anything recorded, and is the anomaly check on.
+//! Thread-local modes: whether calls are recorded, and whether anomaly mode is on.
 
 use super::saved_hooks::SavedHooks;
 use crate::keys::{KeySet, excluded, set_excluded};
@@ -13,52 +13,52 @@ thread_local! {
 static ANOMALY: AtomicBool = AtomicBool::new(false);
 static ANOMALY_NAN: AtomicBool = AtomicBool::new(true);
 
-/// Does this thread record operators for backward?
+/// Whether this thread records operators for backward.
 #[inline]
 pub fn is_grad_enabled() -> bool {
     GRAD_ENABLED.get()
 }
 
-/// Let this thread record operators for backward, or not.
+/// Sets whether this thread records operators for backward.
 pub fn set_grad_enabled(enabled: bool) {
     GRAD_ENABLED.set(enabled);
 }
 
-/// Is this thread in inference mode: nothing is recorded, and views are not tracked?
+/// Whether this thread is in inference mode: nothing is recorded, and views are not tracked.
 #[inline]
 pub fn is_inference_mode() -> bool {
     INFERENCE.get()
 }
 
-/// Enter or leave inference mode on this thread. It switches recording off; leaving switches it on.
+/// Enters or leaves inference mode on this thread. Entering disables recording, leaving enables it.
 pub fn set_inference_mode(enabled: bool) {
     INFERENCE.set(enabled);
     GRAD_ENABLED.set(!enabled);
-    // In inference mode its tensors are like any other.
+    // In inference mode, tensors created in it are not special.
     set_excluded(KeySet::INFERENCE, enabled);
 }
 
-/// Do nodes remember their forward call, so that what fails in backward can name it (in the whole process)?
+/// Whether nodes remember their forward call, so that errors in backward name it (in the whole process).
 pub fn is_anomaly_enabled() -> bool {
     ANOMALY.load(Ordering::Relaxed)
 }
 
-/// Let nodes remember their forward call, and name it where a derivative fails or gives NaN.
+/// Sets anomaly mode: nodes remember their forward call, which errors and NaN in derivatives name.
 pub fn set_anomaly_enabled(enabled: bool) {
     ANOMALY.store(enabled, Ordering::Relaxed);
 }
 
-/// Is NaN in a gradient a failure, where anomalies are looked for?
+/// Whether NaN in a gradient is an error in anomaly mode.
 pub fn is_anomaly_nan_checked() -> bool {
     ANOMALY_NAN.load(Ordering::Relaxed)
 }
 
-/// Let NaN in a gradient be a failure (the default), or not, where anomalies are looked for.
+/// Sets whether NaN in a gradient is an error in anomaly mode (default true).
 pub fn set_anomaly_nan_checked(checked: bool) {
     ANOMALY_NAN.store(checked, Ordering::Relaxed);
 }
 
-/// The modes of a thread, for another one that works in its place.
+/// The modes of a thread, for another one that works on its behalf.
 pub(super) struct Modes {
     grad_enabled: bool,
     inference: bool,
@@ -77,7 +77,7 @@ impl Modes {
         }
     }
 
-    /// Put them in force on this thread, which is new, while the result lives.
+    /// Activates them on this thread, which is new, while the result lives.
     pub(super) fn put_in_force(self) -> impl Drop {
         set_excluded(self.excluded, true);
         INFERENCE.set(self.inference);
@@ -86,16 +86,16 @@ impl Modes {
     }
 }
 
-/// While it lives, recording is on or off for this thread.
+/// Enables or disables recording on this thread while it lives.
 #[must_use = "the mode changes back when the guard is dropped"]
 pub struct GradModeGuard {
     before: bool,
-    /// A guard belongs to its thread.
+    /// Not `Send`: a guard belongs to its thread.
     _not_send: std::marker::PhantomData<*mut ()>,
 }
 
 impl GradModeGuard {
-    /// Switch recording on or off until the guard is dropped.
+    /// Enables or disables recording until the guard is dropped.
     pub fn new(enabled: bool) -> GradModeGuard {
         let before = is_grad_enabled();
         set_grad_enabled(enabled);
@@ -109,7 +109,7 @@ impl Drop for GradModeGuard {
     }
 }
 
-/// While it lives, this thread is in inference mode.
+/// Keeps this thread in inference mode, or out of it, while it lives.
 #[must_use = "the mode changes back when the guard is dropped"]
 pub struct InferenceModeGuard {
     before: (bool, bool),
@@ -117,7 +117,7 @@ pub struct InferenceModeGuard {
 }
 
 impl InferenceModeGuard {
-    /// Switch inference mode on or off until the guard is dropped.
+    /// Enters or leaves inference mode until the guard is dropped.
     pub fn new(enabled: bool) -> InferenceModeGuard {
         let before = (is_inference_mode(), is_grad_enabled());
         set_inference_mode(enabled);

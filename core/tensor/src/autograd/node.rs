@@ -1,4 +1,4 @@
-//! Nodes of the recorded graph, and what a derivative sees of the graph while it runs.
+//! Nodes of the recorded graph, and the interface of derivatives to the graph while they run.
 
 use super::anomaly::Origin;
 use super::expr::Expr;
@@ -10,7 +10,7 @@ use crate::dense::Dense;
 use crate::once::OnceBox;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, smallvec};
+use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, list, smallvec};
 use std::cell::Cell;
 use std::mem::take;
 use std::ops::Range;
@@ -22,18 +22,18 @@ pub trait Backward: Send + Sync {
     /// PyTorch's name of it: `MulBackward0`.
     fn name(&self) -> &str;
 
-    /// Does it hold tensors? If not, the node may run backward again without having been told to keep them.
+    /// Whether it holds tensors. If not, the node may run backward again without `retain_graph`.
     fn saves(&self) -> bool;
 
     /// Puts the gradients of the inputs, computed from those of the outputs, into `gradients`: one slot per edge.
     fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()>;
 
-    /// Does it run even if no gradient reached any output?
+    /// Whether it runs even if no gradient reached any output.
     fn runs_without_gradients(&self) -> bool {
         false
     }
 
-    /// Hooks on the tensor at the end: a leaf's, which stay with the leaf.
+    /// Hooks on the tensor at the end of the graph: those of a leaf stay with it.
     fn leaf_hooks(&self) -> Vec<TensorHook> {
         Vec::new()
     }
@@ -44,27 +44,32 @@ pub type Node = NodeOf<dyn Body>;
 
 /// A node and its body in one allocation.
 pub struct NodeOf<B: ?Sized> {
+    head: Head,
+    body: B,
+}
+
+/// What all nodes have.
+struct Head {
     sequence: u64,
     next: NextEdges,
     outputs: SmallVec<[TensorMeta; 1]>,
     hooks: OnceBox<Mutex<Hooks>>,
-    /// In anomaly mode: what the forward call was.
+    /// In anomaly mode: the forward call.
     origin: OnceBox<Arc<Origin>>,
-    body: B,
 }
 
 /// The derivative in a node.
 pub trait Body: Send + Sync {
-    /// PyTorch's name of it.
-    fn name(&self) -> String;
+    /// Calls `read` with PyTorch's name of it.
+    fn with_name(&self, read: &mut dyn FnMut(&str));
 
-    /// As [`Backward::backward`].
+    /// Like [`Backward::backward`].
     fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()>;
 
-    /// Drop what was saved for backward.
+    /// Drops the saved tensors.
     fn release(&self);
 
-    /// As [`Backward::runs_without_gradients`].
+    /// Like [`Backward::runs_without_gradients`].
     fn runs_without_gradients(&self) -> bool {
         false
     }
@@ -79,8 +84,8 @@ pub trait Body: Send + Sync {
 struct Lasting<B>(B);
 
 impl<B: Backward> Body for Lasting<B> {
-    fn name(&self) -> String {
-        self.0.name().to_owned()
+    fn with_name(&self, read: &mut dyn FnMut(&str)) {
+        read(self.0.name());
     }
 
     #[inline]
@@ -110,10 +115,10 @@ impl Releasable {
 }
 
 impl Body for Releasable {
-    fn name(&self) -> String {
+    fn with_name(&self, read: &mut dyn FnMut(&str)) {
         match self.body() {
-            Some(body) => body.name().to_owned(),
-            None => self.freed_name.get().map(|name| name.to_string()).unwrap_or_default(),
+            Some(body) => read(body.name()),
+            None => read(self.freed_name.get().map_or("", |name| name)),
         }
     }
 
@@ -131,16 +136,16 @@ impl Body for Releasable {
         if let Some(body) = &body {
             self.freed_name.get_or_init(|| body.name().into());
         }
-        // Saved tensors may own more of the graph: not under the lock.
+        // Saved tensors may own more of the graph: they are dropped without the lock.
         drop(slot);
         drop(body);
     }
 }
 
-/// Sees the gradients that a node is about to take, and may put others in their place.
+/// Receives the incoming gradients of a node, and may replace them.
 pub type NodePreHook = Arc<dyn Fn(&[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> + Send + Sync>;
 
-/// Sees the gradients that a node gave (first) and those it took (second), and may put others in the place of the first.
+/// Receives the computed gradients of a node (first) and its incoming ones (second), and may replace the first.
 pub type NodeHook =
     Arc<dyn Fn(&[Option<Tensor>], &[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> + Send + Sync>;
 
@@ -160,7 +165,7 @@ pub(super) struct OutputHook {
     pub call: TensorHook,
 }
 
-/// Shape, dtype and device of a tensor: what remains when its values are not needed.
+/// Shape, dtype and device of a tensor, for derivatives that do not need its values.
 #[derive(Clone, Debug)]
 pub struct TensorMeta {
     sizes: DimVec,
@@ -169,13 +174,13 @@ pub struct TensorMeta {
 }
 
 impl TensorMeta {
-    /// What is known of `tensor` without its values.
+    /// The metadata of `tensor`.
     pub fn of(tensor: &Tensor) -> TensorMeta {
         let (sizes, dtype, device) = tensor.shape_and_kind();
         TensorMeta { sizes, dtype, device }
     }
 
-    /// What remains of a body without its values.
+    /// The metadata of a body.
     #[inline]
     pub(super) fn of_body(dense: &Dense) -> TensorMeta {
         TensorMeta { sizes: copy_dims(&dense.geometry.sizes), dtype: dense.dtype, device: dense.device }
@@ -191,7 +196,7 @@ impl TensorMeta {
         self.dtype
     }
 
-    /// Where it lives.
+    /// The device of the tensor.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -212,12 +217,12 @@ impl TensorMeta {
     }
 }
 
-/// Where a gradient goes: one output of a node.
+/// The destination of a gradient: one output of a node.
 #[derive(Clone)]
 pub struct Edge {
-    /// The node that made the tensor, or accumulates its gradient.
+    /// The node that computed the tensor, or accumulates its gradient.
     pub node: Arc<Node>,
-    /// Which of the node's outputs the tensor is.
+    /// The output index of the tensor in its node.
     pub output: u32,
 }
 
@@ -226,19 +231,19 @@ pub struct Edge {
 pub struct Edges(pub(super) SmallVec<[Option<Edge>; 2]>);
 
 impl Edges {
-    /// No argument yet.
+    /// Without an argument.
     #[inline]
     pub fn new() -> Edges {
         Edges::default()
     }
 
-    /// One argument after the other.
+    /// Adds one argument after the other.
     #[inline(never)]
     pub fn of(tensors: &[&Tensor]) -> Edges {
         Edges(tensors.iter().map(|tensor| tensor.gradient_edge()).collect())
     }
 
-    /// And one argument more.
+    /// Adds an argument.
     #[inline(never)]
     #[must_use]
     pub fn with(mut self, tensor: &Tensor) -> Edges {
@@ -246,7 +251,7 @@ impl Edges {
         self
     }
 
-    /// And one optional argument.
+    /// Adds an optional argument.
     #[inline(never)]
     #[must_use]
     pub fn with_option(mut self, tensor: Option<&Tensor>) -> Edges {
@@ -254,7 +259,7 @@ impl Edges {
         self
     }
 
-    /// And a slot for each element of a list argument.
+    /// Adds a slot for each element of a list argument.
     #[inline(never)]
     #[must_use]
     pub fn with_list(mut self, tensors: &[&Tensor]) -> Edges {
@@ -262,23 +267,23 @@ impl Edges {
         self
     }
 
-    /// Is the gradient of slot `index` needed?
+    /// Whether the gradient of slot `index` is needed.
     #[inline]
     pub fn needs(&self, index: usize) -> bool {
         self.0.get(index).is_some_and(Option::is_some)
     }
 
-    /// Is the gradient of any of these slots needed?
+    /// Whether the gradient of any of these slots is needed.
     pub fn needs_any(&self, mut range: Range<usize>) -> bool {
         range.any(|index| self.needs(index))
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Is there no slot?
+    /// Whether there is no slot.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -288,14 +293,14 @@ thread_local! {
     static SEQUENCE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Leaves come before everything else that is ready.
+/// Leaves run before all other ready nodes.
 pub(super) const LEAF_SEQUENCE: u64 = u64::MAX;
 
 fn next_sequence() -> u64 {
     SEQUENCE.replace(SEQUENCE.get() + 1)
 }
 
-/// A call that is being recorded: what its node knows beside the derivative.
+/// A call that is being recorded: the data of its node besides the derivative.
 pub(super) struct RecordedCall {
     pub edges: Edges,
     outputs: SmallVec<[TensorMeta; 1]>,
@@ -308,7 +313,7 @@ impl RecordedCall {
         RecordedCall { edges, outputs: outputs.iter().map(|output| TensorMeta::of(output)).collect() }
     }
 
-    /// A call with one output that nobody else may have seen yet.
+    /// A call with one output that has no other owner yet.
     pub fn of_result(edges: Edges, result: &mut Tensor) -> RecordedCall {
         let meta = match result.exclusive() {
             Some(fresh) => TensorMeta::of_body(fresh.body()),
@@ -317,7 +322,7 @@ impl RecordedCall {
         RecordedCall { edges, outputs: SmallVec::from_buf([meta]) }
     }
 
-    /// Its node. To be called once: edges and outputs move into the node.
+    /// Creates the node. Call it once: edges and outputs move into the node.
     #[inline]
     pub fn node(&mut self, body: impl Backward + 'static) -> Arc<Node> {
         if body.saves() { self.releasable(Arc::new(body)) } else { self.node_of(Lasting(body), next_sequence()) }
@@ -335,14 +340,39 @@ impl RecordedCall {
     }
 
     #[inline]
-    fn node_of(&mut self, body: impl Body + 'static, sequence: u64) -> Arc<Node> {
+    fn node_of<B: Body + 'static>(&mut self, body: B, sequence: u64) -> Arc<Node> {
+        let node = Arc::<NodeOf<B>>::new_uninit();
+        let place = Arc::as_ptr(&node).cast::<NodeOf<B>>().cast_mut();
+        // SAFETY: `place` points to the node, which has no other owner yet. Both of its fields are written before it counts as
+        // initialized; should the first write panic, the memory is freed as the uninitialized memory that it is.
+        unsafe {
+            self.write_head(&raw mut (*place).head, sequence);
+            (&raw mut (*place).body).write(body);
+            node.assume_init()
+        }
+    }
+
+    /// Writes the head of its node, in a function of its own: there are hundreds of types of nodes.
+    ///
+    /// # Safety
+    /// `place` is valid for writing.
+    #[inline(never)]
+    unsafe fn write_head(&mut self, place: *mut Head, sequence: u64) {
         let next = NextEdges(take(&mut self.edges).0);
         let (outputs, hooks, origin) = (take(&mut self.outputs), OnceBox::new(), OnceBox::new());
-        let node: Arc<Node> = Arc::new(NodeOf { sequence, next, outputs, hooks, origin, body });
+        let head = Head { sequence, next, outputs, hooks, origin };
         if is_anomaly_enabled() {
-            node.remember_origin();
+            head.remember_origin();
         }
-        node
+        // SAFETY: this function's own contract.
+        unsafe { place.write(head) }
+    }
+}
+
+impl Head {
+    #[cold]
+    fn remember_origin(&self) {
+        let _ = self.origin.set(Origin::of(self.sequence, &self.next.0, &self.outputs));
     }
 }
 
@@ -352,34 +382,31 @@ impl Node {
         RecordedCall::of(edges, &[output]).node(body)
     }
 
-    #[cold]
-    fn remember_origin(&self) {
-        let _ = self.origin.set(Origin::of(self.sequence, &self.next.0, &self.outputs));
-    }
-
-    /// Which forward call the node was recorded by, if that was in anomaly mode.
+    /// The forward call that recorded the node, if anomaly mode was on.
     pub fn origin(&self) -> Option<&Arc<Origin>> {
-        self.origin.get()
+        self.head.origin.get()
     }
 
     /// PyTorch's name of the derivative: `MulBackward0`.
     pub fn name(&self) -> String {
-        self.body.name()
+        let mut name = String::new();
+        self.body.with_name(&mut |text| name.push_str(text));
+        name
     }
 
     /// Later calls of a thread have larger numbers.
     pub fn sequence(&self) -> u64 {
-        self.sequence
+        self.head.sequence
     }
 
-    /// Where the gradients of the inputs go.
+    /// The destinations of the gradients of the inputs.
     pub fn next_edges(&self) -> &[Option<Edge>] {
-        &self.next.0
+        &self.head.next.0
     }
 
-    /// What the outputs of the recorded call look like.
+    /// The metadata of the outputs of the recorded call.
     pub fn outputs(&self) -> &[TensorMeta] {
-        &self.outputs
+        &self.head.outputs
     }
 
     pub(super) fn body(&self) -> &dyn Body {
@@ -387,37 +414,40 @@ impl Node {
     }
 
     fn change_hooks<R>(&self, change: impl FnOnce(&mut Hooks) -> R) -> R {
-        change(&mut self.hooks.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.head.hooks.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn copy_hooks<R: Default>(&self, copy: impl FnOnce(&Hooks) -> R) -> R {
-        self.hooks.get().map_or_else(R::default, |hooks| copy(&hooks.lock().unwrap_or_else(PoisonError::into_inner)))
+        self.head
+            .hooks
+            .get()
+            .map_or_else(R::default, |hooks| copy(&hooks.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     pub(super) fn add_hook(&self, hook: OutputHook) {
         self.change_hooks(|hooks| hooks.outputs.push(hook));
     }
 
-    /// Call `hook` before the node runs, after the hooks of its tensors.
+    /// Registers a hook that is called before the node runs, after the hooks of its tensors.
     pub fn register_prehook(self: &Arc<Node>, hook: NodePreHook) -> Registered {
         let id = unique_id();
         self.change_hooks(|hooks| hooks.before.push((id, hook)));
         Registered::new(HookId(id), Place::Node(Arc::downgrade(self)))
     }
 
-    /// Call `hook` after the node ran.
+    /// Registers a hook that is called after the node ran.
     pub fn register_hook(self: &Arc<Node>, hook: NodeHook) -> Registered {
         let id = unique_id();
         self.change_hooks(|hooks| hooks.after.push((id, hook)));
         Registered::new(HookId(id), Place::Node(Arc::downgrade(self)))
     }
 
-    /// Remove a hook of any kind; false if there is none with this id.
+    /// Removes a hook of any kind; false if there is none with this id.
     pub fn remove_hook(&self, id: u64) -> bool {
-        if self.hooks.get().is_none() {
+        if self.head.hooks.get().is_none() {
             return false;
         }
-        // A hook owns what its maker gave it: dropped without the lock.
+        // A hook owns values of its creator: it is dropped without the lock.
         let removed = self.change_hooks(|hooks| {
             let output = take_out(&mut hooks.outputs, |hook| hook.id == id);
             let before = take_out(&mut hooks.before, |(other, _)| *other == id);
@@ -434,7 +464,7 @@ impl Node {
         self.copy_hooks(|hooks| hooks.after.iter().map(|(_, hook)| hook.clone()).collect())
     }
 
-    /// The hooks on an output, in the order in which they are to be called.
+    /// The hooks on an output, in the order in which they are called.
     pub(super) fn hooks_of(&self, output: u32) -> Vec<TensorHook> {
         self.copy_hooks(|hooks| {
             let of = |last: bool| {
@@ -470,19 +500,19 @@ impl Drop for NextEdges {
     }
 }
 
-/// Nodes whose references are given up after the drop that is under way.
+/// Nodes that are dropped after the current drop.
 type Waiting = SmallVec<[Arc<Node>; 8]>;
 
 thread_local! {
-    /// The list of the outermost drop that is under way on this thread, or null.
+    /// The list of the outermost running drop on this thread, or null.
     static DROPPING: Cell<*mut Waiting> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// Give up a reference to a node: at once where that cannot recurse, else after the drop that is under way.
+/// Drops a reference to a node: at once if that cannot recurse, else after the current drop.
 #[inline]
 pub(super) fn drop_later(node: Arc<Node>) {
-    // Nothing hangs on the node of a leaf.
-    if !node.next.0.is_empty() {
+    // The node of a leaf has no edges.
+    if !node.head.next.0.is_empty() {
         drop_in_turn(node);
     }
 }
@@ -499,15 +529,15 @@ fn drop_in_turn(node: Arc<Node>) {
     DROPPING.set(&raw mut waiting);
     drop(node);
     loop {
-        // SAFETY: `waiting` is alive; all access while the pointer is set goes through the pointer, and no
-        // reference is held across the drop of the node.
+        // SAFETY: `waiting` outlives the loop; while the pointer is set, all accesses go through it, and no reference
+        // is held across the drop of the node.
         let Some(node) = (unsafe { (*DROPPING.get()).pop() }) else { break };
         drop(node);
     }
     DROPPING.set(std::ptr::null_mut());
 }
 
-/// What a derivative sees while it runs: the gradients of the outputs, and which results are needed.
+/// The arguments of a derivative: the gradients of the outputs, and which results are needed.
 pub struct BackwardCall<'a> {
     pub(super) node: &'a Arc<Node>,
     pub(super) grads: &'a [Option<Expr>],
@@ -526,27 +556,27 @@ impl BackwardCall<'_> {
         if let Some(grad) = self.grad(output) {
             return Ok(grad.clone());
         }
-        let Some(meta) = self.node.outputs.get(output) else { bail!(Internal, "no output {output}") };
+        let Some(meta) = self.node.head.outputs.get(output) else { bail!(Internal, "no output {output}") };
         Ok(Expr::from(crate::ops::zeros(meta.sizes(), meta.options())?))
     }
 
-    /// How many gradients there are: one for each output of the recorded call.
+    /// Number of gradients: one for each output of the recorded call.
     pub fn outputs(&self) -> usize {
-        self.node.outputs.len()
+        self.node.head.outputs.len()
     }
 
-    /// Is the gradient of slot `index` needed?
+    /// Whether the gradient of slot `index` is needed.
     #[inline(never)]
     pub fn needs(&self, index: usize) -> bool {
         self.needs.get(index).copied().unwrap_or(false)
     }
 
-    /// Is the gradient of any of these slots needed?
+    /// Whether the gradient of any of these slots is needed.
     pub fn needs_any(&self, mut range: Range<usize>) -> bool {
         range.any(|index| self.needs(index))
     }
 
-    /// The saved tensor. An error if it was written to since.
+    /// The saved tensor. An error if it was modified in place since.
     #[inline(never)]
     pub fn unpack(&self, saved: &Saved) -> Result<Expr> {
         match self.unpack_option(saved)? {
@@ -560,14 +590,15 @@ impl BackwardCall<'_> {
         Ok(saved.unpack(Some(self.node))?.map(Expr::from))
     }
 
-    /// The saved tensors of a list that may miss some.
+    /// The saved tensors of a list in which some may be missing.
     pub fn unpack_list(&self, saved: &[Saved]) -> Result<Vec<Option<Expr>>> {
         saved.iter().map(|saved| self.unpack_option(saved)).collect()
     }
 
-    /// The gradients that the derivative gives for this.
+    /// Calls the derivative with these gradients, and returns those of the inputs.
     pub(super) fn run(&self) -> Result<Gradients> {
-        let mut gradients = Gradients(smallvec![None; self.node.next.0.len()]);
+        list::check_memory(self.node.head.next.0.len())?;
+        let mut gradients = Gradients(smallvec![None; self.node.head.next.0.len()]);
         self.node.body.backward(self, &mut gradients)?;
         Ok(gradients)
     }
@@ -577,7 +608,7 @@ impl BackwardCall<'_> {
 pub struct Gradients(pub(super) SmallVec<[Option<Tensor>; 2]>);
 
 impl Gradients {
-    /// Put a gradient into a slot.
+    /// Stores a gradient in a slot.
     #[inline]
     pub fn set(&mut self, index: usize, grad: impl Into<Expr>) -> Result<()> {
         self.set_expr(index, grad.into())
@@ -588,12 +619,12 @@ impl Gradients {
         self.put(index, Some(grad.into_tensor()?))
     }
 
-    /// Put gradients into the slots from `start` on.
+    /// Stores gradients in the slots from `start` on.
     pub fn set_list(&mut self, start: usize, grads: impl IntoIterator<Item = impl Into<Expr>>) -> Result<()> {
         grads.into_iter().enumerate().try_for_each(|(offset, grad)| self.set(start + offset, grad))
     }
 
-    /// Put those gradients that there are into the slots from `start` on.
+    /// Stores the existing gradients in the slots from `start` on.
     pub fn set_some<const N: usize>(&mut self, start: usize, grads: [Option<Expr>; N]) -> Result<()> {
         for (offset, grad) in grads.into_iter().enumerate() {
             if let Some(grad) = grad {
@@ -603,7 +634,7 @@ impl Gradients {
         Ok(())
     }
 
-    /// Put a gradient, or none, into a slot.
+    /// Stores a gradient, or none, in a slot.
     pub fn put(&mut self, index: usize, grad: Option<Tensor>) -> Result<()> {
         match self.0.get_mut(index) {
             Some(slot) => {
@@ -615,7 +646,7 @@ impl Gradients {
     }
 }
 
-/// Take the first element that is meant out of a list.
+/// Takes the first selected element out of a list.
 pub(super) fn take_out<T>(list: &mut Vec<T>, is: impl Fn(&T) -> bool) -> Option<T> {
     list.iter().position(is).map(|position| list.remove(position))
 }

@@ -1,4 +1,4 @@
-//! What generated code calls to record an operator, and the rules of in-place writes.
+//! Functions that generated code calls to record an operator, and the rules of in-place writes.
 
 use super::meta::AutogradMeta;
 use super::modes::{is_grad_enabled, is_inference_mode};
@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 use rushlight_base::{Error, Result, bail, callee, ensure, err};
 use std::sync::Arc;
 
-/// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
+/// Whether a call with these inputs is recorded: recording is on, and one of them requires a gradient.
 #[inline]
 pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
     is_grad_enabled() && any_requires_grad(&mut inputs.into_iter())
@@ -18,7 +18,7 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
 #[inline(never)]
 fn any_requires_grad(inputs: &mut dyn Iterator<Item = &Tensor>) -> bool {
     for input in inputs {
-        // A call on tensors of inference mode alone is not recorded, whatever they ask for.
+        // A call whose tensors are all from inference mode is not recorded, even if they require gradients.
         if input.requires_grad() && !input.is_inference() {
             return true;
         }
@@ -26,8 +26,8 @@ fn any_requires_grad(inputs: &mut dyn Iterator<Item = &Tensor>) -> bool {
     false
 }
 
-/// The new result of a call with these inputs. If the call is recorded, it becomes the result of a node with the body
-/// that `body` makes.
+/// Creates the result of a call with these inputs. If the call is recorded, it becomes the result of a node with the
+/// body from `body`.
 #[inline]
 pub fn recorded<B: Backward + 'static>(
     result: Tensor,
@@ -39,7 +39,7 @@ pub fn recorded<B: Backward + 'static>(
 }
 
 callee! {
-    /// Makes the node of a call with this result.
+    /// Creates the node of a call with this result.
     struct MakeNode: fn(call: &mut RecordedCall, result: &Tensor) -> Result<Arc<Node>>;
 }
 
@@ -53,14 +53,41 @@ fn recorded_as(mut result: Tensor, inputs: &[&Tensor], mut node: MakeNode) -> Re
     Ok(result)
 }
 
-/// Make a new tensor the result of a node with this body: [`record`] without its locks.
+callee! {
+    /// Writes the target of an in-place form.
+    struct Write: fn() -> Result<()>;
+}
+
+/// Calls `write`, which writes `target` in place, in a call with these inputs. If the call is recorded, it is recorded by a node
+/// with the body from `body`, which saves tensors before they are written.
+#[inline]
+pub fn recorded_write<B: Backward + 'static>(
+    target: &Tensor,
+    inputs: &[&Tensor],
+    mut write: impl FnMut() -> Result<()>,
+    mut body: impl FnMut(&Edges) -> Result<B>,
+) -> Result<()> {
+    let mut node = |call: &mut RecordedCall, _: &Tensor| Ok(call.node(body(&call.edges)?));
+    recorded_write_as(target, inputs, Write::new(&mut write), MakeNode::new(&mut node))
+}
+
+#[inline(never)]
+fn recorded_write_as(target: &Tensor, inputs: &[&Tensor], mut write: Write, mut node: MakeNode) -> Result<()> {
+    let Some(edges) = edges_of_write(target, inputs)? else { return write.call() };
+    // The write changes neither shape nor dtype of the target.
+    let node = node.call(&mut RecordedCall::of(edges, &[target]), target)?;
+    write.call()?;
+    rebase_to(target, node)
+}
+
+/// Makes a new tensor the result of a node with this body: [`record`] without its locks.
 #[inline]
 pub fn record_result(result: &mut Tensor, edges: Edges, body: impl Backward + 'static) {
     let node = RecordedCall::of_result(edges, result).node(body);
     set_history(result, node);
 }
 
-/// Make the new tensor `result` the result of `node`.
+/// Makes the new tensor `result` the result of `node`.
 #[inline(never)]
 fn set_history(result: &mut Tensor, node: Arc<Node>) {
     if !node.outputs()[0].dtype().is_differentiable() {
@@ -73,7 +100,7 @@ fn set_history(result: &mut Tensor, node: Arc<Node>) {
     }
 }
 
-/// Make `outputs` the results of a node with this body.
+/// Makes `outputs` the results of a node with this body.
 #[inline]
 pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
     set_histories(outputs, RecordedCall::of(edges, outputs).node(body));
@@ -88,7 +115,7 @@ fn set_histories(outputs: &[&Tensor], node: Arc<Node>) {
     }
 }
 
-/// Make `output` a tracked view of `base`, unless this thread is in inference mode.
+/// Makes `output` a tracked view of `base`, unless this thread is in inference mode.
 pub fn as_view(base: &Tensor, output: Tensor) -> Result<Tensor> {
     if base.is_inference() {
         output.add_keys(KeySet::INFERENCE);
@@ -98,24 +125,25 @@ pub fn as_view(base: &Tensor, output: Tensor) -> Result<Tensor> {
     Ok(output)
 }
 
-/// `view` is the result of an operator that has no derivative: neither it nor its base can be written and followed.
+/// Marks `view` as the result of an operator that has no derivative: in-place writes to it or its base cannot be
+/// tracked.
 pub fn mark_unknown(view: &Tensor, operator: &str) {
     if let Some(view) = view.autograd_meta().and_then(AutogradMeta::view) {
         let _ = view.of_unknown.set(operator.to_owned());
     }
 }
 
-/// These views are the outputs of one operator, whose node PyTorch calls `node`: they cannot be written in place.
+/// Marks views as outputs of one operator, whose node PyTorch calls `node`: they cannot be modified in place.
 pub fn mark_several(views: &[Tensor], node: &'static str) {
     for (index, view) in views.iter().enumerate() {
         if let Some(view) = view.autograd_meta().and_then(AutogradMeta::view) {
-            // A view of a view that is marked keeps its own mark.
+            // A marked view of a view keeps its own mark.
             let _ = view.of_several.set((node, index));
         }
     }
 }
 
-/// The edges of a call that writes `target` in place, if it is recorded. An error if it may not be written.
+/// The edges of a call that writes `target` in place, if it is recorded. An error if it must not be written.
 #[inline(never)]
 pub fn edges_of_write(target: &Tensor, inputs: &[&Tensor]) -> Result<Option<Edges>> {
     let recording = should_record(inputs.iter().copied());
@@ -123,7 +151,7 @@ pub fn edges_of_write(target: &Tensor, inputs: &[&Tensor]) -> Result<Option<Edge
     Ok(recording.then(|| Edges::of(inputs)))
 }
 
-/// A tensor made in inference mode can be written in that mode only.
+/// A tensor created in inference mode can be written in that mode only.
 pub fn check_inference_write(target: &Tensor) -> Result<()> {
     ensure!(
         !target.is_inference() || is_inference_mode(),
@@ -134,8 +162,8 @@ pub fn check_inference_write(target: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// May `target` be written in place? With recording on, a leaf that requires a gradient must not
-/// be written, nor a view of one.
+/// Checks that `target` may be written in place. With recording on, a leaf that requires a gradient must not be
+/// written, nor a view of one.
 pub fn check_inplace(target: &Tensor, recording: bool) -> Result<()> {
     check_inference_write(target)?;
     if !is_grad_enabled() {
@@ -158,7 +186,8 @@ pub fn check_inplace(target: &Tensor, recording: bool) -> Result<()> {
     Ok(())
 }
 
-/// Can the history of this tensor be known? Not that of a view which cannot be written, whose base was written since.
+/// Whether the history of this tensor is known. It is not for a view that cannot be written and whose base was written
+/// since.
 pub fn check_history(tensor: &Tensor) -> Result<()> {
     match tensor.autograd_meta().and_then(AutogradMeta::view) {
         Some(view) if view.is_stale(tensor) => {
@@ -168,8 +197,7 @@ pub fn check_history(tensor: &Tensor) -> Result<()> {
     }
 }
 
-/// Views that were made where nothing is recorded or by a function of the user's, and those of which there are several,
-/// cannot be written.
+/// Views that were created without recording or by a custom function, and one of several outputs, cannot be written.
 fn check_origin(target: &Tensor, view: &ViewInfo, what: &str) -> Result<()> {
     if let Some(operator) = view.of_unknown.get() {
         bail!(
@@ -219,14 +247,9 @@ fn check_origin(target: &Tensor, view: &ViewInfo, what: &str) -> Result<()> {
     }
 }
 
-/// out= forms do not record: refuse arguments that require a gradient.
-#[inline]
-pub fn check_out<'a>(operator: &str, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
-    if should_record(tensors) { Err(no_derivative_into_out(operator)) } else { Ok(()) }
-}
-
+/// The error of an out= form with an argument that requires a gradient: these forms are not recorded.
 #[cold]
-fn no_derivative_into_out(operator: &str) -> Error {
+pub fn rejected_out(operator: &str) -> Error {
     err!(
         Runtime,
         "{operator}(): functions with out=... arguments don't support automatic differentiation, but one of the \
@@ -234,21 +257,18 @@ fn no_derivative_into_out(operator: &str) -> Error {
     )
 }
 
-/// An operator that writes and has no derivative: refuse arguments that require a gradient.
-pub fn check_no_derivative<'a>(operator: &str, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
-    if should_record(tensors) {
-        bail!(NotImplemented, "the derivative for '{operator}' is not implemented.");
-    }
-    Ok(())
+/// The error of an operator that writes and has no derivative, with an argument that requires a gradient.
+#[cold]
+pub fn rejected_write(operator: &str) -> Error {
+    err!(NotImplemented, "the derivative for '{operator}' is not implemented.")
 }
 
-/// Let `tensor` be what `view` makes of it, with its history: what `t_` and its kin do. No element moves, so that the base of
-/// a view, and other views of it, stay as they are.
-pub fn become_view(tensor: &Tensor, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+/// Turns `tensor` into the result of `view`, with its history, as `t_` and similar operators do. The storage is
+/// unchanged, so the base of a view and other views of it are unaffected.
+pub fn become_view(tensor: &Tensor, view: impl Fn(&Tensor) -> Result<Tensor>) -> Result<()> {
     check_inplace(tensor, should_record([tensor]))?;
     let before = tensor.grad_edge();
-    let shown = view(tensor)?;
-    tensor.set_geometry(shown.dense()?.geometry.clone())?;
+    let shown = tensor.take_body_of(view)?;
     tensor.bump_version();
     match shown.stored_history() {
         Some(edge) => {
@@ -258,13 +278,13 @@ pub fn become_view(tensor: &Tensor, view: impl FnOnce(&Tensor) -> Result<Tensor>
             tensor.set_history(Some(edge));
             tensor.move_retained_grad(before.as_ref())?;
         }
-        // A leaf's gradient has another shape from now on.
+        // The gradient of a leaf has another shape from now on.
         None => tensor.autograd_meta().into_iter().for_each(AutogradMeta::forget_accumulator),
     }
     Ok(())
 }
 
-/// Make the in-place write that just happened to `target` part of its history, and of its base's if it is a view.
+/// Records the in-place write that just happened to `target` in its history, and in its base's if it is a view.
 #[inline]
 pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'static) -> Result<()> {
     rebase_to(target, RecordedCall::of(edges, &[target]).node(body))
@@ -281,7 +301,7 @@ fn rebase_to(target: &Tensor, node: Arc<Node>) -> Result<()> {
         Some(view) => {
             let base = view.base.clone();
             view::rebase_base(&base, target, node);
-            // The view itself is a view of what the base is now.
+            // The view itself becomes a view of the new base.
             view.renew(target);
         }
     }

@@ -1,20 +1,24 @@
-//! Backward passes within backward passes: a derivative or a hook may start one, in which another starts one.
+//! Re-entrant backward passes: a derivative or a hook may start another pass.
 
 use super::modes::Modes;
+use rushlight_base::thread::on_new_thread;
 use rushlight_base::{Result, err};
 use std::cell::Cell;
 use std::panic::resume_unwind;
-use std::thread;
 
-/// Passes within passes that one stack has room for, whatever the derivatives put there. PyTorch's number.
+/// Maximum number of nested passes on one stack, independent of the stack that derivatives use. PyTorch's number.
 const DEEPEST: usize = 60;
+
+/// Bytes of the stack of a new thread: enough for `DEEPEST` passes, whatever stack size the program sets for its own
+/// threads.
+const STACK: usize = 2 << 20;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Run a pass on this thread, or, deep within other passes, on a new one with a stack of its own, in the modes of this
-/// one, which waits for it.
+/// Runs a pass on this thread, or, when deeply nested, on a new thread with its own stack and the modes of this one,
+/// which waits for it.
 pub(super) fn run<R: Send>(pass: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     let depth = DEPTH.get();
     if depth < DEEPEST {
@@ -22,15 +26,13 @@ pub(super) fn run<R: Send>(pass: impl FnOnce() -> Result<R> + Send) -> Result<R>
         return pass();
     }
     let modes = Modes::here();
-    thread::scope(|scope| {
-        let on_its_own = move || {
-            let _modes = modes.put_in_force();
-            run(pass)
-        };
-        let thread = thread::Builder::new().name("rushlight-backward".into()).spawn_scoped(scope, on_its_own);
-        let thread = thread.map_err(|error| err!(OutOfMemory, "no thread for a backward pass: {error}"))?;
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
+    let on_its_own = move || {
+        let _modes = modes.put_in_force();
+        run(pass)
+    };
+    let ended = on_new_thread("rushlight-backward", STACK, on_its_own);
+    let ended = ended.map_err(|error| err!(OutOfMemory, "no thread for a backward pass: {error}"))?;
+    ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Counts a pass while it lives, also if the pass panics.

@@ -1,4 +1,5 @@
-//! Tensors that a derivative needs, with the version they had, or what hooks of the user packed them into.
+//! Saved tensors: tensors that a derivative needs, with the version they had, or the values into which the user's hooks
+//! packed them.
 
 use super::node::{Edge, Node};
 use super::saved_hooks::{self, PackedTensor};
@@ -13,15 +14,15 @@ pub struct Saved(Option<Inner>);
 
 struct Inner {
     kept: Kept,
-    /// For an output of the recorded call: which one. It is kept without its history, which would be a cycle,
-    /// and gets it back when it is unpacked.
+    /// For an output of the recorded call: its index. It is saved without its history, which would be a reference
+    /// cycle, and gets it back when it is unpacked.
     output: Option<u32>,
 }
 
 enum Kept {
     /// The tensor itself, and the version it had.
     Itself(Tensor, u32),
-    /// What the hooks made of it, and where the gradients of an input go.
+    /// The packed value, and the destination of an input's gradients.
     Packed(Box<dyn PackedTensor>, Option<Edge>),
 }
 
@@ -46,56 +47,61 @@ impl Saved {
         Ok(Saved(Some(Inner { kept, output })))
     }
 
-    /// Save an input of the call.
+    /// Saves an input of the call.
     pub fn input(tensor: &Tensor) -> Result<Saved> {
         Saved::new(tensor.clone(), None)
     }
 
-    /// Save an input of the call, if it is needed.
+    /// Saves an input of the call, if it is needed.
     #[inline(never)]
     pub fn input_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         if needed { Saved::input(tensor) } else { Ok(Saved::default()) }
     }
 
-    /// Save an optional input, if it is needed and there.
+    /// Saves an optional input, if it is needed and present.
     #[inline(never)]
     pub fn option_if(needed: bool, tensor: Option<&Tensor>) -> Result<Saved> {
         tensor.map_or_else(|| Ok(Saved::default()), |tensor| Saved::input_if(needed, tensor))
     }
 
-    /// Save the inputs of a list that are there, if they are needed.
+    /// Saves the inputs of a list that are present, if they are needed.
     #[inline(never)]
     pub fn list_if(needed: bool, tensors: &[Option<&Tensor>]) -> Result<Vec<Saved>> {
         tensors.iter().map(|tensor| Saved::option_if(needed, *tensor)).collect()
     }
 
-    /// Save the value that the first argument of an in-place call has before the write: a copy.
+    /// Saves a copy of the first argument of an in-place call before the write. The copy has the history of the argument,
+    /// for derivatives of the gradient.
     #[inline(never)]
     pub fn before_write_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         if !needed {
             return Ok(Saved::default());
         }
-        Saved::new(ops::clone(&tensor.alias(), None)?, None)
+        let copy = ops::clone(&tensor.alias(), None)?;
+        if let Some(edge) = tensor.grad_edge().filter(|_| copy.dtype().is_differentiable()) {
+            copy.set_history(Some(edge));
+        }
+        Saved::new(copy, None)
     }
 
-    /// Save output number `output` of the call, after it was computed.
+    /// Saves output number `output` of the call, after it was computed.
     pub fn output(tensor: &Tensor, output: u32) -> Result<Saved> {
         Saved::new(tensor.alias(), Some(output))
     }
 
-    /// Save the first output of the call, if it is needed.
+    /// Saves the first output of the call, if it is needed.
     #[inline]
     pub fn output_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         Saved::nth_output_if(needed, tensor, 0)
     }
 
-    /// Save output number `output` of the call, if it is needed.
+    /// Saves output number `output` of the call, if it is needed.
     #[inline(never)]
     pub fn nth_output_if(needed: bool, tensor: &Tensor, output: u32) -> Result<Saved> {
         if needed { Saved::output(tensor, output) } else { Ok(Saved::default()) }
     }
 
-    /// The tensor as it was saved. An error if it was written to since. `node` is the node that saved it.
+    /// The saved tensor. An error if it was modified in place since. `node` is the node that saved it.
     pub fn unpack(&self, node: Option<&Arc<Node>>) -> Result<Option<Tensor>> {
         let Some(inner) = &self.0 else { return Ok(None) };
         let (tensor, edge) = match &inner.kept {
@@ -128,7 +134,7 @@ impl Saved {
 impl Inner {
     #[cold]
     fn modified(&self, tensor: &Tensor, version: u32, node: Option<&Arc<Node>>) -> rushlight_base::Error {
-        // What made the tensor: for an output the node itself, for an input the history it has now.
+        // The origin of the tensor: for an output the node itself, for an input its current history.
         let origin = match self.output {
             Some(output) => node.map(|node| (node.name(), output)),
             None => tensor.grad_edge().map(|edge| (edge.node.name(), edge.output)),

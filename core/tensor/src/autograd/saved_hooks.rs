@@ -1,17 +1,17 @@
-//! Hooks of the user that decide what is kept of a tensor which is saved for backward: to disk, to another device, in
-//! another precision. A thread has a stack of them; the last one pushed packs whatever the thread saves.
+//! The user's saved-tensor hooks: store them on disk, on another device, in another precision. A thread has a stack of
+//! them; the last one pushed packs the tensors that the thread saves.
 
 use super::modes::GradModeGuard;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure};
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
 
-/// What a hook made of a tensor.
+/// The packed value of a tensor.
 pub trait PackedTensor: Send + Sync {
-    /// A tensor of the same content. May be called any number of times.
+    /// Restores a tensor of the same content. May be called any number of times.
     fn unpack(&self) -> Result<Tensor>;
 }
 
@@ -24,25 +24,37 @@ pub trait SavedTensorHooks: Send + Sync {
 #[derive(Default)]
 struct Stack {
     hooks: Vec<Arc<dyn SavedTensorHooks>>,
-    /// Why none may be pushed, if so.
+    /// The error message if pushing hooks is disabled.
     disabled: Option<String>,
 }
 
 thread_local! {
-    // Constant and without a destructor, so that the library can be unloaded while the thread lives on.
+    // Constant and without a destructor, so that the library can be unloaded while the thread lives.
     static COUNT: Cell<usize> = const { Cell::new(0) };
+    /// The number of the thread; 0: not assigned yet.
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The stacks of the threads that have one. Not in the threads themselves: they would need destructors.
-static STACKS: LazyLock<Mutex<HashMap<ThreadId, Stack>>> = LazyLock::new(Mutex::default);
+/// Assigns a number to a thread: no two threads of the process have the same, even if one has ended.
+/// `std::thread::current` would use up a pthread key (`rushlight_base::thread`).
+fn here() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    if NUMBER.get() == 0 {
+        NUMBER.set(NEXT.fetch_add(1, Ordering::Relaxed));
+    }
+    NUMBER.get()
+}
 
-fn stacks() -> MutexGuard<'static, HashMap<ThreadId, Stack>> {
+/// The stacks of the threads that have one. Stored outside of the threads, which would need destructors.
+static STACKS: LazyLock<Mutex<HashMap<u64, Stack>>> = LazyLock::new(Mutex::default);
+
+fn stacks() -> MutexGuard<'static, HashMap<u64, Stack>> {
     STACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn with_stack<R>(change: impl FnOnce(&mut Stack) -> R) -> R {
     let mut stacks = stacks();
-    let here = thread::current().id();
+    let here = here();
     let stack = stacks.entry(here).or_default();
     let result = change(stack);
     COUNT.set(stack.hooks.len());
@@ -52,7 +64,8 @@ fn with_stack<R>(change: impl FnOnce(&mut Stack) -> R) -> R {
     result
 }
 
-/// From now on these hooks pack what this thread saves. An error where hooks are disabled, in the words given there.
+/// Pushes hooks that pack the tensors that this thread saves. An error if hooks are disabled, with the message set
+/// there.
 pub fn push_saved_tensor_hooks(hooks: Arc<dyn SavedTensorHooks>) -> Result<()> {
     with_stack(|stack| {
         if let Some(message) = &stack.disabled {
@@ -63,14 +76,14 @@ pub fn push_saved_tensor_hooks(hooks: Arc<dyn SavedTensorHooks>) -> Result<()> {
     })
 }
 
-/// The hooks before the last ones pushed are in force again.
+/// Pops the hooks that were pushed last.
 pub fn pop_saved_tensor_hooks() -> Result<()> {
     let popped = with_stack(|stack| stack.hooks.pop());
     ensure!(popped.is_some(), Runtime, "there are no hooks for saved tensors on this thread");
     Ok(())
 }
 
-/// On this thread pushing hooks is an error that says `message`; `None` allows it again. An error where there are hooks.
+/// Makes pushing hooks on this thread an error with `message`; `None` allows it again. An error if hooks are pushed.
 pub fn disable_saved_tensor_hooks(message: Option<String>) -> Result<()> {
     with_stack(|stack| {
         if let Some(message) = &message {
@@ -81,18 +94,18 @@ pub fn disable_saved_tensor_hooks(message: Option<String>) -> Result<()> {
     })
 }
 
-/// The hooks of a thread, for another one that works in its place.
+/// The hooks of a thread, for another one that works on its behalf.
 pub(super) struct SavedHooks(Vec<Arc<dyn SavedTensorHooks>>);
 
 impl SavedHooks {
-    /// Those of this thread; none while a hook of it runs.
+    /// The hooks of this thread; none while one of its hooks runs.
     pub(super) fn here() -> SavedHooks {
-        let here = thread::current().id();
-        let of_stack = |stacks: MutexGuard<'_, HashMap<ThreadId, Stack>>| Some(stacks.get(&here)?.hooks.clone());
+        let here = here();
+        let of_stack = |stacks: MutexGuard<'_, HashMap<u64, Stack>>| Some(stacks.get(&here)?.hooks.clone());
         SavedHooks(if COUNT.get() == 0 { Vec::new() } else { of_stack(stacks()).unwrap_or_default() })
     }
 
-    /// Put them in force on this thread, which has none, while the result lives.
+    /// Activates them on this thread, which has none, while the result lives.
     pub(super) fn put_in_force(self) -> SavedHooksOfNewThread {
         with_stack(|stack| stack.hooks = self.0);
         SavedHooksOfNewThread
@@ -108,7 +121,7 @@ impl Drop for SavedHooksOfNewThread {
     }
 }
 
-/// The hooks in force on this thread.
+/// The hooks that this thread uses for saving.
 #[inline]
 pub(super) fn active() -> Option<Arc<dyn SavedTensorHooks>> {
     if COUNT.get() == 0 { None } else { last() }
@@ -116,14 +129,14 @@ pub(super) fn active() -> Option<Arc<dyn SavedTensorHooks>> {
 
 #[cold]
 fn last() -> Option<Arc<dyn SavedTensorHooks>> {
-    stacks().get(&thread::current().id())?.hooks.last().cloned()
+    stacks().get(&here())?.hooks.last().cloned()
 }
 
-/// What the hooks make of `tensor`. Nothing that they do is recorded.
+/// Packs `tensor`. Operators that the hooks call are not recorded.
 pub(super) fn pack(hooks: &dyn SavedTensorHooks, tensor: &Tensor) -> Result<Box<dyn PackedTensor>> {
     let _mode = GradModeGuard::new(false);
     let version = tensor.version();
-    // What the hooks call saves nothing with hooks: it would never end.
+    // Within hooks, tensors are saved without hooks, to avoid infinite recursion.
     let count = COUNT.replace(0);
     let packed = hooks.pack(tensor);
     COUNT.set(count);

@@ -1,4 +1,4 @@
-//! What a derivative keeps of a tensor whose values it does not need: no memory stays alive for it.
+//! Metadata of a tensor whose values a derivative does not need, so that its memory can be freed.
 
 use super::expr::Expr;
 use crate::dense::Geometry;
@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Device, DimVec};
 
-/// Geometry, dtype and device of a tensor at the time of the call. The methods are those of [`Expr`], so that a
-/// formula need not know which of the two it is given.
+/// Geometry, dtype and device of a tensor at the time of the call. The methods are those of [`Expr`], so that a formula
+/// works with either.
 #[derive(Clone, Debug)]
 pub struct Meta {
     geometry: Geometry,
@@ -17,7 +17,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// What `tensor` is like.
+    /// The metadata of `tensor`.
     #[inline(never)]
     pub fn of(tensor: &Tensor) -> Meta {
         let geometry = Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() };
@@ -49,7 +49,7 @@ impl Meta {
         self.dtype
     }
 
-    /// Where the tensor lives.
+    /// The device of the tensor.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -65,12 +65,12 @@ impl Meta {
     }
 }
 
-/// What the tensors of a list argument are like.
+/// Metadata of the tensors of a list argument.
 #[derive(Clone, Debug)]
 pub struct MetaList(Vec<Meta>);
 
 impl MetaList {
-    /// What `tensors` are like.
+    /// The metadata of `tensors`.
     pub fn of(tensors: &[&Tensor]) -> MetaList {
         MetaList(tensors.iter().map(|tensor| Meta::of(tensor)).collect())
     }

@@ -1,8 +1,8 @@
-//! Views and their bases: when either is written in place, the other's history follows.
+//! Views and their bases: when either is modified in place, the other's history follows.
 //!
-//! A view knows its base. Writing to a view gives the base a [`CopySlices`] node (the part that was overwritten
-//! gets its gradient from the write, the rest from before), and every view of that base finds out by the version
-//! counter that its history is old and takes a new one: `as_strided` of the base.
+//! A view refers to its base. Writing to a view gives the base a [`CopySlices`] node (the gradient of the overwritten
+//! part goes to the write, the rest to the previous history), and every view of that base detects through the version
+//! counter that its history is outdated and takes a new one: `as_strided` of the base.
 
 use super::expr::Expr;
 use super::formulas;
@@ -17,25 +17,25 @@ use rushlight_base::{MemoryFormat, Result};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// How a view hangs together with its base.
+/// The relation of a view to its base.
 pub struct ViewInfo {
     /// The tensor it is a view of (never a view itself).
     pub(super) base: Tensor,
-    /// The version at which the view's history was last right.
+    /// The version at which the view's history was last up to date.
     version: AtomicU32,
-    /// Was it made where nothing is recorded? Then writing to it with recording on is an error.
+    /// Whether it was created without recording. Writing to it with recording on is then an error.
     pub(super) made_in: Origin,
     /// For one of several outputs of an operator: PyTorch's name of its node, and which output it is.
     pub(super) of_several: OnceLock<(&'static str, usize)>,
-    /// Was it given out by a function with a derivative of the user's?
+    /// Whether a custom function returned it.
     pub(super) of_custom: AtomicBool,
     /// For the result of an operator without a derivative: its name.
     pub(super) of_unknown: OnceLock<String>,
-    /// Is it a view of one of several outputs?
+    /// Whether it is one of several outputs.
     below_several: bool,
 }
 
-/// The mode in which a view was made. A view of a view has the stricter one of both.
+/// The mode in which a view was created. A view of a view has the stricter of both.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// Calls were recorded.
@@ -46,19 +46,19 @@ pub(super) enum Origin {
     Inference,
 }
 
-/// Why a view cannot be written in place. The numbers are the C ABI's.
+/// The reason why a view cannot be modified in place. The numbers are the C ABI's.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restriction {
-    /// It can.
+    /// It can be modified.
     None = 0,
-    /// A function with a derivative of the user's gave it out.
+    /// A custom function returned it.
     CustomFunction = 1,
     /// It is one of several outputs of an operator.
     SeveralOutputs = 2,
-    /// It was made while recording was off.
+    /// It was created while recording was off.
     NoGradMode = 3,
-    /// It was made in inference mode.
+    /// It was created in inference mode.
     InferenceMode = 4,
 }
 
@@ -71,10 +71,10 @@ impl ViewInfo {
         } else {
             Origin::NoGrad
         };
-        // A view of a view hangs on the same base, and cannot be written where that view cannot.
+        // A view of a view has the same base, and cannot be written where that view cannot.
         let above = base.autograd_meta().and_then(AutogradMeta::view);
         let recording = made_in == Origin::Recording;
-        // What a user's function gave out was made without recording, but is part of a graph.
+        // Outputs of a custom function were created without recording, but are part of a graph.
         if let Some(above) = above.filter(|above| !above.of_custom.load(Ordering::Relaxed)) {
             made_in = made_in.max(above.made_in);
         }
@@ -94,7 +94,7 @@ impl ViewInfo {
         self.below_several || self.of_several.get().is_some()
     }
 
-    /// Why it may not be written where calls are recorded.
+    /// Why it must not be written while calls are recorded.
     pub fn restriction(&self) -> Restriction {
         match self.made_in {
             _ if self.of_custom.load(Ordering::Relaxed) => Restriction::CustomFunction,
@@ -105,7 +105,7 @@ impl ViewInfo {
         }
     }
 
-    /// Was the base written since the view's history was last right?
+    /// Whether the base was written after the view's history was last updated.
     pub(super) fn is_stale(&self, view: &Tensor) -> bool {
         self.version.load(Ordering::Acquire) != view.version()
             && self.base.requires_grad()
@@ -127,30 +127,25 @@ impl ViewInfo {
     }
 
     fn regenerate(&self, view: &Tensor) -> Edge {
-        let body = AsStrided { base: shown_by(&self.base), view: shown_by(view) };
+        let body = AsStrided { base: self.base.shown(), view: view.shown() };
         let edges = Edges::new().with(&self.base);
         let node = Node::new(body, edges, view);
         Edge { node, output: 0 }
     }
 
-    /// The history that the view has now is right at `version`.
+    /// Marks the view's current history as up to date at `version`.
     pub(super) fn is_right_at(&self, version: u32) {
         self.version.store(version, Ordering::Release);
     }
 
-    /// Give the view that was just written the history of a view of what its base is now.
+    /// Gives the view that was just written the history of a view of the current base.
     pub(super) fn renew(&self, view: &Tensor) {
         view.set_history(Some(self.regenerate(view)));
         self.version.store(view.version(), Ordering::Release);
     }
 }
 
-fn shown_by(tensor: &Tensor) -> Shown {
-    let geometry = Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() };
-    Shown { geometry, dtype: tensor.dtype(), lazy: Lazy { conj: tensor.is_conj(), neg: tensor.is_neg() } }
-}
-
-/// Between what a tensor shows and what it stores: the same way back and forth.
+/// The conversion between the elements of a view and those of its storage; it is its own inverse.
 fn turned(expr: &Expr, lazy: Lazy) -> Expr {
     let expr = if lazy.conj { expr.conj() } else { expr.clone() };
     if lazy.neg { -expr } else { expr }
@@ -163,8 +158,8 @@ struct AsStrided {
 }
 
 impl AsStrided {
-    /// The gradient of the base: that of the view where the view reads. Where one is of complex and the other of real
-    /// numbers, both are taken for pairs of real ones.
+    /// The gradient of the base: that of the view where the view reads. If one is complex and the other real, both are
+    /// treated as pairs of real numbers.
     fn gradient(&self, grad: &Expr) -> Expr {
         let (base, view) = (&self.base, &self.view);
         let stored = turned(grad, view.lazy);
@@ -200,7 +195,8 @@ impl Backward for AsStrided {
     }
 }
 
-/// The history of a base one of whose views was written: the written part goes through the write's derivative.
+/// The history of a base after one of its views was written: the gradient of the written part goes through the
+/// derivative of the write.
 pub(super) struct CopySlices {
     base: Shown,
     view: Shown,
@@ -208,12 +204,12 @@ pub(super) struct CopySlices {
     write: Arc<Node>,
 }
 
-/// Give `base` the history of a write to its view `view`. `write` is the write's own node; its first edge led to
-/// the view as it was before.
+/// Gives `base` the history of a write to its view `view`. `write` is the write's own node; its first edge led to the
+/// previous history of the view.
 pub(super) fn rebase_base(base: &Tensor, view: &Tensor, write: Arc<Node>) {
     let mut edges = Edges::new().with(base);
     edges.0.extend(write.next_edges().iter().skip(1).cloned());
-    let body = CopySlices { base: shown_by(base), view: shown_by(view), write };
+    let body = CopySlices { base: base.shown(), view: view.shown(), write };
     let node = Node::new(body, edges, base);
     base.set_history(Some(Edge { node, output: 0 }));
 }
@@ -233,9 +229,10 @@ impl Backward for CopySlices {
         let slice = self.written_part(&stored)?;
         let grads = [Some(Expr::from(ops::clone(&slice, Some(MemoryFormat::Contiguous))?))];
         let mut needs = call.needs.clone();
-        // The part of the base that was overwritten is the first input of the write.
-        if let Some(first) = needs.first_mut() {
-            *first = true;
+        // The first input of the write is the view. Its gradient is needed if it had a history before the write; without
+        // one, the write saved nothing for it.
+        if let (Some(first), Some(edge)) = (needs.first_mut(), self.write.next_edges().first()) {
+            *first = edge.is_some();
         }
         let inner = BackwardCall { node: &self.write, grads: &grads, needs };
         let mut written = inner.run()?.0;
@@ -254,7 +251,8 @@ impl Backward for CopySlices {
 }
 
 impl CopySlices {
-    /// The gradient as the base stores it, in the base's geometry, in memory of its own that `written_part` can write to.
+    /// The gradient as the base stores it, with the base's geometry, in separate memory that `written_part` can write
+    /// to.
     fn stored_gradient(&self, grad: &Expr) -> Result<Tensor> {
         let grad = turned(grad, self.base.lazy).into_tensor()?;
         let geometry = &self.base.geometry;
@@ -263,7 +261,7 @@ impl CopySlices {
         Ok(result)
     }
 
-    /// What the view shows of it.
+    /// The part of the gradient that the view shows.
     fn written_part(&self, stored: &Tensor) -> Result<Tensor> {
         let Geometry { sizes, strides, offset } = &self.view.geometry;
         let start = self.base.geometry.offset;

@@ -1,8 +1,8 @@
-//! What an operator with a kernel does below every layer: snapshots of its tensors, shape rule, memory for the result,
-//! kernel.
+//! The steps of an operator with a kernel below every layer: snapshots of its tensors, shape rule, memory for the
+//! result, kernel.
 //!
-//! Operators differ in rule and kernel only, so these are handed to one function for each form: the library has a
-//! thousand operators, and what is compiled for each of them should be no more than what is different.
+//! Operators differ only in rule and kernel, which are passed to one function per form: the library has a thousand
+//! operators, and the code compiled for each should contain only the differences.
 
 use super::{Overlap, named, on_cpu, written};
 use crate::body::PinnedAll;
@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use rushlight_base::{Result, callee};
 
 callee! {
-    /// What the result is like.
+    /// The metadata of the result.
     struct Rule<const N: usize>: fn(inputs: &[&Dense; N]) -> Result<Spec>;
 }
 callee! {
@@ -53,7 +53,7 @@ fn result_of<const N: usize>(
     })
 }
 
-/// The in-place form: the result goes into the first of the inputs.
+/// The in-place form: the result is written into the first input.
 #[inline(always)]
 pub fn in_place<const N: usize>(
     operator: &'static str,
@@ -86,13 +86,13 @@ fn in_place_of<const N: usize>(
     })
 }
 
-/// The out form: the result goes into `out`.
+/// The out form: the result is written into `out`.
 #[inline(always)]
 pub fn out<const N: usize>(
     operator: &'static str,
     overlap: Overlap,
-    inputs: [&Tensor; N],
     out: &Tensor,
+    inputs: [&Tensor; N],
     mut rule: impl FnMut(&[&Dense; N]) -> Result<Spec>,
     mut kernel: impl FnMut(&Dense, &[&Dense; N]) -> Result<()>,
 ) -> Result<()> {

@@ -1,13 +1,14 @@
 //! Boxed calls: arguments as the generated code unboxes them, and results both ways.
 
+use super::few::Few;
 use super::value::{FromValue, Value};
 use crate::generator::Generator;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, Layout, MemoryFormat, Result, Scalar, SmallVec, bail, err, smallvec};
+use rushlight_base::{DType, Device, DimVec, Layout, MemoryFormat, Result, Scalar, SmallVec, bail, err};
 use std::ops::Deref;
 
-/// The arguments of a boxed call, all filled in, in the order of the schema.
+/// The arguments of a boxed call, complete, in the order of the schema.
 #[derive(Clone, Copy)]
 pub struct Args<'a>(pub &'a [Value]);
 
@@ -22,25 +23,39 @@ macro_rules! typed {
 }
 
 impl<'a> Args<'a> {
-    /// The argument at `index`. The caller has checked the arguments against the schema, where names are
-    /// known; here a wrong kind is told by position.
+    /// The argument at `index`. The caller has checked the arguments against the schema, with their names; this
+    /// function reports a wrong kind by position.
     #[inline(never)]
     pub fn get<T: FromValue<'a>>(&self, index: usize) -> Result<T> {
         let Some(value) = self.0.get(index) else { bail!(Type, "argument {index} is missing") };
         T::from_value(value).ok_or_else(|| err!(Type, "argument {index} must be {}, not {}", T::EXPECTED, value.kind()))
     }
 
+    /// `Tensor`
+    #[inline]
+    pub fn tensor(&self, index: usize) -> Result<&'a Tensor> {
+        match self.0.get(index) {
+            Some(Value::Tensor(tensor)) => Ok(tensor),
+            _ => self.get(index),
+        }
+    }
+
+    /// `Scalar`
+    #[inline]
+    pub fn scalar(&self, index: usize) -> Result<Scalar> {
+        match self.0.get(index) {
+            Some(Value::Scalar(scalar)) => Ok(*scalar),
+            _ => self.get(index),
+        }
+    }
+
     typed! {
-        /// `Tensor`
-        tensor -> &'a Tensor;
         /// `Tensor?`
         tensor_opt -> Option<&'a Tensor>;
         /// `Tensor[]`
         tensors -> SmallVec<[&'a Tensor; 8]>;
         /// `Tensor?[]`
         tensors_opt -> SmallVec<[Option<&'a Tensor>; 8]>;
-        /// `Scalar`
-        scalar -> Scalar;
         /// `Scalar?`
         scalar_opt -> Option<Scalar>;
         /// `Scalar[]`
@@ -102,7 +117,7 @@ impl<'a> Args<'a> {
 
 /// The results of a boxed call, in the order of the schema.
 #[derive(Clone, Debug, Default)]
-pub struct Values(pub SmallVec<[Value; 2]>);
+pub struct Values(pub Few<2>);
 
 impl Deref for Values {
     type Target = [Value];
@@ -112,60 +127,132 @@ impl Deref for Values {
 }
 
 impl Values {
+    /// No results yet.
+    #[inline]
+    pub fn new() -> Values {
+        Values(Few::new())
+    }
+
     /// The results as the typed function returns them.
-    pub fn extract<T: FromValues>(self) -> Result<T> {
-        T::from_values(&self)
+    pub fn extract<T: FromValues>(mut self) -> Result<T> {
+        T::from_values(&mut self)
+    }
+
+    /// Adds what a typed function returns.
+    #[inline(never)]
+    pub fn put(&mut self, results: impl IntoValues) {
+        results.into_values(self);
     }
 }
 
-/// A return type of typed functions.
-pub trait FromValues: Sized {
-    /// The results unboxed.
-    fn from_values(values: &Values) -> Result<Self>;
+/// A return type of typed functions: to boxed results.
+pub trait IntoValues {
+    /// Appends the results.
+    fn into_values(self, values: &mut Values);
 }
 
-macro_rules! single_results {
-    ($($type:ty),* $(,)?) => {$(
-        impl From<$type> for Values {
-            #[inline(never)]
-            fn from(value: $type) -> Values {
-                Values(smallvec![value.into()])
-            }
-        }
+/// A return type of typed functions: from boxed results.
+pub trait FromValues: Sized {
+    /// Takes the results out of `values`.
+    fn from_values(values: &mut Values) -> Result<Self>;
+}
 
-        impl FromValues for $type {
-            fn from_values(values: &Values) -> Result<$type> {
-                Args(values).get(0)
+impl<T: Into<Value>> IntoValues for T {
+    #[inline]
+    fn into_values(self, values: &mut Values) {
+        values.0.push(self.into());
+    }
+}
+
+impl IntoValues for () {
+    fn into_values(self, _: &mut Values) {}
+}
+
+impl FromValues for () {
+    fn from_values(_: &mut Values) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A result of a typed function that is taken out of a value.
+pub trait Taken: Sized {
+    /// The name of the type in schemas, for messages.
+    const EXPECTED: &'static str;
+
+    /// The value as this type. A value of another type stays.
+    fn taken(value: &mut Value) -> Option<Self>;
+}
+
+impl Taken for Tensor {
+    const EXPECTED: &'static str = "Tensor";
+
+    #[inline]
+    fn taken(value: &mut Value) -> Option<Tensor> {
+        value.take_tensor()
+    }
+}
+
+impl Taken for Value {
+    const EXPECTED: &'static str = "Any";
+
+    fn taken(value: &mut Value) -> Option<Value> {
+        Some(std::mem::take(value))
+    }
+}
+
+macro_rules! taken {
+    ($($type:ty),* $(,)?) => {$(
+        impl Taken for $type {
+            const EXPECTED: &'static str = <$type as FromValue<'static>>::EXPECTED;
+
+            fn taken(value: &mut Value) -> Option<$type> {
+                <$type>::from_value(value)
             }
         }
     )*};
 }
 
-single_results!(Tensor, Vec<Tensor>, bool, i64, f64, Scalar, DType);
+taken!(
+    Vec<Tensor>,
+    bool,
+    i64,
+    f64,
+    Scalar,
+    DType,
+    Layout,
+    MemoryFormat,
+    Device,
+    String,
+    DimVec,
+    Vec<f64>,
+    Vec<bool>,
+    Vec<Scalar>
+);
 
-impl From<()> for Values {
-    fn from((): ()) -> Values {
-        Values::default()
-    }
+#[inline(never)]
+fn taken_at<T: Taken>(values: &mut Values, index: usize) -> Result<T> {
+    let Some(value) = values.0.get_mut(index) else { bail!(Type, "result {index} is missing") };
+    T::taken(value).ok_or_else(|| err!(Type, "result {index} must be {}, not {}", T::EXPECTED, value.kind()))
 }
 
-impl FromValues for () {
-    fn from_values(_: &Values) -> Result<()> {
-        Ok(())
+impl<T: Taken> FromValues for T {
+    #[inline]
+    fn from_values(values: &mut Values) -> Result<T> {
+        taken_at(values, 0)
     }
 }
 
 macro_rules! tuple_results {
     ($($index:tt $name:ident),*) => {
-        impl<$($name: Into<Value>),*> From<($($name,)*)> for Values {
-            fn from(values: ($($name,)*)) -> Values {
-                Values(smallvec![$(values.$index.into()),*])
+        impl<$($name: Into<Value>),*> IntoValues for ($($name,)*) {
+            fn into_values(self, values: &mut Values) {
+                values.0.extend([$(self.$index.into()),*]);
             }
         }
 
-        impl<$($name: for<'a> FromValue<'a>),*> FromValues for ($($name,)*) {
-            fn from_values(values: &Values) -> Result<($($name,)*)> {
-                Ok(($(Args(values).get::<$name>($index)?,)*))
+        impl<$($name: Taken),*> FromValues for ($($name,)*) {
+            fn from_values(values: &mut Values) -> Result<($($name,)*)> {
+                Ok(($(taken_at::<$name>(values, $index)?,)*))
             }
         }
     };
@@ -193,8 +280,14 @@ mod tests {
 
     #[test]
     fn results_go_both_ways() {
-        let values = Values::from((1i64, 2.5f64));
-        assert_eq!(values.extract::<(i64, f64)>().unwrap(), (1, 2.5));
-        assert!(Values::from(true).extract::<Tensor>().is_err());
+        let mut values = Values::new();
+        values.put((1i64, 2.5f64));
+        assert_eq!(values.clone().extract::<(i64, f64)>().unwrap(), (1, 2.5));
+        let error = values.extract::<Tensor>().unwrap_err();
+        assert_eq!(error.message(), "result 0 must be Tensor, not int");
+        values = Values::new();
+        values.put(DimVec::from_slice(&[2, 3]));
+        assert_eq!(values.clone().extract::<DimVec>().unwrap().as_slice(), [2, 3]);
+        assert_eq!(values.extract::<Value>().unwrap(), Value::from(&[2, 3][..]));
     }
 }

@@ -1,17 +1,23 @@
-//! The layer of what was put off: conjugation and negation that are bits of a tensor's key set.
+//! The layer of lazy conjugation and negation: conj and neg bits in a tensor's key set.
 //!
-//! Views pass by it. Every other operator gets tensors in which it has been carried out, so that no kernel, rule or
-//! derivative knows of it. It stands above autograd: carrying out is an operator like others, with a gradient. What an
-//! operator writes into such a tensor is written through a view without the bits, so that its base learns of it.
+//! `conj` and `_neg_view` only set a bit (`Dense::lazy`). Operators that return views bypass this layer and pass the
+//! bits on to their results. For all other operators this layer first materializes the bits, so that no kernel, rule or
+//! derivative has to handle them. It is above autograd: materialization is a differentiable operator. In-place results
+//! are written back through a view with the bits cleared, so that the base's history includes them.
+//!
+//! A view whose elements are not those of its base (`conj`, `view_as_real`, `view_as_complex`) has a rule that returns
+//! `Shown` (geometry, dtype and bits) instead of a `Geometry`. `autograd/view.rs` converts gradients between such a
+//! view and its base.
 
 use super::{Op, Value, Values};
 use crate::dense::Spec;
 use crate::keys::KeySet;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::Result;
+use rushlight_base::{Result, SmallVec};
+use rushlight_schema::Argument;
 
-/// The tensor itself, or with what was put off carried out.
+/// The tensor itself, or a materialized copy.
 pub(crate) fn carried_out(tensor: &Tensor) -> Result<Tensor> {
     let keys = tensor.keys();
     if !keys.intersects(KeySet::LAZY) {
@@ -20,7 +26,7 @@ pub(crate) fn carried_out(tensor: &Tensor) -> Result<Tensor> {
     turned(without_bits(tensor)?, keys)
 }
 
-/// Conjugated and negated as `keys` say.
+/// Conjugates and negates the tensor according to `keys`.
 fn turned(tensor: Tensor, keys: KeySet) -> Result<Tensor> {
     let tensor = if keys.intersects(KeySet::CONJ) { ops::conj_physical(&tensor)? } else { tensor };
     if keys.intersects(KeySet::NEG) { ops::neg(&tensor) } else { Ok(tensor) }
@@ -33,14 +39,15 @@ fn without_bits(tensor: &Tensor) -> Result<Tensor> {
     if keys.intersects(KeySet::NEG) { ops::_neg_view(&plain) } else { Ok(plain) }
 }
 
-/// The layer's handler: carry out, call, and write back what was written.
+/// The layer's handler: materialize, call, and write back.
 #[cold]
-pub(super) fn handle(op: &Op, mut args: Vec<Value>) -> Result<Values> {
-    let signature = op.signature()?;
+pub(super) fn handle(op: &Op, args: &[Value], results: &mut Values) -> Result<()> {
+    let mut args: SmallVec<[Value; 8]> = args.iter().cloned().collect();
+    let arguments = op.arguments();
     let mut written: Vec<(Tensor, Tensor)> = Vec::new();
     for (at, value) in args.iter_mut().enumerate() {
-        let writes = signature.arguments.get(at).is_some_and(|argument| argument.ty.is_written());
-        each_tensor(value, &mut |tensor| {
+        let writes = arguments.get(at).is_some_and(Argument::is_written);
+        value.try_for_each_tensor_mut(&mut |tensor| {
             if !tensor.keys().intersects(KeySet::LAZY) {
                 return Ok(());
             }
@@ -52,31 +59,23 @@ pub(super) fn handle(op: &Op, mut args: Vec<Value>) -> Result<Values> {
             Ok(())
         })?;
     }
-    let mut results = op.call(&args)?;
+    op.call_into(&args, results)?;
     for (target, result) in &written {
         write_back(target, result)?;
     }
-    // An operator that writes returns what it wrote.
-    for value in &mut results.0 {
-        each_tensor(value, &mut |tensor| {
+    // An operator that writes returns its target.
+    for value in results.0.iter_mut() {
+        value.try_for_each_tensor_mut(&mut |tensor| {
             if let Some((target, _)) = written.iter().find(|(_, result)| std::ptr::eq(result.imp(), tensor.imp())) {
                 *tensor = target.clone();
             }
             Ok(())
         })?;
     }
-    Ok(results)
+    Ok(())
 }
 
-fn each_tensor(value: &mut Value, visit: &mut dyn FnMut(&mut Tensor) -> Result<()>) -> Result<()> {
-    match value {
-        Value::Tensor(tensor) => visit(tensor),
-        Value::Tensors(tensors) => tensors.iter_mut().flatten().try_for_each(visit),
-        _ => Ok(()),
-    }
-}
-
-/// Store what `target` should hold, as its bits want it stored.
+/// Stores the value that `target` should show, according to its bits.
 fn write_back(target: &Tensor, result: &Tensor) -> Result<()> {
     if target.sizes() != result.sizes() {
         target.resize_to(&Spec::new(&result.sizes(), target.dtype(), target.device()))?;

@@ -1,60 +1,83 @@
-//! The way of a call: keys, layers, and what every generated function relies on.
+//! Dispatch of a call: keys, layers, and functions for generated code.
 //!
-//! A typed function ORs the keys of its arguments, asks [`active`] which layers are left, and with none goes
-//! straight to its forward assembly. Autograd is a typed layer (generated `gradient` modules); the others work on
-//! boxed values, one file each, outermost last in [`LAYERS`]. Calls by name (`by_name`) use the same table, and
-//! operators defined at run time (`runtime_ops`) join it.
+//! A typed function combines the keys of its arguments and calls [`active`] for the layers of the call. Without layers
+//! it calls its forward assembly directly. Autograd is a typed layer (generated `gradient` modules); the others use
+//! boxed values, one file each, outermost first in [`LAYERS`]. Calls by name (`by_name`) use the same table, which also
+//! includes operators that are defined at run time (`runtime_ops`).
+//!
+//! To add a layer, write a file here with a handler of boxed calls, and add a key to `keys.rs` and a row to [`LAYERS`].
+//! `record.rs` is the simplest example: its key is set for a thread. `lazy.rs` is an example of a key that belongs to a
+//! tensor.
 
 pub mod assembly;
 pub mod boxed;
 pub mod by_name;
+pub mod call;
+mod containers;
+mod few;
+mod fit;
+pub mod forms;
+mod index;
 mod lazy;
+mod lent;
+mod object;
 pub mod opdef;
 mod output;
 pub mod record;
 pub mod runtime_ops;
+mod signatures;
 pub mod value;
 
 pub use crate::keys::{KeyGuard, KeySet, active, active_for_view, is_excluded, set_excluded};
-pub use boxed::{Args, FromValues, Values};
+pub use boxed::{Args, FromValues, IntoValues, Taken, Values};
 pub use by_name::Op;
+pub use call::Call;
+pub use containers::{Dict, Items, MAX_DEPTH};
+pub use few::Few;
+pub use forms::{Argument, active_for_tracked_view, boxed, done_above};
+pub(crate) use forms::{above, below, forms, forwarded};
 pub(crate) use lazy::carried_out;
-pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
+pub use lent::LentValues;
+pub use object::{EnumValue, Future, Object, QScheme, Stream};
+pub use opdef::{Arguments, OpDef};
 pub use output::{Overlap, Target, written};
-pub use value::{FromValue, ToValue, Value};
+pub use value::{FromValue, Ints, ToValue, Value};
 
 use crate::dense::{Dense, Spec};
 use crate::tensor::Tensor;
-use rushlight_base::{DeviceType, Result, bail, runtime};
+use rushlight_base::{DeviceType, Result, bail, list, runtime};
 
-/// A layer on boxed values: its key, and what it does with a call.
+/// A layer on boxed values: its key, and its handler.
 struct Layer {
     key: KeySet,
-    handle: fn(&Op, Vec<Value>) -> Result<Values>,
+    handle: fn(&Op, &[Value], &mut Values) -> Result<()>,
 }
 
 /// The boxed layers, outermost first. A new layer is a file and a row here.
-const LAYERS: [Layer; 2] =
-    [Layer { key: KeySet::RECORD, handle: record::handle }, Layer { key: KeySet::LAZY, handle: lazy::handle }];
+const LAYERS: &[Layer] = &[
+    Layer { key: KeySet::RECORD, handle: record::handle },
+    #[cfg(feature = "op-sparse")]
+    Layer { key: KeySet::SPARSE, handle: crate::sparse::handle },
+    Layer { key: KeySet::LAZY, handle: lazy::handle },
+];
 
-/// Pass a built-in operator through the outermost boxed layer that is on.
-#[cold]
-#[inline(never)]
-pub fn boxed<T: FromValues>(op: &'static OpDef, keys: KeySet, args: &[&dyn ToValue]) -> Result<T> {
-    boxed_op(&Op::BuiltIn(op), keys, args.iter().map(|arg| arg.to_value()).collect())?.extract()
-}
-
-fn boxed_op(op: &Op, keys: KeySet, args: Vec<Value>) -> Result<Values> {
+fn boxed_op(op: &Op, keys: KeySet, args: &[Value], results: &mut Values) -> Result<()> {
     match LAYERS.iter().find(|layer| keys.intersects(layer.key)) {
-        Some(layer) => (layer.handle)(op, args),
+        Some(layer) => (layer.handle)(op, args, results),
         None => bail!(Internal, "{}: no layer handles the keys {keys:?}", op.full_name()),
     }
 }
 
-/// Run the body of an operator: a set cancel flag ends it here, and so does a system without memory; an error learns the
-/// operator's name.
+/// Runs the body of an operator. It fails if the cancel flag is set or memory is exhausted, and adds the operator's
+/// name to errors.
 #[inline(always)]
 pub fn named<T>(operator: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    named_dynamic(operator, body)
+}
+
+/// [`named`] for operators whose name is known at run time.
+#[cfg(feature = "op-sparse")]
+pub(crate) fn named_call<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     named_dynamic(operator, body)
 }
 
@@ -70,9 +93,8 @@ fn named_dynamic<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<
     }
 }
 
-/// Is there a CPU kernel to run? False on the meta device, where shapes are all there is. Inputs must be on the
-/// output's device (0-dim CPU tensors may join others); a device without kernels is an error that names the
-/// operator.
+/// Whether a CPU kernel is to run. False on the meta device, which has only shapes. Inputs must be on the output's
+/// device (0-dim CPU tensors may be mixed in); a device without kernels is an error that names the operator.
 #[inline(always)]
 pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator<Item = &'a Dense>) -> Result<bool> {
     for input in inputs {
@@ -83,7 +105,7 @@ pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator
     if out.device.kind == DeviceType::Cpu { Ok(true) } else { elsewhere(operator, out) }
 }
 
-/// Only a number on the host may join tensors elsewhere: a kernel never reads memory that is not there.
+/// Only a CPU scalar may be combined with tensors on another device: a kernel never reads memory of another device.
 #[cold]
 fn check_joins(out: &Dense, input: &Dense) -> Result<()> {
     if input.device.kind != DeviceType::Cpu || input.ndim() > 0 {
@@ -108,7 +130,7 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
     }
 }
 
-/// Put `result` into the out= argument of an operator that is made of others: it is resized and cast as needed.
+/// Writes `result` to the out= argument of a composite operator, resized and cast if needed.
 #[inline(never)]
 pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
     let result = &carried_out(result)?;
@@ -121,6 +143,13 @@ pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
     place.finish(out)
 }
 
+/// Writes `result` to the target of the in-place form of a composite operator, whose derivative it becomes.
+#[inline(never)]
+pub fn write_in_place(result: &Tensor, target: &Tensor) -> Result<()> {
+    Spec::new(&result.sizes(), result.dtype(), result.device()).check_cast(target.dtype())?;
+    crate::ops::copy_(target, result, false)
+}
+
 /// The snapshot of an optional argument.
 #[inline(never)]
 pub fn dense_opt(tensor: Option<&Tensor>) -> Result<Option<Dense>> {
@@ -130,25 +159,15 @@ pub fn dense_opt(tensor: Option<&Tensor>) -> Result<Option<Dense>> {
 /// The snapshots of a list argument.
 #[inline(never)]
 pub fn dense_list(tensors: &[&Tensor]) -> Result<Vec<Dense>> {
-    tensors.iter().map(|tensor| Ok(tensor.dense()?.clone())).collect()
+    list::check_memory(tensors.len())?;
+    list::try_collect(tensors.iter().map(|tensor| Ok(tensor.dense()?.clone())))
 }
 
-/// The snapshots of a list argument with elements that may be missing.
+/// The snapshots of a list argument with optional elements.
 #[inline(never)]
 pub fn dense_opt_list(tensors: &[Option<&Tensor>]) -> Result<Vec<Option<Dense>>> {
-    tensors.iter().map(|tensor| dense_opt(*tensor)).collect()
-}
-
-/// The keys of a list argument with elements that may be missing.
-#[inline(never)]
-pub fn keys_of_some(tensors: &[Option<&Tensor>]) -> KeySet {
-    tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
-}
-
-/// The keys of a list argument.
-#[inline(never)]
-pub fn keys_of(tensors: &[&Tensor]) -> KeySet {
-    tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
+    list::check_memory(tensors.len())?;
+    list::try_collect(tensors.iter().map(|tensor| dense_opt(*tensor)))
 }
 
 /// A scope below a layer.

@@ -1,7 +1,7 @@
 //! Outputs that exist before the call: in-place targets and out= arguments.
 //!
-//! One kernel serves all forms because it writes where it is told. A temporary steps in only when the kernel
-//! cannot write to the target itself: another dtype, or memory that an input still needs.
+//! One kernel serves all forms because it writes into a given output. A temporary is needed only if the kernel cannot
+//! write to the target itself: another dtype, or memory that an input still needs.
 
 use crate::autograd;
 use crate::body::Pinned;
@@ -11,8 +11,8 @@ use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure, format_sizes};
 use std::ops::Deref;
 
-/// What a kernel came to that writes to tensors which were there before the call. Where it was ended half way, the write
-/// counts: a backward pass must not take what is left for what it saved.
+/// Completes a kernel that writes to existing tensors. If it failed part-way, the target's version is bumped, so that
+/// backward reports it as modified.
 #[inline(always)]
 pub fn written<'a, T>(result: Result<T>, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<T> {
     if let Err(error) = &result
@@ -23,28 +23,28 @@ pub fn written<'a, T>(result: Result<T>, tensors: impl IntoIterator<Item = &'a T
     result
 }
 
-/// What an operator does when its output shares memory with an input.
+/// How an operator handles outputs that share memory with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
-    /// Element i of the output depends on element i of the inputs only: the same view is fine, a partial
-    /// overlap is an error (as in PyTorch).
+    /// Element i of the output depends only on element i of the inputs: the same view is allowed, a partial overlap is
+    /// an error (as in PyTorch).
     Elementwise,
-    /// Any overlap goes through a temporary.
+    /// Any overlap requires a temporary.
     Temporary,
 }
 
-/// Where a kernel writes, and how the result gets to the tensor.
+/// The destination of a kernel's output, and how the result is stored in the tensor.
 pub struct Target<'a> {
     store: Store<'a>,
-    /// What the kernel writes instead, where it cannot write to the tensor's own body.
+    /// The temporary output, if the kernel cannot write to the tensor's own body.
     temporary: Option<Dense>,
 }
 
 /// The body of the tensor that is written.
 enum Store<'a> {
-    /// The snapshot that the call has taken already: the target of an in-place form.
+    /// The snapshot that the call already has: the target of an in-place form.
     Argument(&'a Dense),
-    /// The body after an out= argument got its shape.
+    /// The body after an out= argument was resized.
     Out(Pinned<'a>),
 }
 
@@ -92,7 +92,7 @@ impl<'a> Target<'a> {
         Ok(Target { store, temporary })
     }
 
-    /// Bring the result to the tensor, and count the write.
+    /// Stores the result in the tensor, and increments its version.
     #[inline(never)]
     pub fn finish(self, written: &Tensor) -> Result<()> {
         if let Some(result) = &self.temporary
@@ -106,8 +106,8 @@ impl<'a> Target<'a> {
 }
 
 impl Spec {
-    /// Make `out`, the out= argument of an operator, ready for this result: the dtype must be castable and the
-    /// device the same; another shape is given to it.
+    /// Prepares `out`, the out= argument of an operator, for this result: the dtype must be castable and the device the
+    /// same; it is resized if necessary.
     #[inline]
     pub fn prepare_out<'a, 'b>(
         &self,
@@ -126,21 +126,26 @@ impl Spec {
     ) -> Result<Target<'a>> {
         autograd::check_inference_write(out)?;
         let mut store = out.dense()?;
-        self.check_cast(store.dtype)?;
-        if store.device.kind != self.device.kind {
-            bail!(Runtime, "Expected out tensor to have device {}, but got {} instead", self.device, store.device);
-        }
+        self.check_out(&store)?;
         if store.sizes() != &*self.sizes {
-            // Before anything changes: the new shape must have room.
-            rushlight_base::numel(&self.sizes)?;
-            out.resize_to(self)?;
-            store = out.dense()?;
+            // The resized body may be one that another thread has set meanwhile.
+            store = out.resize_to(self)?;
+            self.check_out(&store)?;
         }
         Target::new(self, Store::Out(store), overlap, inputs)
     }
 
-    /// Is this result one that can be written into `target`, the first argument of an in-place operator? Its
-    /// shape must be the target's, and its dtype castable to the target's.
+    /// Whether this result can be stored in `store`, whatever its shape.
+    fn check_out(&self, store: &Dense) -> Result<()> {
+        self.check_cast(store.dtype)?;
+        if store.device.kind != self.device.kind {
+            bail!(Runtime, "Expected out tensor to have device {}, but got {} instead", self.device, store.device);
+        }
+        Ok(())
+    }
+
+    /// Checks that this result can be written into `target`, the first argument of an in-place operator: its shape must
+    /// be the target's, and its dtype castable to the target's.
     #[inline]
     pub fn prepare_inplace<'a, 'b>(
         &self,
@@ -182,7 +187,7 @@ impl Spec {
         }
         match overlap {
             Overlap::Elementwise => Target::new(self, Store::Argument(target), overlap, others),
-            // The kernel reads the target while it writes: it overlaps with itself.
+            // The kernel reads the target while it writes it: output and input overlap.
             Overlap::Temporary => {
                 let mut inputs = std::iter::once(target).chain(others);
                 Target::new(self, Store::Argument(target), overlap, &mut inputs)

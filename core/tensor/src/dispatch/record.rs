@@ -1,7 +1,7 @@
-//! The recording layer: tells a listener the operators that a thread calls.
+//! The recording layer: reports the operators that a thread calls to a listener.
 //!
-//! It is the proof that a layer is one file: a handler for boxed calls here, a key in `keys.rs`, a row in
-//! `dispatch::LAYERS`. Only the calls of the program are told; what a composite operator calls in turn is not.
+//! An example of a layer in one file: a handler for boxed calls here, a key in `keys.rs`, a row in `dispatch::LAYERS`.
+//! Only the calls of the program are reported, not the inner calls of composite operators.
 
 use super::{Op, Value, Values};
 use crate::keys::{self, KeyGuard, KeySet};
@@ -10,7 +10,7 @@ use rushlight_base::{Result, format_sizes};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Receives the text of each call, such as `add.Tensor([2, 3] float32, [] float32, 1)`.
+/// Receives the string of each call, such as `add.Tensor([2, 3] float32, [] float32, 1)`.
 pub type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 
 struct Recording {
@@ -18,32 +18,33 @@ struct Recording {
 }
 
 thread_local! {
-    /// A pointer, which has no destructor, so that the library can be unloaded while threads live; `stop` frees it.
+    /// A raw pointer, which has no destructor, so that the library can be unloaded while threads live; `stop` frees it.
     static CURRENT: Cell<*mut Recording> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// Tell `listener` every operator that this thread calls; `None` writes to the log.
+/// Reports every operator call of this thread to `listener`; `None` writes to the log.
 pub fn start(listener: Option<Listener>) {
     stop();
     CURRENT.set(Box::into_raw(Box::new(Recording { listener })));
     keys::set_included(KeySet::RECORD, true);
 }
 
-/// Stop telling.
+/// Stops reporting.
 pub fn stop() {
     keys::set_included(KeySet::RECORD, false);
     let pointer = CURRENT.replace(std::ptr::null_mut());
     if !pointer.is_null() {
-        // SAFETY: the pointer came from Box::into_raw in `start` and was taken out of the cell just now.
+        // SAFETY: the pointer came from `Box::into_raw` in `start` and was just taken out of the cell, so it is freed
+        // once.
         drop(unsafe { Box::from_raw(pointer) });
     }
 }
 
 /// The layer's handler: tell, then call on below this layer.
-pub(super) fn handle(op: &Op, args: Vec<Value>) -> Result<Values> {
-    tell(op, &args);
+pub(super) fn handle(op: &Op, args: &[Value], results: &mut Values) -> Result<()> {
+    tell(op, args);
     let _below = KeyGuard::exclude(KeySet::RECORD);
-    op.call(&args)
+    op.call_into(args, results)
 }
 
 fn tell(op: &Op, args: &[Value]) {

@@ -1,11 +1,11 @@
-//! Operators defined at run time: `TORCH_LIBRARY`, C callbacks and Java all come in here.
+//! Operators defined at run time, by `TORCH_LIBRARY`, C callbacks and Java.
 //!
-//! An operator is a signature plus boxed kernels by [`KernelKey`]. It joins the lookup by name, passes the same
-//! layers as built-in operators, and can be unregistered; calls under way keep it alive.
+//! An operator is a signature plus boxed kernels by [`KernelKey`]. It joins the lookup by name, passes the same layers
+//! as built-in operators, and can be unregistered; running calls keep it alive.
 
 use super::KeySet;
 use super::boxed::Values;
-use super::by_name::{self, Slot};
+use super::fit::{Slot, fit};
 use super::value::Value;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::keys::KeyGuard;
@@ -16,7 +16,7 @@ use rushlight_schema::{Signature, Type};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// A kernel on boxed values. Dropping it releases whatever context it holds.
+/// A kernel on boxed values. Dropping it releases its context.
 pub type BoxedKernel = Arc<dyn Fn(&[Value]) -> Result<Values> + Send + Sync>;
 
 /// When a kernel of a run-time operator is chosen. The numbers are the C ABI's.
@@ -29,9 +29,9 @@ pub enum KernelKey {
     Cuda = 1,
     /// Inputs on the meta device: shapes and dtypes only.
     Meta = 2,
-    /// Some input requires a gradient; the kernel does its own recording.
+    /// An input requires a gradient; the kernel does its own recording.
     Autograd = 3,
-    /// Made of other operators: any device, and the gradient comes for free.
+    /// Composed of other operators: runs on any device and is differentiable.
     Composite = 4,
 }
 
@@ -55,7 +55,7 @@ type Registry = BTreeMap<(String, String), Arc<RuntimeOp>>;
 
 static REGISTRY: RwLock<Registry> = RwLock::new(BTreeMap::new());
 
-/// Define an operator: `my::scaled_add(Tensor self, Tensor other, float alpha=1) -> Tensor`.
+/// Defines an operator: `my::scaled_add(Tensor self, Tensor other, float alpha=1) -> Tensor`.
 pub fn define(schema: &str) -> Result<Arc<RuntimeOp>> {
     let signature: Signature =
         schema.parse().map_err(|error: rushlight_schema::ParseError| err!(Value, "{schema}: {}", error.message()))?;
@@ -72,14 +72,14 @@ pub fn define(schema: &str) -> Result<Arc<RuntimeOp>> {
     Ok(op)
 }
 
-/// Take an operator out of the lookup. Its kernels are released when the last call under way ends.
+/// Removes an operator from the lookup. Its kernels are released when the last running call ends.
 pub fn undefine(op: &Arc<RuntimeOp>) -> Result<()> {
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
     let key = op.key();
     match registry.get(&key) {
         Some(found) if Arc::ptr_eq(found, op) => {
             let removed = registry.remove(&key);
-            // A kernel's context may have a foreign deleter: not under the lock.
+            // The context of a kernel may have a foreign deleter, which must not run under the lock.
             drop(registry);
             drop(removed);
             Ok(())
@@ -98,12 +98,12 @@ pub fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
         .flatten()
 }
 
-/// Every operator that is registered now.
+/// All registered operators.
 pub fn all() -> Vec<Arc<RuntimeOp>> {
     REGISTRY.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
 }
 
-/// Forget all of them.
+/// Removes all of them.
 pub fn shutdown() {
     let registry = std::mem::take(&mut *REGISTRY.write().unwrap_or_else(PoisonError::into_inner));
     drop(registry);
@@ -111,7 +111,7 @@ pub fn shutdown() {
 
 impl RuntimeOp {
     fn key(&self) -> (String, String) {
-        (format!("{}::{}", self.signature.namespace, self.signature.name), self.signature.overload.clone())
+        (format!("{}::{}", self.signature.namespace, self.signature.name), self.signature.overload.to_string())
     }
 
     /// `my::op` or `my::op.overload`.
@@ -119,18 +119,18 @@ impl RuntimeOp {
         format!("{}::{}", self.signature.namespace, self.signature.full_name())
     }
 
-    /// What the operator takes and returns.
+    /// Arguments and results of the operator.
     pub fn signature(&self) -> &Signature {
         &self.signature
     }
 
-    /// Add the kernel for `key`, or replace it.
+    /// Adds the kernel for `key`, or replaces it.
     pub fn implement(&self, key: KernelKey, kernel: BoxedKernel) {
         let before = self.kernels.write().unwrap_or_else(PoisonError::into_inner).insert(key, kernel);
         drop(before);
     }
 
-    /// Take the kernel for `key` away, if there is one.
+    /// Removes the kernel for `key`, if there is one.
     pub fn remove(&self, key: KernelKey) {
         let before = self.kernels.write().unwrap_or_else(PoisonError::into_inner).remove(&key);
         drop(before);
@@ -140,7 +140,7 @@ impl RuntimeOp {
         self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
     }
 
-    /// Call it when no boxed layer is left: autograd, then the device.
+    /// Calls it if no boxed layer is left: autograd, then the device.
     pub(super) fn call_below_layers(&self, keys: KeySet, args: &[Value]) -> Result<Values> {
         if keys.intersects(KeySet::AUTOGRAD)
             && let Some(kernel) = self.kernel(KernelKey::Autograd)
@@ -172,14 +172,14 @@ impl RuntimeOp {
             results.len()
         );
         let of_type = |(index, value): (usize, Value)| {
-            by_name::fit(value, &self.signature.returns[index].ty, Slot::Result(index))
+            fit(value, &self.signature.returns[index].ty, Slot::Result(index))
                 .map_err(|error| error.context(format_args!("the kernel of operator {}", self.full_name())))
         };
         Ok(Values(results.0.into_iter().enumerate().map(of_type).collect::<Result<_>>()?))
     }
 
-    /// A device kernel says nothing of derivatives: what it makes or writes is marked so that backward through it is an
-    /// error that names the operator.
+    /// A device kernel has no derivative: its results and in-place writes are marked so that backward through them is
+    /// an error that names the operator.
     fn run_unrecorded(&self, kernel: &BoxedKernel, args: &[Value]) -> Result<Values> {
         self.check_views()?;
         let mut inputs: Vec<Tensor> = Vec::new();
@@ -201,7 +201,7 @@ impl RuntimeOp {
             return Ok(results);
         }
         for target in &written {
-            // The history of a write begins with what was there before.
+            // The history of a write begins with the previous history.
             let others = inputs.iter().filter(|input| !input.is(target));
             let edges = Edges::of(&std::iter::once(target).chain(others).collect::<Vec<_>>());
             autograd::rebase_history(target, edges, NoDerivative { operator: self.full_name() })?;
@@ -218,7 +218,7 @@ impl RuntimeOp {
         Ok(results)
     }
 
-    /// What the schema calls a view of the first argument becomes one that autograd knows of.
+    /// A result that the schema declares as a view of the first argument becomes a view for autograd.
     fn track_views(&self, args: &[Value], mut results: Values) -> Result<Values> {
         let (Some(argument), Some(returned)) = (self.signature.arguments.first(), self.signature.returns.first())
         else {
@@ -238,15 +238,10 @@ impl RuntimeOp {
             autograd::mark_unknown(&view, &self.full_name());
             Ok(view)
         };
-        match result {
-            Value::Tensor(tensor) => *tensor = track(tensor)?,
-            Value::Tensors(tensors) => {
-                for tensor in tensors.iter_mut().flatten() {
-                    *tensor = track(tensor)?;
-                }
-            }
-            _ => {}
-        }
+        result.try_for_each_tensor_mut(&mut |tensor| {
+            *tensor = track(tensor)?;
+            Ok(())
+        })?;
         Ok(results)
     }
 
@@ -276,7 +271,7 @@ impl RuntimeOp {
     }
 }
 
-/// Does the schema say that memory is shared, and only read?
+/// Whether the schema declares shared memory that is only read.
 fn is_view(ty: &Type) -> bool {
     ty.alias.as_ref().is_some_and(|alias| !alias.write)
 }
@@ -285,7 +280,7 @@ fn positions(marks: impl Iterator<Item = bool>) -> Vec<usize> {
     marks.enumerate().filter(|(_, mark)| *mark).map(|(position, _)| position).collect()
 }
 
-/// The kernel that the device of the first tensor asks for. Without a tensor it is the CPU's.
+/// The kernel for the device of the first tensor. Without a tensor, the CPU's.
 fn device_of(args: &[Value]) -> (KernelKey, DeviceType) {
     let mut device = None;
     args.iter().for_each(|value| {

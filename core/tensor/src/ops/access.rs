@@ -30,7 +30,8 @@ pub(super) fn over<const N: usize>(
     }
     let len = operands[0].numel() as usize;
     let (at, dtypes) = (operands.map(Dense::ptr), operands.map(|operand| operand.dtype));
-    // SAFETY: as for `array_as`.
+    // SAFETY: all addresses come from `array_as` arguments: geometries inside their storages, which the snapshots keep
+    // alive, with `len` contiguous elements of these dtypes.
     kernel(&unsafe { Loop::flat(common, len, at, dtypes) })
 }
 
@@ -46,13 +47,14 @@ pub(super) fn array_as<'a>(dense: &'a Dense, sizes: &'a [i64], strides: &'a [i64
 /// The memory of `dense` under a geometry that names a subset of its elements.
 pub(super) fn sub_array<'a>(dense: &Dense, geometry: &'a Geometry) -> Array<'a> {
     let at = dense.with_geometry(geometry.clone()).ptr();
-    // SAFETY: as for `array_as`; every caller holds `dense`, and so the storage, while it uses the array.
+    // SAFETY: the geometry is a part of `dense`'s, which stays inside its storage; every caller holds `dense`, and so
+    // the storage, while it uses the array.
     unsafe { Array::new(at, dense.dtype, &geometry.sizes, &geometry.strides) }
 }
 
 /// One number, as an array without dimensions.
 pub(super) struct Constant {
-    /// Room for the largest element, aligned for every dtype.
+    /// Space for the largest element, aligned for every dtype.
     bytes: [u64; 2],
     dtype: DType,
 }
@@ -72,18 +74,19 @@ impl Constant {
         self.spread(&[], &[])
     }
 
-    /// As many times as `sizes` have elements; `still` are as many zeros.
+    /// An array of these sizes in which every element is this number; `still` holds as many zero strides.
     pub(super) fn spread<'a>(&'a self, sizes: &'a [i64], still: &'a [i64]) -> Array<'a> {
-        // A stride would lead behind the one element.
+        // A stride would lead beyond the single element.
         assert!(still.iter().all(|&stride| stride == 0), "a constant has no strides");
-        // SAFETY: `bytes` holds one element, which is every one; kernels only read their inputs.
+        // SAFETY: `bytes` holds one element and outlives the array; all strides are 0, and kernels only read their
+        // inputs.
         unsafe { Array::new(self.bytes.as_ptr().cast_mut().cast(), self.dtype, sizes, still) }
     }
 }
 
 /// An input in the dtype that the kernel computes in.
 pub(super) enum Operand<'a> {
-    /// It had the dtype.
+    /// The input has the dtype.
     Borrowed(&'a Dense),
     /// A cast copy.
     Owned(Dense),
@@ -141,8 +144,8 @@ pub(super) fn copy_into(to: &Dense, from: &Dense) -> Result<()> {
     over(to.dtype, [to, from], convert::copy).map_err(|error| error.context(format_sizes(to.sizes())))
 }
 
-/// Copies `from` into `to` unless they are the same elements: the start of kernels that change a few
-/// elements of their input, which in-place calls give the same tensor twice.
+/// Copies `from` into `to` unless they are the same elements: the start of kernels that modify a few elements of their
+/// input, which in-place calls pass twice.
 pub(super) fn copy_unless_same(to: &Dense, from: &Dense) -> Result<()> {
     if to.ptr() == from.ptr() && to.strides() == from.strides() && to.dtype == from.dtype {
         return Ok(());
@@ -161,7 +164,7 @@ mod tests {
         let constant = Constant::new(Scalar::Float(1.5), DType::I32).unwrap();
         convert::copy(&Loop::new([array(&out), constant.array()]).unwrap()).unwrap();
         let wide = cast(&out, DType::F32).unwrap();
-        // SAFETY: three floats were just written.
+        // SAFETY: the kernel above wrote three floats into `wide`, which outlives the slice.
         let values = unsafe { std::slice::from_raw_parts(wide.ptr().cast::<f32>(), 3) };
         assert_eq!(values, [1.0; 3]);
     }

@@ -7,7 +7,8 @@ use crate::generator::Generator;
 use rushlight_base::{Result, Scalar, wrap_dim};
 use rushlight_cpu::{Loop, activation, arithmetic, elementary, random};
 
-/// `kernels! { elu[self_](alpha, scale) }`: a kernel of the loop of the same name, from these tensors, with these numbers.
+/// `kernels! { elu[self_](alpha, scale) }` declares a kernel that calls the loop of the same name with these tensors
+/// and numbers.
 macro_rules! kernels {
     ($($name:ident[$($tensor:ident),+]($($number:ident),*);)*) => {$(
         #[doc = concat!("out = ", stringify!($name), "(...)")]
@@ -47,7 +48,7 @@ pub fn prelu(out: &Dense, self_: &Dense, weight: &Dense) -> Result<()> {
 
 /// out = self Phi(self)
 pub fn gelu(out: &Dense, self_: &Dense, approximate: &str) -> Result<()> {
-    // The shape rule has refused every third name.
+    // The shape rule has rejected every other name.
     let kernel = if approximate == "tanh" { activation::gelu_tanh } else { activation::gelu };
     over(out.dtype, [out, self_], kernel)
 }
@@ -92,7 +93,7 @@ pub fn leaky_relu_backward(
     negative_slope: Scalar,
     _self_is_result: bool,
 ) -> Result<()> {
-    // A result has its input's sign: the shape rule has refused slopes where that is not so.
+    // A result has its input's sign: the shape rule has rejected slopes for which that is not true.
     over(out.dtype, [out, grad_output, self_], |walk| activation::leaky_relu_backward(walk, negative_slope.to_f64()))
 }
 
@@ -116,7 +117,7 @@ pub fn shrink_backward(out: &Dense, grad_output: &Dense, self_: &Dense, lambd: S
     over(out.dtype, [out, grad_output, self_], |walk| activation::shrink_backward(walk, lambd.to_f64()))
 }
 
-/// out = the first half of self along dim times the logistic function of the second
+/// out = the first half of self along dim times the sigmoid of the second
 pub fn glu(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
     let at = wrap_dim(dim, self_.ndim())?;
     let half = |nth: i64| {

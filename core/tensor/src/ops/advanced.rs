@@ -34,7 +34,8 @@ impl Lists {
         Ok(Lists(lists))
     }
 
-    /// The places that the lists lead to in `reached`, whose elements a walk over the region reads or writes.
+    /// The positions that the index lists select in `reached`; a traversal over the region reads or writes their
+    /// elements.
     fn places<'a>(&'a self, region: &Region, reached: &Dense) -> Result<Places<'a>> {
         let indexed: Vec<Indexed> =
             self.0.iter().map(|(dim, list)| Indexed { dim: *dim, index: array(list) }).collect();
@@ -73,7 +74,7 @@ pub fn index_put(
     }
 }
 
-/// The same: indices are checked always.
+/// The same: indices are always checked.
 pub fn index_put_impl(
     out: &Dense,
     self_: &Dense,

@@ -1,4 +1,4 @@
-//! Kernels of batch and group norm: moments of the groups, from which each channel gets a line to go by.
+//! Kernels of batch and group norm: moments of the groups, from which the scale and shift of each channel follow.
 
 use super::access::{array, array_as, copy_into};
 use super::norm::numbers;
@@ -7,14 +7,15 @@ use crate::dense::{Dense, Geometry, Spec};
 use rushlight_base::{DType, DimVec, Result};
 use rushlight_cpu::{Loop, channel_norm, reduce};
 
-/// Mean and reciprocal deviation of groups, in the dtype that is computed in.
+/// Mean and reciprocal deviation of groups, in the computation dtype.
 struct Statistics {
     mean: Dense,
     rstd: Dense,
 }
 
 impl Statistics {
-    /// Gives them out as results, and goes on with what these hold: in half precision, they have been rounded, as in PyTorch.
+    /// Stores them as results, and continues with the stored values: in half precision they have been rounded, as in
+    /// PyTorch.
     fn given(self, mean: &Dense, rstd: &Dense) -> Result<Statistics> {
         copy_into(mean, &self.mean)?;
         copy_into(rstd, &self.rstd)?;
@@ -39,7 +40,7 @@ fn copy_of(dense: &Dense, dtype: DType) -> Result<Dense> {
     Ok(copy)
 }
 
-/// Mean and variance of the groups of `input`; `kept` is its shape with 1 for what is averaged over, `sizes` that of the
+/// Mean and variance of the groups of `input`; `kept` is its shape with 1 for averaged dimensions, `sizes` that of the
 /// results.
 fn moments(input: &Dense, kept: &[i64], sizes: &[i64]) -> Result<[Dense; 2]> {
     let dtype = input.dtype.opmath();
@@ -50,7 +51,7 @@ fn moments(input: &Dense, kept: &[i64], sizes: &[i64]) -> Result<[Dense; 2]> {
     Ok([own(&mean)?, own(&variance)?])
 }
 
-/// `out = (input - mean) * rstd * weight + bias`, by lines of `samples` times the channels.
+/// `out = (input - mean) * rstd * weight + bias`, as a scale and a shift for each sample and channel.
 fn normalise(
     out: &Dense,
     input: &Dense,
@@ -77,8 +78,8 @@ fn normalise(
     channel_norm::along_lines(&Loop::computing(dtype, [array(out), array(input), scale, shift])?)
 }
 
-/// out0 = input normalised over all but the channels; out1, out2 = the mean and the reciprocal deviation of each channel.
-/// The running statistics are what is used without training; with it they are moved towards the new ones.
+/// out0 = input normalized over all dimensions but the channels; out1, out2 = the mean and the reciprocal standard
+/// deviation of each channel. Without training the running statistics are used; with it they are updated.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn native_batch_norm(
     out0: &Dense,
@@ -110,7 +111,7 @@ pub fn native_batch_norm(
                 channel_norm::follow(&array(running), &array(&mean), momentum, 1.0)?;
             }
             if let Some(running) = running_var {
-                // The variance of what the batch is a sample of.
+                // The unbiased variance of the batch.
                 channel_norm::follow(&array(running), &array(&variance), momentum, count / (count - 1.0))?;
             }
             Statistics { mean, rstd: variance }

@@ -11,8 +11,8 @@ impl Parameters {
         Walk { stride: &self.stride, padding: &self.padding, dilation: &self.dilation, groups: self.groups }
     }
 
-    /// Does PyTorch round this transpose tap by tap? Its other kernels take no `float16`, nor more padding of the output than
-    /// a step. The order of the sums shows in doubles no more.
+    /// Whether PyTorch rounds this transposed convolution tap by tap. Its other kernels support neither `float16` nor
+    /// an output padding of a step or more. In double precision the order of the sums no longer matters.
     fn is_summed_by_taps(&self, dtype: DType) -> bool {
         let beyond = || self.output_padding.iter().zip(&self.stride).any(|(padding, stride)| padding >= stride);
         dtype == DType::F16 || (matches!(dtype, DType::BF16 | DType::F32) && beyond())

@@ -12,7 +12,7 @@ pub fn copy_(self_: &Dense, src: &Dense, _non_blocking: bool) -> Result<()> {
     if self_.is_same_view(src) {
         return Ok(());
     }
-    // The source may lie under the target at other places (x.copy_(x.t())): then it is read whole first.
+    // If the source overlaps the target at other positions (x.copy_(x.t())), it is copied first.
     if self_.may_share_memory(src) {
         let source = cast(src, src.dtype)?;
         return convert::copy(&Loop::new([array(self_), array(&source)])?);

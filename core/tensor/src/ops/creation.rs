@@ -10,7 +10,7 @@ fn fill_with(out: &Dense, value: Scalar) -> Result<()> {
     over(out.dtype, [out], |walk| rushlight_cpu::fill::fill(walk, value))
 }
 
-/// out: as allocated, or, where every run must be the same, what is no result by mistake: NaN, or the largest number
+/// out: uninitialized; in deterministic mode, filled with NaN or the largest integer
 pub fn unset(out: &Dense) -> Result<()> {
     if !runtime::fills_unset_memory() {
         return Ok(());
@@ -18,7 +18,7 @@ pub fn unset(out: &Dense) -> Result<()> {
     fill_with(out, stands_for_unset(out.dtype))
 }
 
-/// What unset elements are, where every run must be the same.
+/// The fill value of uninitialized elements in deterministic mode.
 pub fn stands_for_unset(dtype: DType) -> Scalar {
     match dtype {
         DType::Bool => Scalar::Bool(true),
@@ -34,17 +34,17 @@ pub fn stands_for_unset(dtype: DType) -> Scalar {
     }
 }
 
-/// out: unset
+/// out: uninitialized
 pub fn empty(out: &Dense, _size: &[i64], _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     unset(out)
 }
 
-/// out: unset
+/// out: uninitialized
 pub fn empty_like(out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     unset(out)
 }
 
-/// out: unset
+/// out: uninitialized
 pub fn empty_strided(out: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
     unset(out)
 }
@@ -113,6 +113,16 @@ pub fn arange_start(out: &Dense, start: Scalar, end: Scalar, options: Options) -
 /// out_i = start + i step
 pub fn arange_start_step(out: &Dense, start: Scalar, _end: Scalar, step: Scalar, _options: Options) -> Result<()> {
     rushlight_cpu::fill::arange(&array(out), start, step)
+}
+
+/// out_i = start + i, with the end
+pub fn range(out: &Dense, start: Scalar, end: Scalar, options: Options) -> Result<()> {
+    range_step(out, start, end, Scalar::Int(1), options)
+}
+
+/// out_i = start + i step, with the end
+pub fn range_step(out: &Dense, start: Scalar, end: Scalar, step: Scalar, options: Options) -> Result<()> {
+    arange_start_step(out, start, end, step, options)
 }
 
 /// The real (0) or imaginary (1) parts of a complex tensor.

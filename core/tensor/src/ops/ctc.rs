@@ -1,12 +1,13 @@
 //! Kernels of connectionist temporal classification.
 
-use super::access::array;
-use crate::dense::Dense;
+use super::access::{array, copy_into};
+use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, Scalar};
 use rushlight_cpu::ctc::{self, Batch};
 use rushlight_cpu::{Loop, fill};
+use std::borrow::Cow;
 
-/// out0, out1 = the negative log likelihoods, and the logarithms of the likelihoods on the way
+/// out0, out1 = the negative log likelihoods, and the log likelihoods of the alignment states
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn ctc_loss(
     out0: &Dense,
@@ -38,6 +39,12 @@ pub fn ctc_loss_backward(
 ) -> Result<()> {
     fill::fill(&Loop::new([array(out)])?, Scalar::Int(0))?;
     let batch = Batch { log_probs: array(log_probs), targets: array(targets), input_lengths, target_lengths, blank };
-    let (losses, alphas) = (array(neg_log_likelihood), array(log_alpha));
+    let mut alphas = Cow::Borrowed(log_alpha);
+    if !log_alpha.is_contiguous() {
+        let copy = Spec::new(log_alpha.sizes(), log_alpha.dtype, log_alpha.device).allocate()?;
+        copy_into(&copy, log_alpha)?;
+        alphas = Cow::Owned(copy);
+    }
+    let (losses, alphas) = (array(neg_log_likelihood), array(&alphas));
     ctc::losses_backward(&array(out), &array(grad), &losses, &alphas, &batch, zero_infinity)
 }

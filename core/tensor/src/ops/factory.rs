@@ -1,4 +1,4 @@
-//! Kernels of sequences, identities, and tensors made in the image of others.
+//! Kernels of sequences, identities, and `*_like` factories.
 
 use super::access::{array, copy_into, over};
 use super::creation::{part, unset};
@@ -34,17 +34,17 @@ pub fn linspace(out: &Dense, start: Scalar, end: Scalar, _steps: i64, _options: 
     fill::linspace(&array(out), start, end)
 }
 
-/// As `linspace`, from tensor to tensor.
+/// Like `linspace`, from tensor to tensor.
 pub fn linspace_tensors(out: &Dense, start: &Dense, end: &Dense, steps: i64, options: Options) -> Result<()> {
     linspace(out, scalar_of(start)?, scalar_of(end)?, steps, options)
 }
 
-/// As `linspace`, from tensor to number.
+/// Like `linspace`, from tensor to number.
 pub fn linspace_from_tensor(out: &Dense, start: &Dense, end: Scalar, steps: i64, options: Options) -> Result<()> {
     linspace(out, scalar_of(start)?, end, steps, options)
 }
 
-/// As `linspace`, from number to tensor.
+/// Like `linspace`, from number to tensor.
 pub fn linspace_to_tensor(out: &Dense, start: Scalar, end: &Dense, steps: i64, options: Options) -> Result<()> {
     linspace(out, start, scalar_of(end)?, steps, options)
 }
@@ -54,7 +54,7 @@ pub fn logspace(out: &Dense, start: Scalar, end: Scalar, _steps: i64, base: f64,
     fill::logspace(&array(out), start, end, base)
 }
 
-/// As `logspace`, from tensor to tensor.
+/// Like `logspace`, from tensor to tensor.
 pub fn logspace_tensors(
     out: &Dense,
     start: &Dense,
@@ -66,7 +66,7 @@ pub fn logspace_tensors(
     logspace(out, scalar_of(start)?, scalar_of(end)?, steps, base, options)
 }
 
-/// As `logspace`, from tensor to number.
+/// Like `logspace`, from tensor to number.
 pub fn logspace_from_tensor(
     out: &Dense,
     start: &Dense,
@@ -78,7 +78,7 @@ pub fn logspace_from_tensor(
     logspace(out, scalar_of(start)?, end, steps, base, options)
 }
 
-/// As `logspace`, from number to tensor.
+/// Like `logspace`, from number to tensor.
 pub fn logspace_to_tensor(
     out: &Dense,
     start: Scalar,
@@ -107,17 +107,17 @@ pub fn triu_indices(out: &Dense, row: i64, col: i64, offset: i64, _options: Opti
     indices(out, row, &|i| offset.saturating_add(i).clamp(0, col), &|_| col)
 }
 
-/// out: unset
+/// out: uninitialized
 pub fn empty_permuted(out: &Dense, _size: &[i64], _physical_layout: &[i64], _options: Options) -> Result<()> {
     unset(out)
 }
 
-/// out: unset
+/// out: uninitialized
 pub fn new_empty(out: &Dense, _self: &Dense, _size: &[i64], _options: Options) -> Result<()> {
     unset(out)
 }
 
-/// out: unset
+/// out: uninitialized
 pub fn new_empty_strided(out: &Dense, _self: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
     unset(out)
 }

@@ -1,4 +1,4 @@
-//! Kernels that read and write at the places of an index.
+//! Kernels that read and write at indexed positions.
 
 use super::access::{Constant, array, copy_into, copy_unless_same};
 #[cfg(feature = "op-nn")]
@@ -14,7 +14,7 @@ use rushlight_cpu::elementary;
 use rushlight_cpu::indexing::{self, Combine, Places};
 use rushlight_cpu::{Loop, fill};
 
-/// The places that `index` names along `dim`, in the shape of the index. None, where it has no elements.
+/// The positions that `index` selects along `dim`, in the shape of the index. None if it is empty.
 fn places<'a>(reached: &Dense, dim: i64, index: &'a Dense) -> Result<Option<Places<'a>>> {
     if index.numel() == 0 {
         return Ok(None);
@@ -22,7 +22,7 @@ fn places<'a>(reached: &Dense, dim: i64, index: &'a Dense) -> Result<Option<Plac
     Places::elements(array(index), &array(reached), wrap_dim(dim, reached.ndim())?).map(Some)
 }
 
-/// The slices that a list of indices names along `dim`, in a walk over `sizes`.
+/// The slices that a list of indices selects along `dim`, in a traversal over `sizes`.
 fn slices<'a>(name: &str, reached: &Dense, dim: i64, index: &'a Dense, sizes: &[i64]) -> Result<Places<'a>> {
     Places::slices_of(name, array(index), sizes, &array(reached), wrap_dim(dim, reached.ndim())?)
 }
@@ -52,7 +52,7 @@ pub fn index_fill_scalar(out: &Dense, self_: &Dense, dim: i64, index: &Dense, va
     index_fill(out, self_, dim, index, &Constant::new(value, out.dtype)?)
 }
 
-/// As `index_fill_scalar`, with a tensor without dimensions.
+/// Like `index_fill_scalar`, with a 0-dim tensor.
 pub fn index_fill_tensor(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Dense) -> Result<()> {
     index_fill(out, self_, dim, index, &Constant::cast_of(value, out.dtype)?)
 }
@@ -68,7 +68,7 @@ fn index_fill(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Const
     indexing::scatter(&array(out), &places, &value.spread(&sizes, &still))
 }
 
-/// out = self with slices of source put together with those at index along dim
+/// out = self with slices of source combined with those at index along dim
 pub fn index_reduce(
     out: &Dense,
     self_: &Dense,
@@ -132,7 +132,7 @@ pub fn scatter_value_with(
     indexing::combine(&array(out), &places, &source, Reduction::parse(reduce)?.step())
 }
 
-/// out = self with src put together with what is at index along dim
+/// out = self with src combined with the elements at index along dim
 pub fn scatter_reduce(
     out: &Dense,
     self_: &Dense,
@@ -148,7 +148,7 @@ pub fn scatter_reduce(
     put_together(out, &places, src, Reduction::parse(reduce)?, include_self)
 }
 
-/// How elements are put together.
+/// Reductions of elements.
 #[derive(Clone, Copy)]
 enum Reduction {
     Mean,
@@ -167,7 +167,7 @@ impl Reduction {
         })
     }
 
-    /// What is done with each element.
+    /// The operation on each element.
     fn step(self) -> Combine {
         match self {
             Reduction::Mean => Combine::Sum(Scalar::Int(1)),
@@ -209,7 +209,7 @@ pub fn put(out: &Dense, self_: &Dense, index: &Dense, source: &Dense, accumulate
     }
 }
 
-/// The elements of `dense` in the same order, as many as `sizes` have; a copy where no strides lead through them.
+/// The elements of `dense` in the same order, with these sizes; a copy if no strides can represent them.
 pub(super) fn in_shape(dense: &Dense, sizes: &[i64]) -> Result<Dense> {
     if let Ok(geometry) = super::views::view(dense, sizes) {
         return Ok(dense.with_geometry(geometry));
@@ -229,8 +229,9 @@ pub fn embedding(
     _scale_grad_by_freq: bool,
     _sparse: bool,
 ) -> Result<()> {
-    // The indices are dimensions of the walk, however many, and a row is the slice.
+    // The indices are dimensions of the traversal, however many, and a row is the slice.
     let long = Operand::cast(indices, DType::I64)?;
+    indexing::check_inside(&long.array(), weight.sizes()[0] as usize)?;
     let indexed = [indexing::Indexed { dim: 0, index: long.array() }];
     let places = Places::together(&indexed, indices.sizes(), 0, &array(weight))?;
     indexing::gather(&array(out), &array(weight), &places)

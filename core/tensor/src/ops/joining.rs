@@ -1,4 +1,4 @@
-//! Kernels of joining and turning.
+//! Kernels of concatenation and reversal.
 
 use super::access::{array, sub_array};
 use super::views;
@@ -15,7 +15,7 @@ pub fn stack(out: &Dense, tensors: &[Dense], dim: i64) -> Result<()> {
     Ok(())
 }
 
-/// out = self with dims turned around
+/// out = self with dims reversed
 pub fn flip(out: &Dense, self_: &Dense, dims: &[i64]) -> Result<()> {
     if out.numel() == 0 {
         return Ok(());

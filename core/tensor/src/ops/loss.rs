@@ -47,7 +47,7 @@ pub fn nll_loss_backward(
     loss::nll_loss_backward(&array(out), &array(grad_output), &targets, reduction, &array(total_weight))
 }
 
-/// The losses of the elements, from `kernel`, as `reduction` says.
+/// Reduces the element losses from `kernel`.
 fn reduced(
     out: &Dense,
     self_: &Dense,
@@ -73,7 +73,7 @@ fn reduced(
     }
 }
 
-/// What the gradient of each element is multiplied by: for a mean, a part.
+/// The factor of the gradient of each element: for a mean, a fraction.
 fn share_of(out: &Dense, reduction: i64) -> f64 {
     if reduction == 1 { 1.0 / out.numel() as f64 } else { 1.0 }
 }
@@ -95,7 +95,7 @@ pub fn mse_loss_backward(
     over(out.dtype, [out, grad_output, self_, target], |walk| deviation::squared_backward(walk, share))
 }
 
-/// out = the distance of self to target, rounded off within beta, reduced
+/// out = the smooth L1 loss of self and target, quadratic within beta, reduced
 pub fn smooth_l1_loss(out: &Dense, self_: &Dense, target: &Dense, reduction: i64, beta: f64) -> Result<()> {
     reduced(out, self_, target, None, reduction, |walk| deviation::smooth_l1(walk, beta))
 }
@@ -143,7 +143,7 @@ pub fn binary_cross_entropy(
         let end = Spec::new(&[], self_.dtype, self_.device).allocate()?;
         for which in [Extremum::Min, Extremum::Max] {
             extremum(Some(&array(&end)), None, &array(self_), which)?;
-            // Also not if it is no number.
+            // Also rejects NaN.
             let within = (0.0..=1.0).contains(&number_of(&end)?);
             ensure!(within, Runtime, "all elements of input should be between 0 and 1");
         }
@@ -168,7 +168,7 @@ pub fn binary_cross_entropy_backward(
     weight.map_or(Ok(()), |weight| super::pointwise::mul(out, out, weight))
 }
 
-/// output, is_target = the loss of rows with several labels, reduced, and which classes are labels
+/// output, is_target = the loss of rows with several labels, reduced, and a mask of the classes that are labels
 pub fn multilabel_margin_loss_forward(
     out0: &Dense,
     out1: &Dense,

@@ -1,4 +1,4 @@
-//! Kernels whose elements a mask picks.
+//! Kernels whose elements a mask selects.
 
 use super::access::{Operand, array, copy_unless_same};
 use super::views;
@@ -23,7 +23,7 @@ pub fn masked_select(out: &Dense, self_: &Dense, mask: &Dense) -> Result<()> {
     masks::select(&array(out), &array(&spread(self_, &sizes)?), &array(&spread(mask, &sizes)?))
 }
 
-/// out = self with the elements under mask replaced by those of source, one after the other
+/// out = self with the elements under mask replaced by those of source, in order
 pub fn masked_scatter(out: &Dense, self_: &Dense, mask: &Dense, source: &Dense) -> Result<()> {
     let mask = spread(mask, out.sizes())?;
     ensure!(

@@ -35,7 +35,7 @@ pub fn addbmm(out: &Dense, self_: &Dense, batch1: &Dense, batch2: &Dense, beta: 
     check_expandable(self_.sizes(), out.sizes())?;
     let (a, b) = (array(batch1), array(batch2));
     if batch1.sizes()[0] == 0 {
-        // Products with nothing to sum.
+        // Products with an inner dimension of size 0.
         let (left, right) = ([batch1.sizes()[1], 0], [0, batch2.sizes()[2]]);
         let (left, right) = (array_as(batch1, &left, &a.strides()[1..]), array_as(batch2, &right, &b.strides()[1..]));
         return gemm(&array(out), &left, &right, Some((&array(self_), beta)), alpha);
@@ -48,7 +48,7 @@ pub fn addbmm(out: &Dense, self_: &Dense, batch1: &Dense, batch2: &Dense, beta: 
     Ok(())
 }
 
-/// Sizes and strides of a vector, or of a number, as a matrix of one column.
+/// Sizes and strides of a vector, or of a 0-dim tensor, as a matrix of one column.
 fn as_column(dense: &Dense) -> [[i64; 2]; 2] {
     let size = dense.sizes().first().copied().unwrap_or(1);
     [[size, 1], [dense.strides().first().copied().unwrap_or(1), 1]]
@@ -74,7 +74,7 @@ pub fn addmv(out: &Dense, self_: &Dense, mat: &Dense, vec: &Dense, beta: Scalar,
 /// out = self tensor
 pub fn dot(out: &Dense, self_: &Dense, tensor: &Dense) -> Result<()> {
     if out.dtype.is_half() {
-        return arithmetic::dot_of_halves(&array(out), &array(self_), &array(tensor));
+        return arithmetic::dot_in_half_precision(&array(out), &array(self_), &array(tensor));
     }
     let ([[length, _], [step, _]], from, to) = (as_column(self_), as_column(tensor), as_column(out));
     let (sizes, strides) = ([1, length], [1, step]);

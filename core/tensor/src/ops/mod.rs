@@ -1,7 +1,8 @@
 //! The operators.
 //!
-//! `generated` holds a typed function for each form of each operator declared in `core/schema/ops`; it calls
-//! what is written by hand here: `rules` (shape rules), `views` (view rules), `composite` (operators made of
+//! `generated` holds a typed function for each form of each operator declared in `core/schema/ops`: the build script
+//! writes it (`make generate` puts a formatted copy into `build/generated/rust` for reading). It calls the hand-written
+//! modules here: `rules` (shape rules), `views` (view rules), `composite` (operators made of
 //! operators) and the kernels, one file per subject, which bring inputs to the dtype of the computation and
 //! hand strided memory to the loops of `rushlight-cpu`.
 
@@ -20,13 +21,25 @@ pub mod distance;
 pub mod elementary;
 #[cfg(feature = "op-factory")]
 pub mod factory;
-pub mod generated;
+#[cfg(feature = "op-fft")]
+pub mod fft;
+#[cfg(feature = "op-foreach")]
+pub mod foreach;
+
+/// The operators, family by family. Each family is a cargo feature (`op-<family>`) that adds its rows to the operator
+/// table; the code of the families that autograd uses is part of every build.
+pub mod generated {
+    include!(concat!(env!("OUT_DIR"), "/ops.rs"));
+}
 pub mod index;
 #[cfg(feature = "op-joining")]
 pub mod joining;
+#[cfg(feature = "op-linalg_solve")]
+pub mod linalg;
 pub mod loss;
 pub mod masks;
 pub mod matmul;
+pub mod metadata;
 pub mod norm;
 pub mod numeric;
 pub mod optim;

@@ -1,4 +1,4 @@
-//! Kernels of layer normalisation: statistics, weights and biases go to the loops in the dtype that these compute in.
+//! Kernels of layer norm: statistics, weights and biases are passed to the loops in the dtype that these compute in.
 
 use super::access::{array, copy_into};
 use crate::dense::{Dense, Spec};
@@ -31,8 +31,8 @@ fn parameter<'a>(dense: Option<&'a Dense>, value: f64, like: &Dense, dtype: DTyp
     Ok(Cow::Owned(same))
 }
 
-/// `dense` if the elements of a row, the dimensions from `axis` on, are one step apart (`packed`: neighbours), else a copy.
-/// A row is read several times: its elements should be quick to find.
+/// `dense` if the elements of a row, the dimensions from `axis` on, have one common step (`packed`: a step of 1), else
+/// a copy. A row is read several times, so its elements should be close together.
 fn rows(dense: &Dense, axis: usize, packed: bool) -> Result<Cow<'_, Dense>> {
     let plan = Plan::row_major(&dense.sizes()[axis..], [&dense.strides()[axis..]]);
     let even = plan.row_len() == plan.numel() && (!packed || plan.numel() <= 1 || plan.row_steps() == [1]);
@@ -55,7 +55,7 @@ pub fn native_layer_norm(
     let axis = input.ndim() - normalized_shape.len();
     let dtype = input.dtype.opmath();
     let input = rows(input, axis, false)?;
-    // Where one is missing, 1 or 0 stands in for it.
+    // A missing one is replaced by 1 or 0.
     let affine = match weight.or(bias) {
         Some(like) => Some([parameter(weight, 1.0, like, dtype)?, parameter(bias, 0.0, like, dtype)?]),
         None => None,

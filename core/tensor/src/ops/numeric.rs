@@ -1,4 +1,4 @@
-//! Kernels of rounding, signs, remainders and combinations, and of bits.
+//! Kernels of rounding, signs, remainders and combinations, and of bitwise operators.
 
 use super::access::{Constant, array, copy_unless_same, over};
 use crate::dense::Dense;
@@ -6,7 +6,7 @@ use rushlight_base::{DType, Result, Scalar};
 use rushlight_cpu::arithmetic::{self, Rounding};
 use rushlight_cpu::{Loop, bitwise, elementary, numeric};
 
-/// `rounding! { ceil floor }`: integers are whole already.
+/// `rounding! { ceil floor }`: integers are copied.
 macro_rules! rounding {
     ($($name:ident)*) => {$(
         #[doc = concat!("out = ", stringify!($name), " self")]
@@ -21,7 +21,7 @@ macro_rules! rounding {
 
 rounding! { ceil floor trunc round }
 
-/// `of_input! { isinf }`: kernels that compute in the input's dtype, whatever the output's is.
+/// `of_input! { isinf }`: kernels that compute in the input's dtype, for any output dtype.
 macro_rules! of_input {
     ($($name:ident)*) => {$(
         #[doc = concat!("out = ", stringify!($name), " self")]
@@ -33,12 +33,12 @@ macro_rules! of_input {
 
 of_input! { abs signbit isinf isfinite }
 
-/// out = is self plus infinity?
+/// out = whether self is plus infinity
 pub fn isposinf(out: &Dense, self_: &Dense) -> Result<()> {
     over(self_.dtype, [out, self_], |walk| numeric::is_infinity_of(walk, false))
 }
 
-/// out = is self minus infinity?
+/// out = whether self is minus infinity
 pub fn isneginf(out: &Dense, self_: &Dense) -> Result<()> {
     over(self_.dtype, [out, self_], |walk| numeric::is_infinity_of(walk, true))
 }
@@ -130,7 +130,7 @@ binary! {
     bitwise_right_shift, bitwise_right_shift_scalar, scalar_bitwise_right_shift: bitwise::right_shift;
 }
 
-/// out = the other bits of self
+/// out = bitwise NOT of self
 pub fn bitwise_not(out: &Dense, self_: &Dense) -> Result<()> {
     over(out.dtype, [out, self_], bitwise::bitwise_not)
 }
@@ -141,9 +141,9 @@ pub fn angle(out: &Dense, self_: &Dense) -> Result<()> {
     over(computed, [out, self_], numeric::angle)
 }
 
-/// mantissa, exponent = self taken apart
+/// mantissa, exponent = the parts of self
 pub fn frexp(mantissa: &Dense, exponent: &Dense, self_: &Dense) -> Result<()> {
-    // The mantissa may lie where self does.
+    // The mantissa may be stored in self's memory.
     over(self_.dtype, [exponent, self_], numeric::exponent)?;
     over(self_.dtype, [mantissa, self_], numeric::mantissa)
 }
@@ -168,12 +168,12 @@ pub fn addcdiv(out: &Dense, self_: &Dense, tensor1: &Dense, tensor2: &Dense, val
     over(out.dtype, [out, self_, tensor1, tensor2], |walk| numeric::addcdiv(walk, value))
 }
 
-/// out = is self NaN?
+/// out = whether self is NaN
 pub fn isnan(out: &Dense, self_: &Dense) -> Result<()> {
     over(self_.dtype, [out, self_, self_], rushlight_cpu::compare::ne)
 }
 
-/// out = self or other, but not both, as truths
+/// out = the logical XOR of self and other
 pub fn logical_xor(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
     over(DType::Bool, [out, self_, other], bitwise::bitwise_xor)
 }

@@ -11,7 +11,7 @@ fn number(dense: &Dense) -> Result<f64> {
     number_of(dense)
 }
 
-/// The scale of the gradients, or nothing to do if a scaler has found an infinity in them.
+/// The scale of the gradients; `None` if a scaler has found an infinity in them, and nothing is to be done.
 fn scale(grad_scale: Option<&Dense>, found_inf: Option<&Dense>) -> Result<Option<f64>> {
     if found_inf.map(number).transpose()? == Some(1.0) {
         return Ok(None);
@@ -105,7 +105,7 @@ macro_rules! adam_kernel {
             let Some(grad_scale) = scale(grad_scale, found_inf)? else { return Ok(()) };
             let state =
                 AdamState { means: exp_avgs, squares: exp_avg_sqs, max_squares: max_exp_avg_sqs, steps: state_steps };
-            // The number of the step differs by parameter: `fused` puts it in.
+            // The step number is set for each parameter by `fused`.
             let constants = Adam {
                 lr, beta1, beta2, weight_decay, eps, maximize, decoupled: $decoupled, step: 1.0, grad_scale,
             };

@@ -75,7 +75,7 @@ fn quotient(walk: &Loop<3>, rounding_mode: Option<&str>) -> Result<()> {
     match rounding_mode {
         None => arithmetic::div(walk),
         Some("trunc") => arithmetic::div_rounded(walk, Rounding::Trunc),
-        // The shape rule has refused every other mode.
+        // The shape rule has rejected every other mode.
         Some(_) => arithmetic::div_rounded(walk, Rounding::Floor),
     }
 }
@@ -101,7 +101,7 @@ pub fn reciprocal(out: &Dense, self_: &Dense) -> Result<()> {
     arithmetic::div(&Loop::new([array(out), one.array(), array(self_)])?)
 }
 
-/// out = conj(self), computed now
+/// out = conj(self), materialized
 pub fn conj_physical(out: &Dense, self_: &Dense) -> Result<()> {
     unary(out, self_, if out.dtype.is_complex() { arithmetic::conj } else { convert::copy })
 }
@@ -113,7 +113,7 @@ pub fn relu(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// out = min(max(self, min), max)
 pub fn clamp(out: &Dense, self_: &Dense, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-    // A bound that is NaN makes everything NaN.
+    // A NaN bound makes everything NaN.
     let is_nan = |bound: &Scalar| matches!(bound, Scalar::Float(value) if value.is_nan());
     if let Some(bound) = [min, max].into_iter().flatten().find(is_nan) {
         return fill::fill(&Loop::new([array(out)])?, bound);
@@ -157,7 +157,7 @@ pub fn masked_fill(out: &Dense, self_: &Dense, mask: &Dense, value: Scalar) -> R
     arithmetic::select_where(&Loop::new([array(out), array(mask), value.array(), array(self_)])?)
 }
 
-/// As `masked_fill`, with a tensor without dimensions.
+/// Like `masked_fill`, with a 0-dim tensor.
 pub fn masked_fill_tensor(out: &Dense, self_: &Dense, mask: &Dense, value: &Dense) -> Result<()> {
     let value = Constant::cast_of(value, out.dtype)?;
     arithmetic::select_where(&Loop::new([array(out), array(mask), value.array(), array(self_)])?)

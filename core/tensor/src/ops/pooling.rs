@@ -62,7 +62,7 @@ macro_rules! kernels {
             pooling::mean(&array(out), &array(self_), &windows, divisor_override, $spatial)
         }
 
-        /// out = the windows' shares of grad
+        /// out = the gradient distributed over the windows
         #[allow(clippy::too_many_arguments)] // the operator's
         pub fn $mean_back(
             out: &Dense,
@@ -81,10 +81,10 @@ macro_rules! kernels {
             pooling::mean_backward(&array(out), &array(grad), &windows, divisor_override, $spatial)
         }
 
-        /// out = the means of windows that share the input
+        /// out = the means of windows that divide the input evenly
         pub fn $adaptive_mean(out: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
             let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial))?;
-            // One mean of everything is taken as such.
+            // A mean of all elements uses the kernel of means.
             let volumes = $spatial == 3 && spatial_sizes(out, 3).iter().any(|&size| size != 1);
             match volumes {
                 true => pooling::mean_of_volumes(&array(out), &array(self_), &windows),
@@ -92,13 +92,13 @@ macro_rules! kernels {
             }
         }
 
-        /// out = the windows' shares of grad
+        /// out = the gradient distributed over the windows
         pub fn $adaptive_mean_back(out: &Dense, grad: &Dense, self_: &Dense) -> Result<()> {
             let windows = adaptive_windows(self_.sizes(), spatial_sizes(grad, $spatial))?;
             pooling::mean_backward(&array(out), &array(grad), &windows, None, $spatial)
         }
 
-        /// out, indices = the largest elements of windows that share the input
+        /// out, indices = the largest elements of windows that divide the input evenly
         pub fn $adaptive_max(out: &Dense, indices: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
             let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial))?;
             pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
@@ -109,7 +109,7 @@ macro_rules! kernels {
             pooling::max_backward(&array(out), &array(grad), &array(indices), $spatial)
         }
 
-        /// out, indices = the largest elements of windows at places that the samples choose
+        /// out, indices = the maxima of windows at positions determined by the samples
         pub fn $fractional(
             out: &Dense,
             indices: &Dense,

@@ -1,4 +1,4 @@
-//! Kernels of random operators. Each holds the generator for its whole output.
+//! Kernels of random operators. Each locks the generator for its whole output.
 
 use super::access::{Constant, Operand, array, over, parts};
 use crate::dense::Dense;
@@ -153,12 +153,12 @@ pub fn cauchy_(self_: &Dense, median: f64, sigma: f64, generator: Option<&Genera
     random::cauchy(&Loop::new([array(self_)])?, median, sigma, &mut Generator::or_default(generator).lock())
 }
 
-/// self: powers of e of normal numbers
+/// self: log-normal
 pub fn log_normal_(self_: &Dense, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     random::log_normal(&Loop::new([array(self_)])?, mean, std, &mut Generator::or_default(generator).lock())
 }
 
-/// self: tries up to the first success
+/// self: geometric
 pub fn geometric_(self_: &Dense, p: f64, generator: Option<&Generator>) -> Result<()> {
     random::geometric(&Loop::new([array(self_)])?, p, &mut Generator::or_default(generator).lock())
 }
@@ -211,30 +211,30 @@ fn scaled_normal(out: &Dense, std: &Dense, generator: Option<&Generator>) -> Res
     over(out.dtype, [out, out, std], arithmetic::mul)
 }
 
-/// out = events of processes with the means self
+/// out: Poisson, each element with its own mean
 pub fn poisson(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
     random::poisson(&Loop::new([array(out), array(self_)])?, &mut Generator::or_default(generator).lock())
 }
 
-/// out = successes of count tries with probability prob
+/// out: binomial, with count trials of probability prob
 pub fn binomial(out: &Dense, count: &Dense, prob: &Dense, generator: Option<&Generator>) -> Result<()> {
     let walk = Loop::new([array(out), array(count), array(prob)])?;
     random::binomial(&walk, &mut Generator::or_default(generator).lock())
 }
 
-/// out = samples of gamma distributions of the shapes self
+/// out: gamma, each element with its own shape
 pub fn standard_gamma(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
     random::standard_gamma(&Loop::new([array(out), array(self_)])?, &mut Generator::or_default(generator).lock())
 }
 
-/// out = shares of 1 of the concentrations self, along the last dimension
+/// out: Dirichlet, with the concentrations self along the last dimension
 pub fn sample_dirichlet(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
     let length = self_.sizes().last().map_or(1, |&length| length as usize);
     let walk = Loop::new([array(out), array(self_)])?;
     random::dirichlet(&walk, length, &mut Generator::or_default(generator).lock())
 }
 
-/// out = indices drawn with the weights self
+/// out = indices sampled with the weights self
 pub fn multinomial(
     out: &Dense,
     self_: &Dense,

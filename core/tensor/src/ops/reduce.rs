@@ -1,4 +1,4 @@
-//! Kernels of reductions: the output is given the rank of the input back, with size 1 where it is reduced.
+//! Kernels of reductions: the output gets the rank of the input back, with size 1 where it is reduced.
 
 use super::access::{Operand, array, array_as};
 use super::rules::DimSet;
@@ -7,7 +7,7 @@ use rushlight_base::{DType, DimVec, Result, Scalar, smallvec, wrap_dim};
 use rushlight_cpu::Array;
 use rushlight_cpu::extrema::{Extremum, extremum};
 
-/// Sizes and strides of `out` with the reduced dimensions of `self_` put back.
+/// Sizes and strides of `out` with the reduced dimensions of `self_` restored.
 fn kept(out: &Dense, self_: &Dense, dims: DimSet) -> (DimVec, DimVec) {
     let keepdim = out.ndim() == self_.ndim();
     let (mut sizes, mut strides, mut at) = (DimVec::new(), DimVec::new(), 0);
@@ -30,7 +30,7 @@ fn reduce(
 ) -> Result<()> {
     let dims = DimSet::new(dim, self_.ndim())?;
     if self_.dtype == dtype && dims.is_all(self_.ndim()) {
-        // An output without dimensions reduces all: the small calls need no other geometry.
+        // An output without dimensions reduces all: small calls need no other geometry.
         return kernel(&array_as(out, &[], &[]), &array(self_));
     }
     let (sizes, strides) = kept(out, self_, dims);
@@ -48,7 +48,7 @@ pub fn sum_dim(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool, 
     reduce(out, self_, dim, accumulated(out, self_), rushlight_cpu::reduce::sum)
 }
 
-/// What a sum or a product reads: integers that become int64 are widened by the loop itself.
+/// The input of a sum or a product: integers that become int64 are widened by the loop itself.
 fn accumulated(out: &Dense, self_: &Dense) -> DType {
     let widened = out.dtype == DType::I64 && self_.dtype.is_integral(true);
     if widened { self_.dtype } else { out.dtype }
@@ -120,39 +120,39 @@ pub fn argmin(out: &Dense, self_: &Dense, dim: Option<i64>, _keepdim: bool) -> R
     extreme_place(out, self_, dim, Extremum::Min)
 }
 
-/// out = does any element of self differ from zero?
+/// out = whether any element of self differs from zero
 pub fn any(out: &Dense, self_: &Dense) -> Result<()> {
     reduce(out, self_, None, self_.dtype, rushlight_cpu::reduce::any)
 }
 
-/// out = does any element of self differ from zero, over dim?
+/// out = whether any element of self differs from zero, over dim
 pub fn any_dim(out: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
     reduce(out, self_, Some(&[dim]), self_.dtype, rushlight_cpu::reduce::any)
 }
 
-/// out = does any element of self differ from zero, over dim?
+/// out = whether any element of self differs from zero, over dim
 pub fn any_dims(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool) -> Result<()> {
     match dim {
-        // Nothing is reduced: each element has its own answer.
+        // Nothing is reduced: each element is its own result.
         Some([]) => rushlight_cpu::reduce::any(&array(out), &array(self_)),
         dim => reduce(out, self_, dim, self_.dtype, rushlight_cpu::reduce::any),
     }
 }
 
-/// out = do all elements of self differ from zero?
+/// out = whether all elements of self differ from zero
 pub fn all(out: &Dense, self_: &Dense) -> Result<()> {
     reduce(out, self_, None, self_.dtype, rushlight_cpu::reduce::all)
 }
 
-/// out = do all elements of self differ from zero, over dim?
+/// out = whether all elements of self differ from zero, over dim
 pub fn all_dim(out: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
     reduce(out, self_, Some(&[dim]), self_.dtype, rushlight_cpu::reduce::all)
 }
 
-/// out = do all elements of self differ from zero, over dim?
+/// out = whether all elements of self differ from zero, over dim
 pub fn all_dims(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool) -> Result<()> {
     match dim {
-        // As for `any`.
+        // The contract of `any`.
         Some([]) => rushlight_cpu::reduce::all(&array(out), &array(self_)),
         dim => reduce(out, self_, dim, self_.dtype, rushlight_cpu::reduce::all),
     }
@@ -254,22 +254,22 @@ fn scan(out: &Dense, self_: &Dense, dim: i64, scan: rushlight_cpu::scan::Scan) -
     scan(&array(out), &operand.array(), dim)
 }
 
-/// out = running sums of self along dim
+/// out = cumulative sums of self along dim
 pub fn cumsum(out: &Dense, self_: &Dense, dim: i64, _dtype: Option<DType>) -> Result<()> {
     scan(out, self_, dim, rushlight_cpu::scan::cumsum)
 }
 
-/// out = running sums of self along dim, from its end
+/// out = cumulative sums of self along dim, from its end
 pub fn cumsum_from_end(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
     scan(out, self_, dim, rushlight_cpu::scan::cumsum_from_end)
 }
 
-/// out = running products of self along dim
+/// out = cumulative products of self along dim
 pub fn cumprod(out: &Dense, self_: &Dense, dim: i64, _dtype: Option<DType>) -> Result<()> {
     scan(out, self_, dim, rushlight_cpu::scan::cumprod)
 }
 
-/// out = logarithms of running sums of exponentials of self along dim
+/// out = logarithms of cumulative sums of exponentials of self along dim
 pub fn logcumsumexp(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
     scan(out, self_, dim, rushlight_cpu::scan::logcumsumexp)
 }
@@ -279,12 +279,12 @@ fn running_extremum(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, which: 
     rushlight_cpu::median::running_extremum(&array(out0), &array(out1), &array(self_), dim, which)
 }
 
-/// out0, out1 = running maxima of self along dim and their indices
+/// out0, out1 = cumulative maxima of self along dim and their indices
 pub fn cummax(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64) -> Result<()> {
     running_extremum(out0, out1, self_, dim, Extremum::Max)
 }
 
-/// out0, out1 = running minima of self along dim and their indices
+/// out0, out1 = cumulative minima of self along dim and their indices
 pub fn cummin(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64) -> Result<()> {
     running_extremum(out0, out1, self_, dim, Extremum::Min)
 }
@@ -296,7 +296,7 @@ fn median_of(out: &Dense, self_: &Dense, ignore_nan: bool) -> Result<()> {
     rushlight_cpu::median::median(&array(out), &array(self_), ignore_nan)
 }
 
-/// Runs `kernel`, which finds a value and its place along `dim`, with outputs of size 1 there.
+/// Runs `kernel`, which finds a value and its index along `dim`, with outputs of size 1 there.
 pub(super) fn value_and_place(
     out0: &Dense,
     out1: &Dense,

@@ -44,7 +44,7 @@ pub fn slice_backward(
     embed(out, grad_output, &views::slice(out, dim, Some(start), Some(end), step)?)
 }
 
-/// out = self, with src in the region of it that `part` names
+/// out = self, with src in the region that `part` selects
 fn replace(out: &Dense, self_: &Dense, src: &Dense, part: Geometry) -> Result<()> {
     copy_unless_same(out, self_)?;
     copy_into(&out.with_geometry(part), src)
@@ -55,7 +55,7 @@ pub fn select_scatter(out: &Dense, self_: &Dense, src: &Dense, dim: i64, index: 
     replace(out, self_, src, views::select(out, dim, index)?)
 }
 
-/// out = self with src in every so many slices
+/// out = self with src in slices with a step
 pub fn slice_scatter(
     out: &Dense,
     self_: &Dense,
@@ -73,7 +73,7 @@ pub fn diagonal_scatter(out: &Dense, self_: &Dense, src: &Dense, offset: i64, di
     replace(out, self_, src, views::diagonal(out, offset, dim1, dim2)?)
 }
 
-/// The region of `out`, which has the strides of `self_` and memory of its own, that as_strided shows of `self_`.
+/// The region of `out` that as_strided selects in `self_`; `out` has the strides of `self_` and separate memory.
 fn strided_region(
     out: &Dense,
     self_: &Dense,
@@ -85,7 +85,7 @@ fn strided_region(
     views::as_strided(out, size, stride, Some(storage_offset.unwrap_or(own) - own + out.geometry.offset))
 }
 
-/// out = self with src where as_strided shows it
+/// out = self with src in the region that as_strided selects
 pub fn as_strided_scatter(
     out: &Dense,
     self_: &Dense,
@@ -97,7 +97,7 @@ pub fn as_strided_scatter(
     replace(out, self_, src, strided_region(out, self_, size, stride, storage_offset)?)
 }
 
-/// out = the windows of grad added up where they lie
+/// out = the windows of grad accumulated at their positions
 pub fn unfold_backward(
     out: &Dense,
     grad_in: &Dense,
@@ -113,7 +113,7 @@ pub fn unfold_backward(
     let dim = wrap_dim(dim, out.ndim())?;
     let windows = grad_in.sizes()[dim];
     for at in 0..size {
-        // The elements of one place in all windows: no two of them meet.
+        // The elements of one position in all windows: no two of them overlap.
         let last = (windows - 1).saturating_mul(step).saturating_add(at + 1);
         let part = out.with_geometry(views::slice(out, dim as i64, Some(at), Some(last), step)?);
         let from = grad_in.with_geometry(views::select(grad_in, -1, at)?);
@@ -128,7 +128,7 @@ pub fn constant_pad_nd(out: &Dense, self_: &Dense, pad: &[i64], value: Scalar) -
     let (mut to, mut from) = (out.geometry.clone(), self_.geometry.clone());
     for (nth, widths) in pad.chunks_exact(2).enumerate() {
         let dim = out.ndim() - 1 - nth;
-        // What a negative width cuts is not read; what a positive one adds is not written.
+        // A negative width crops elements, which are not read; a positive one adds elements, which are not written.
         let (left, right) = (widths[0], widths[1]);
         from.offset += from.strides[dim] * (-left).max(0);
         from.sizes[dim] -= (-left).max(0) + (-right).max(0);

@@ -8,7 +8,7 @@ use rushlight_base::{DType, Result, Scalar, bail, wrap_dim};
 use rushlight_cpu::Array;
 use rushlight_cpu::histogram::{self, Bins};
 
-/// out0, out1 = the elements of self along dim in order, and their indices; equal ones stay in their order
+/// out0, out1 = the elements of self along dim in order, and their indices; equal elements keep their order
 pub fn sort(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, descending: bool) -> Result<()> {
     let dim = wrap_dim(dim, self_.ndim())?;
     rushlight_cpu::sort::sort(&array(out0), &array(out1), &array(self_), dim, descending)
@@ -31,7 +31,7 @@ pub fn order_of_slices(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
     rushlight_cpu::sort::order_of_slices(&array(out), &array(self_), wrap_dim(dim, self_.ndim())?)
 }
 
-/// out0, out1 = the kth least element of self along dim and its index
+/// out0, out1 = the k-th smallest element of self along dim and its index
 pub fn kthvalue(out0: &Dense, out1: &Dense, self_: &Dense, k: i64, dim: i64, _keepdim: bool) -> Result<()> {
     value_and_place(out0, out1, self_, dim, |values, indices, a, dim| {
         rushlight_cpu::median::kth_value(values, indices, a, dim, k as usize)
@@ -56,7 +56,7 @@ fn search(
     rushlight_cpu::search::search(&array(out), &sequence.array(), values, sorter.as_ref(), right)
 }
 
-/// out = places of self in sorted_sequence
+/// out = insertion indices of self in sorted_sequence
 pub fn searchsorted(
     out: &Dense,
     sorted_sequence: &Dense,
@@ -71,7 +71,7 @@ pub fn searchsorted(
     search(out, sorted_sequence, &values.array(), common, sorter, right || side == Some("right"))
 }
 
-/// out = the place of a number in sorted_sequence
+/// out = the insertion index of a number in sorted_sequence
 pub fn searchsorted_scalar(
     out: &Dense,
     sorted_sequence: &Dense,
@@ -86,17 +86,17 @@ pub fn searchsorted_scalar(
     search(out, sorted_sequence, &value.array(), common, sorter, right || side == Some("right"))
 }
 
-/// out = places of self among boundaries
+/// out = bucket indices of self among boundaries
 pub fn bucketize(out: &Dense, self_: &Dense, boundaries: &Dense, out_int32: bool, right: bool) -> Result<()> {
     searchsorted(out, boundaries, self_, out_int32, right, None, None)
 }
 
-/// out = the place of a number among boundaries
+/// out = the bucket index of a number among boundaries
 pub fn bucketize_scalar(out: &Dense, self_: Scalar, boundaries: &Dense, out_int32: bool, right: bool) -> Result<()> {
     searchsorted_scalar(out, boundaries, self_, out_int32, right, None, None)
 }
 
-/// out = how many rows of self, or which sum of weights, lie in each bin
+/// out = number of rows of self, or sum of weights, in each bin
 pub fn count_in_bins(
     out: &Dense,
     self_: &Dense,
@@ -108,14 +108,14 @@ pub fn count_in_bins(
         "even" => Bins::Even,
         "even_by_edges" => Bins::EvenByEdges,
         "sorted" => Bins::Sorted,
-        other => bail!(Value, "there is no way \"{other}\" to find a bin"),
+        other => bail!(Value, "unknown search method \"{other}\" of histogram bins"),
     };
     let edges: Vec<Array> = bin_edges.iter().map(array).collect();
     let weight = weight.map(array);
     histogram::count_in_bins(&array(out), &array(self_), &edges, weight.as_ref(), how)
 }
 
-/// out = edges of so many bins of equal width
+/// out = edges of bins of equal width
 pub fn bin_edges(out: &Dense, _self: &Dense, _bins: i64, start: f64, end: f64) -> Result<()> {
     histogram::even_edges(&array(out), start, end)
 }

@@ -26,10 +26,10 @@ pub fn polygamma(out: &Dense, n: i64, self_: &Dense) -> Result<()> {
     over(out.dtype, [out, self_], |walk| special::polygamma(walk, n))
 }
 
-/// out = the probability that a standard normal number lies below self
+/// out = the CDF of the standard normal distribution at self
 pub fn ndtr(out: &Dense, self_: &Dense) -> Result<()> {
     if out.dtype.is_half() {
-        // (1 + erf(self / sqrt 2)) / 2, a half after every step, as in PyTorch.
+        // (1 + erf(self / sqrt 2)) / 2, rounded to half precision after every step, as in PyTorch.
         pointwise::div_scalar(out, self_, Scalar::Float(std::f64::consts::SQRT_2))?;
         elementary::erf(out, out)?;
         pointwise::add_scalar(out, out, Scalar::Int(1), Scalar::Int(1))?;
@@ -38,12 +38,12 @@ pub fn ndtr(out: &Dense, self_: &Dense) -> Result<()> {
     over(out.dtype, [out, self_], special::ndtr)
 }
 
-/// out = the share of Gamma(self) below other
+/// out = the regularized lower incomplete gamma function of self and other
 pub fn igamma(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
     over(out.dtype, [out, self_, other], special::igamma)
 }
 
-/// out = the share of Gamma(self) above other
+/// out = the regularized upper incomplete gamma function of self and other
 pub fn igammac(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
     over(out.dtype, [out, self_, other], special::igammac)
 }

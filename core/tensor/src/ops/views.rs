@@ -2,14 +2,14 @@
 
 use super::rules::check_expandable;
 use crate::dense::{Dense, Geometry, Lazy, Shown};
-use rushlight_base::{DType, DimVec, Result, bail, ensure, format_sizes, numel, wrap_dim};
+use rushlight_base::{DType, DimVec, Result, Storage, bail, ensure, format_sizes, numel, wrap_dim};
 
-/// The tensor as it is (`alias`, `detach`).
+/// The same view (`alias`, `detach`).
 pub fn alias(self_: &Dense) -> Result<Geometry> {
     Ok(self_.geometry.clone())
 }
 
-/// The conjugate, put off.
+/// The complex conjugate, as a lazy view (conj bit).
 pub fn conj(self_: &Dense) -> Result<Shown> {
     ensure!(
         self_.dtype.is_complex(),
@@ -21,7 +21,7 @@ pub fn conj(self_: &Dense) -> Result<Shown> {
     Ok(Shown { geometry: self_.geometry.clone(), dtype: self_.dtype, lazy })
 }
 
-/// The opposite, put off.
+/// The negation, as a lazy view (neg bit).
 pub fn neg(self_: &Dense) -> Result<Shown> {
     ensure!(
         self_.dtype.is_differentiable(),
@@ -45,7 +45,7 @@ pub fn as_real(self_: &Dense) -> Result<Shown> {
     Ok(Shown { geometry: pairs(&self_.geometry), dtype: self_.dtype.to_real(), lazy: self_.lazy })
 }
 
-/// How complex numbers of a geometry lie as pairs of real ones.
+/// The geometry of complex numbers viewed as pairs of real ones.
 pub(crate) fn pairs(geometry: &Geometry) -> Geometry {
     let mut sizes = geometry.sizes.clone();
     sizes.push(2);
@@ -78,6 +78,57 @@ pub fn as_complex(self_: &Dense) -> Result<Shown> {
     Ok(Shown { geometry, dtype: self_.dtype.to_complex(), lazy: self_.lazy })
 }
 
+/// The same bytes as elements of another dtype.
+pub fn view_dtype(self_: &Dense, dtype: DType) -> Result<Shown> {
+    let kind = match self_.lazy {
+        Lazy { conj: true, .. } => "conjugate view tensors",
+        Lazy { neg: true, .. } => "tensors with negative bit set",
+        Lazy::NONE => return Ok(Shown { geometry: in_elements_of(self_, dtype)?, dtype, lazy: Lazy::NONE }),
+    };
+    bail!(Runtime, "torch.Tensor.view is not supported for {kind} when converting to a different dtype.")
+}
+
+/// The geometry of the same bytes in elements of another dtype.
+fn in_elements_of(self_: &Dense, dtype: DType) -> Result<Geometry> {
+    let mut geometry = self_.geometry.clone();
+    let (own, new) = (self_.dtype.size() as i64, dtype.size() as i64);
+    if own == new {
+        return Ok(geometry);
+    }
+    let context = || {
+        let (from, to) = (self_.dtype.c10_name(), dtype.c10_name());
+        format!("to view {from} as {to} (different element sizes)")
+    };
+    ensure!(self_.ndim() > 0, Runtime, "self.dim() cannot be 0 {}", context());
+    let last = self_.ndim() - 1;
+    let check_stride = || {
+        let stride = self_.strides()[last];
+        ensure!(stride == 1, Runtime, "self.stride(-1) must be 1 {}, but got {stride}", context());
+        Ok(())
+    };
+    if own > new {
+        check_stride()?;
+        let ratio = own / new;
+        geometry.sizes[last] *= ratio;
+        geometry.strides[..last].iter_mut().for_each(|stride| *stride *= ratio);
+        geometry.offset *= ratio;
+        return Ok(geometry);
+    }
+    let ratio = new / own;
+    let divided = |name: &str, value: i64| {
+        let fits = value % ratio == 0;
+        ensure!(fits, Runtime, "self.{name} must be divisible by {ratio} {}, but got {value}", context());
+        Ok(value / ratio)
+    };
+    geometry.sizes[last] = divided("size(-1)", geometry.sizes[last])?;
+    geometry.offset = divided("storage_offset()", geometry.offset)?;
+    check_stride()?;
+    for (dim, stride) in geometry.strides[..last].iter_mut().enumerate() {
+        *stride = divided(&format!("stride({dim})"), *stride)?;
+    }
+    Ok(geometry)
+}
+
 /// Another geometry over the same storage, which must hold all of it.
 pub fn as_strided(self_: &Dense, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Geometry> {
     ensure!(size.len() == stride.len(), Runtime, "mismatch in length of strides and shape");
@@ -88,26 +139,31 @@ pub fn as_strided(self_: &Dense, size: &[i64], stride: &[i64], storage_offset: O
         format_sizes(stride)
     );
     let offset = storage_offset.unwrap_or(self_.geometry.offset);
+    within(&self_.storage, self_.dtype, size, stride, offset)
+}
+
+/// A geometry without negative strides, which a storage must hold.
+pub fn within(storage: &Storage, dtype: DType, size: &[i64], stride: &[i64], offset: i64) -> Result<Geometry> {
     ensure!(offset >= 0, Runtime, "Tensor: invalid storage offset {offset}");
     let elements = numel(size)?;
-    // In 128 bits: sizes and strides come from outside.
+    // In 128 bits: sizes and strides are untrusted.
     let steps = size.iter().zip(stride).map(|(&size, &step)| i128::from(size - 1) * i128::from(step));
     let reach = steps.fold(1, i128::saturating_add);
-    let bytes = reach.saturating_add(i128::from(offset)).saturating_mul(self_.dtype.size() as i128);
+    let bytes = reach.saturating_add(i128::from(offset)).saturating_mul(dtype.size() as i128);
     ensure!(
-        elements == 0 || bytes <= self_.storage.bytes() as i128,
+        elements == 0 || bytes <= storage.bytes() as i128,
         Runtime,
         "setStorage: sizes {}, strides {}, storage offset {offset}, and itemsize {} requiring a storage size of \
          {bytes} are out of bounds for storage of size {}",
         format_sizes(size),
         format_sizes(stride),
-        self_.dtype.size(),
-        self_.storage.bytes()
+        dtype.size(),
+        storage.bytes()
     );
     Ok(Geometry { sizes: DimVec::from_slice(size), strides: DimVec::from_slice(stride), offset })
 }
 
-/// Another shape, of the strides given, from where the tensor begins.
+/// Another shape, with the given strides, from the tensor's offset.
 pub fn reshape_alias(self_: &Dense, size: &[i64], stride: &[i64]) -> Result<Geometry> {
     as_strided(self_, size, stride, None)
 }
@@ -143,7 +199,7 @@ pub fn expand(self_: &Dense, size: &[i64], _implicit: bool) -> Result<Geometry> 
         strides[dim] = match dim.checked_sub(lead) {
             Some(own) if self_.sizes()[own] == target[dim] => self_.strides()[own],
             Some(_) => 0,
-            // A new dimension steps over everything inside of it, as PyTorch has it for a size of 1.
+            // A new dimension has the stride of everything inside of it, as in PyTorch for a size of 1.
             None if target[dim] == 1 => target.get(dim + 1).map_or(1, |inner| inner * strides[dim + 1]),
             None => 0,
         };
@@ -190,13 +246,13 @@ pub fn transpose(self_: &Dense, dim0: i64, dim1: i64) -> Result<Geometry> {
     Ok(geometry)
 }
 
-/// A matrix transposed; less than that as it is.
+/// A matrix transposed; a vector or number is unchanged.
 pub fn t(self_: &Dense) -> Result<Geometry> {
     ensure!(self_.ndim() <= 2, Runtime, "t() expects a tensor with <= 2 dimensions, but self is {}D", self_.ndim());
     if self_.ndim() < 2 { alias(self_) } else { transpose(self_, 0, 1) }
 }
 
-/// One slice, its dimension gone.
+/// One slice, without its dimension.
 pub fn select(self_: &Dense, dim: i64, index: i64) -> Result<Geometry> {
     ensure!(self_.ndim() > 0, Index, "select() cannot be applied to a 0-dim tensor.");
     let dim = wrap_dim(dim, self_.ndim())?;
@@ -213,7 +269,7 @@ pub fn select(self_: &Dense, dim: i64, index: i64) -> Result<Geometry> {
     Ok(geometry)
 }
 
-/// The diagonal of two dimensions, as a last one.
+/// The diagonal of two dimensions, as a new last dimension.
 pub fn diagonal(self_: &Dense, offset: i64, dim1: i64, dim2: i64) -> Result<Geometry> {
     let (first, second) = (wrap_dim(dim1, self_.ndim())?, wrap_dim(dim2, self_.ndim())?);
     ensure!(first != second, Runtime, "diagonal dimensions cannot be identical {dim1}, {dim2}");
@@ -264,7 +320,7 @@ pub fn squeeze_dim(self_: &Dense, dim: i64) -> Result<Geometry> {
     Ok(pick(self_, (0..self_.ndim()).filter(|&dim| dim != gone || self_.sizes()[dim] != 1)))
 }
 
-/// Without those of the given dimensions whose size is 1.
+/// Without those of the given dimensions that have size 1.
 pub fn squeeze_dims(self_: &Dense, dim: &[i64]) -> Result<Geometry> {
     let mut gone = DimVec::new();
     for &dim in dim {
@@ -281,7 +337,7 @@ pub fn narrow(self_: &Dense, dim: i64, start: i64, length: i64) -> Result<Geomet
     slice(self_, dim, Some(start), Some(start + length), 1)
 }
 
-/// Where a part of a dimension starts that may be counted from the end, after checking that it lies inside.
+/// The start of a slice of a dimension, which may be negative, after a range check.
 pub(crate) fn narrow_start(sizes: &[i64], dim: i64, start: i64, length: i64) -> Result<i64> {
     ensure!(!sizes.is_empty(), Runtime, "narrow() cannot be applied to a 0-dim tensor.");
     ensure!(length >= 0, Runtime, "narrow(): length must be non-negative.");
@@ -317,7 +373,7 @@ pub fn unfold(self_: &Dense, dimension: i64, size: i64, step: i64) -> Result<Geo
     Ok(geometry)
 }
 
-/// With a dimension of size 1 put in.
+/// With a dimension of size 1 inserted.
 pub fn unsqueeze(self_: &Dense, dim: i64) -> Result<Geometry> {
     let dim = wrap_dim(dim, self_.ndim() + 1)?;
     let mut geometry = self_.geometry.clone();
@@ -357,10 +413,9 @@ pub(super) fn infer_size(size: &[i64], elements: i64) -> Result<DimVec> {
     Ok(result)
 }
 
-/// Strides that show a tensor of `sizes` and `strides` as `target`, if there are any without a copy.
+/// Strides that view a tensor of `sizes` and `strides` as `target`; `None` if that requires a copy.
 ///
-/// The input falls into runs of dimensions that are contiguous with one another; each target dimension
-/// must lie within one run.
+/// The input splits into runs of mutually contiguous dimensions; each target dimension must be inside one run.
 pub(super) fn view_strides(sizes: &[i64], strides: &[i64], target: &[i64]) -> Option<DimVec> {
     let elements: i64 = sizes.iter().product();
     if elements == 0 && sizes == target {
@@ -370,7 +425,7 @@ pub(super) fn view_strides(sizes: &[i64], strides: &[i64], target: &[i64]) -> Op
         return Some(rushlight_base::contiguous_strides(target));
     }
     let mut result = DimVec::from_elem(1, target.len());
-    // The target dimensions not yet placed are ..next.
+    // The target dimensions to be assigned are ..next.
     let mut next = target.len();
     let mut base = *strides.last()?;
     let (mut run, mut placed) = (1i64, 1i64);
@@ -443,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn strides_beyond_the_storage_are_refused() {
+    fn strides_beyond_the_storage_are_rejected() {
         let a = Spec::new(&[5], DType::F32, Device::CPU).allocate().unwrap();
         assert!(as_strided(&a, &[2, 2], &[1, 2], Some(0)).is_ok());
         assert!(as_strided(&a, &[2, 2], &[1, 4], Some(0)).is_err());

@@ -9,7 +9,7 @@ use rushlight_cpu::grid::{self, Sampling};
 use rushlight_cpu::resample::{self, Filter, Scale, Taps, Windows, interpolation, mirrored, nearest, repeated};
 use rushlight_cpu::unfold;
 
-/// What elements between the given ones are.
+/// Interpolation mode.
 #[derive(Clone, Copy)]
 enum Mode {
     Nearest { exact: bool },
@@ -27,7 +27,7 @@ fn taps(mode: Mode, input: &[i64], output: &[i64], scales: &[Option<f64>], dtype
             Mode::Nearest { exact } => nearest(to, from, factor, exact)?,
             Mode::Between { filter, align_corners } => {
                 let single = dtype != DType::F64;
-                // As PyTorch keeps them, to the bit: those of lines in an image have no need of the image's dtype.
+                // Rounded bit for bit like PyTorch's: coordinates in an image do not need the image's dtype.
                 let weights = if spatial == 2 && filter == Filter::Linear { dtype.opmath() } else { dtype };
                 interpolation(to, from, filter, Scale { align_corners, factor, single, weights })?
             }
@@ -55,7 +55,7 @@ fn upsample_backward(out: &Dense, grad: &Dense, mode: Mode, scales: &[Option<f64
 macro_rules! nearest {
     ($($name:ident $backward:ident: $exact:literal $($scale:ident)+;)*) => {
         $(
-            /// out = the nearest elements
+            /// out = nearest-neighbour interpolation
             pub fn $name(out: &Dense, self_: &Dense, _output_size: &[i64], $($scale: Option<f64>),+) -> Result<()> {
                 upsample(out, self_, Mode::Nearest { exact: $exact }, &[$($scale),+])
             }
@@ -86,7 +86,7 @@ nearest! {
 macro_rules! between {
     ($($name:ident $backward:ident: $filter:ident $($scale:ident)+;)*) => {
         $(
-            /// out = the elements between
+            /// out = linear or cubic interpolation
             pub fn $name(
                 out: &Dense,
                 self_: &Dense,
@@ -123,9 +123,9 @@ between! {
 /// Tables of height and width for antialiasing, from the sizes of the input and the output.
 fn windows(mode: Mode, input: &[i64], output: &[i64], scales: [Option<f64>; 2], dtype: DType) -> Result<[Windows; 2]> {
     let Mode::Between { filter, align_corners } = mode else {
-        bail!(Runtime, "there is no antialiasing of nearest elements")
+        bail!(Runtime, "antialiasing is not supported for nearest-neighbour interpolation")
     };
-    // Bytes are computed with integers that are made of doubles.
+    // Bytes are computed with integer weights derived from doubles.
     let single = dtype == DType::F32;
     let table = |dim: usize| {
         let scale = Scale { align_corners, factor: scales[dim], single, weights: dtype };
@@ -157,7 +157,7 @@ fn upsample_smoothly_backward(
 macro_rules! smooth {
     ($($name:ident $backward:ident: $filter:ident $kernel:literal;)*) => {
         $(
-            /// out = the elements between, with antialiasing
+            /// out = interpolation with antialiasing
             pub fn $name(
                 out: &Dense,
                 self_: &Dense,
@@ -209,7 +209,7 @@ fn borders(image: &[i64], padded: &[i64], padding: &[i64], border: Border) -> Re
 macro_rules! paddings {
     ($($name:ident $backward:ident: $border:ident;)*) => {
         $(
-            /// out = self with its own elements around it
+            /// out = self padded by reflection or replication
             pub fn $name(out: &Dense, self_: &Dense, padding: &[i64]) -> Result<()> {
                 let taps = borders(self_.sizes(), out.sizes(), padding, Border::$border)?;
                 resample::pick(&array(out), &array(self_), &taps, padding.len() / 2)
@@ -233,7 +233,7 @@ paddings! {
     replication_pad3d replication_pad3d_backward: Repeated;
 }
 
-/// out = the elements at each position of a kernel
+/// out = the elements of the windows, as columns
 pub fn im2col(
     out: &Dense,
     self_: &Dense,
@@ -247,7 +247,7 @@ pub fn im2col(
     unfold::unfold(&array(out), &array(self_), &steps)
 }
 
-/// out = the sums of what came from each place
+/// out = the columns accumulated at their positions
 pub fn col2im(
     out: &Dense,
     self_: &Dense,
@@ -262,7 +262,7 @@ pub fn col2im(
     unfold::fold(&array(out), &array(self_), &steps)
 }
 
-/// out = the image at the places of the grid
+/// out = the image sampled at the points of the grid
 pub fn grid_sample(
     out: &Dense,
     input: &Dense,
@@ -276,7 +276,7 @@ pub fn grid_sample(
     grid::sample(&array(out), &array(input), &array(grid), sampling, orders)
 }
 
-/// out = grad at the places that the elements of the image were read at
+/// out = grad accumulated at the points at which the image was sampled
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn grid_spread(
     out: &Dense,

@@ -1,4 +1,4 @@
-// Names of dimensions, as programs write them. Tensors do not have them: what takes names says so.
+// Dimension names, as programs write them. Tensors do not support them: functions that take names throw.
 #pragma once
 
 #include <c10/macros/Macros.h>

@@ -38,7 +38,7 @@ struct Generator {
     rlt::check(rlt_generator_initial_seed(handle_, &seed));
     return seed;
   }
-  /// Restarts the stream from a seed that the system gives, and returns it.
+  /// Sets a nondeterministic seed from the system, and returns it.
   uint64_t seed() {
     uint64_t seed = 0;
     rlt::check(rlt_generator_seed(handle_, &seed));
@@ -49,7 +49,7 @@ struct Generator {
   Generator clone() const;
   Device device() const { return Device(kCPU); }
   rlt_generator* handle() const { return handle_; }
-  /// Generators of every kind have one class here; libtorch's `gen.get<CPUGeneratorImpl>()` reaches it.
+  /// All generators have one class here; libtorch's `gen.get<CPUGeneratorImpl>()` returns it.
   template <class T>
   Generator* get() const {
     return const_cast<Generator*>(this);

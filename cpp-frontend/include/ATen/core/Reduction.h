@@ -1,4 +1,4 @@
-// How a loss combines its elements: the numbers that operators take.
+// Reductions of a loss: the numbers that operators take.
 #pragma once
 
 #include <c10/macros/Macros.h>

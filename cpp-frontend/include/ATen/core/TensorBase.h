@@ -34,7 +34,7 @@ class TensorBase {
  public:
   /// Undefined: no tensor at all.
   TensorBase() = default;
-  /// Takes over one reference.
+  /// Takes ownership of one reference.
   explicit TensorBase(rlt_tensor* adopted) noexcept : handle_(adopted) {}
   TensorBase(const TensorBase& other) {
     if (other.handle_) rlt::check(rlt_tensor_retain(other.handle_, &handle_));
@@ -54,7 +54,7 @@ class TensorBase {
   }
 
   rlt_tensor* handle() const noexcept { return handle_; }
-  /// Gives the reference away.
+  /// Releases ownership of the reference.
   rlt_tensor* release() noexcept { return std::exchange(handle_, nullptr); }
   c10::TensorImpl* unsafeGetTensorImpl() const noexcept { return reinterpret_cast<c10::TensorImpl*>(handle_); }
   c10::intrusive_ptr<c10::TensorImpl> getIntrusivePtr() const { return c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(unsafeGetTensorImpl()); }
@@ -109,16 +109,50 @@ class TensorBase {
     rlt::check(rlt_tensor_is_contiguous(handle_, static_cast<int32_t>(format), &result));
     return result != 0;
   }
-  MemoryFormat suggest_memory_format() const {
-    if (dim() == 4 && !is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
-    if (dim() == 5 && !is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
+  /// The memory format that the order of the strides implies. It is the same for slices, which have gaps, unless
+  /// `exact` requires the strides of a tensor without gaps.
+  MemoryFormat suggest_memory_format(bool exact = false) const {
+    auto both = geometry();
+    if (c10::is_channels_last_strides_2d(both.first, both.second)) {
+      bool dense = !exact || both.second.equals(c10::get_channels_last_strides_2d(both.first));
+      return dense ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
+    }
+    if (c10::is_channels_last_strides_3d(both.first, both.second)) {
+      bool dense = !exact || both.second.equals(c10::get_channels_last_strides_3d(both.first));
+      return dense ? MemoryFormat::ChannelsLast3d : MemoryFormat::Contiguous;
+    }
     return MemoryFormat::Contiguous;
+  }
+  /// Whether the elements fill a range of memory without gaps, each at its own address, in any order of dimensions.
+  bool is_non_overlapping_and_dense() const {
+    auto both = geometry();
+    int64_t filled = 1, elements = 1;
+    for (int64_t size : both.first) elements *= size;
+    if (elements == 0) return true;
+    // Each iteration finds the dimension whose stride is the number of elements of the dimensions found so far.
+    for (bool grown = true; grown && filled != elements;) {
+      grown = false;
+      for (size_t d = 0; d < both.first.size() && !grown; ++d) {
+        if (both.first[d] > 1 && both.second[d] == filled) {
+          filled *= both.first[d];
+          grown = true;
+        }
+      }
+    }
+    return filled == elements;
   }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
   bool is_meta() const { return device().is_meta(); }
   bool is_mps() const { return device().is_mps(); }
   bool is_sparse() const { return layout() == kSparse; }
+  bool is_sparse_csr() const { return layout() == kSparseCsr; }
+  int64_t sparse_dim() const { return get<int64_t>(rlt_tensor_sparse_dim); }
+  int64_t _dimI() const { return sparse_dim(); }
+  int64_t dense_dim() const { return get<int64_t>(rlt_tensor_dense_dim); }
+  int64_t _dimV() const { return dense_dim(); }
+  int64_t _nnz() const { return get<int64_t>(rlt_tensor_nnz); }
+  bool is_coalesced() const { return get<int32_t>(rlt_tensor_is_coalesced) != 0; }
   bool is_quantized() const { return false; }
   bool is_mkldnn() const { return false; }
   bool is_nested() const { return false; }
@@ -126,7 +160,7 @@ class TensorBase {
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
   bool is_view() const { return get<int32_t>(rlt_tensor_is_view) != 0; }
-  /// Made in inference mode, or a view of such a tensor?
+  /// Whether the tensor was created in inference mode, or is a view of such a tensor.
   bool is_inference() const { return get<int32_t>(rlt_tensor_is_inference) != 0; }
   bool is_alias_of(const TensorBase& other) const {
     int32_t result = 0;
@@ -135,11 +169,11 @@ class TensorBase {
   }
   /// Page-locked memory is for copies to a device.
   bool is_pinned() const { return false; }
-  bool has_storage() const { return defined(); }
+  bool has_storage() const { return defined() && layout() == kStrided; }
   c10::Storage storage() const { return c10::Storage(handle_); }
   int64_t _version() const { return get<int64_t>(rlt_tensor_version); }
 
-  /// The first element. The pointer lives as long as the tensor's storage.
+  /// Address of the first element. The pointer is valid as long as the tensor's storage.
   void* data_ptr() const { return get<void*>(rlt_tensor_data_ptr); }
   void* mutable_data_ptr() const { return data_ptr(); }
   const void* const_data_ptr() const { return data_ptr(); }
@@ -187,13 +221,15 @@ class TensorBase {
   int64_t output_nr() const { return get<int64_t>(rlt_tensor_output_nr); }
   void retain_grad() const { rlt::check(rlt_tensor_retain_grad(handle_)); }
   bool retains_grad() const { return get<int32_t>(rlt_tensor_retains_grad) != 0; }
-  /// The operator that made this tensor; empty for a leaf. Defined in torch/csrc/autograd/function.h.
+  /// The operator that computed this tensor; empty for a leaf. Defined in torch/csrc/autograd/function.h.
   std::shared_ptr<torch::autograd::Node> grad_fn() const;
   void remove_hook(unsigned hook) const { rlt::check(rlt_tensor_remove_hook(handle_, hook)); }
 
   std::string toString() const {
     std::string backend = DeviceTypeName(device().type());
     if (backend == "META") backend = "Meta";
+    if (layout() == kSparse) backend = "Sparse" + backend;
+    if (layout() == kSparseCsr) backend = "SparseCsr" + backend;
     return backend + c10::toString(scalar_type()) + "Type";
   }
 

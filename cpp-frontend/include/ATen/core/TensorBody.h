@@ -18,7 +18,7 @@ RLT_COLD inline void warn_of_create_graph() {
       "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.");
 }
 
-// The converters that need the complete Tensor; methods use them, so they are declared before it.
+// Converters that need the complete Tensor; methods use them, so they are declared before it.
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result);
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
 inline const rlt_tensor* const* handles(at::TensorList tensors);
@@ -71,13 +71,13 @@ class Tensor : public TensorBase {
     return item().to<T>();
   }
 
-  /// Device, layout and dtype as old programs ask for them.
+  /// Device, layout and dtype in the form that old programs use.
   DeprecatedTypeProperties type() const {
     Backend cpu = is_sparse() ? Backend::SparseCPU : Backend::CPU, cuda = is_sparse() ? Backend::SparseCUDA : Backend::CUDA;
     return {is_cuda() ? cuda : is_meta() ? Backend::Meta : cpu, scalar_type()};
   }
 
-  // Conversions that the operators `to` serve.
+  // Conversions that call the operators `to`.
   Tensor toType(ScalarType dtype) const { return to(dtype); }
   Tensor to(Device device, caffe2::TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
     return to(device, dtype.toScalarType(), non_blocking, copy);
@@ -107,20 +107,39 @@ class Tensor : public TensorBase {
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value);
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
 
-  // A single dimension as a plain 0 is a dimension, and no `unbiased`.
+  // A single dimension as a plain 0 is a dimension, not `unbiased`.
   Tensor var(int dim) const { return var(IntArrayRef(static_cast<int64_t>(dim))); }
   Tensor std(int dim) const { return this->std(IntArrayRef(static_cast<int64_t>(dim))); }
 
-  // Operators that work in place.
-  Tensor& operator+=(const Tensor& other) { return add_(other); }
-  Tensor& operator-=(const Tensor& other) { return sub_(other); }
-  Tensor& operator*=(const Tensor& other) { return mul_(other); }
-  Tensor& operator/=(const Tensor& other) { return div_(other); }
-  Tensor& operator+=(const Scalar& other) { return add_(other); }
-  Tensor& operator-=(const Scalar& other) { return sub_(other); }
-  Tensor& operator*=(const Scalar& other) { return mul_(other); }
-  Tensor& operator/=(const Scalar& other) { return div_(other); }
+  // In-place operators.
+#define RLT_IN_PLACE(op, method)                                           \
+  Tensor& operator op(const Tensor& other) { return method(other); }       \
+  Tensor& operator op(const Scalar& other) { return method(other); }
+  RLT_IN_PLACE(+=, add_)
+  RLT_IN_PLACE(-=, sub_)
+  RLT_IN_PLACE(*=, mul_)
+  RLT_IN_PLACE(/=, div_)
+  RLT_IN_PLACE(&=, bitwise_and_)
+  RLT_IN_PLACE(|=, bitwise_or_)
+  RLT_IN_PLACE(^=, bitwise_xor_)
+  RLT_IN_PLACE(<<=, bitwise_left_shift_)
+  RLT_IN_PLACE(>>=, bitwise_right_shift_)
+#undef RLT_IN_PLACE
   Tensor operator-() const { return neg(); }
+  Tensor operator~() const { return bitwise_not(); }
+
+  // The methods of Python's operators.
+#define RLT_NAMED(name, in_place, method)                                                         \
+    Tensor name(const Tensor& other) const { return method(other); }                                \
+    Tensor name(const Scalar& other) const { return method(other); }                                \
+    Tensor& in_place(const Tensor& other) const { return method##_(other); }                        \
+    Tensor& in_place(const Scalar& other) const { return method##_(other); }
+  RLT_NAMED(__and__, __iand__, bitwise_and)
+  RLT_NAMED(__or__, __ior__, bitwise_or)
+  RLT_NAMED(__xor__, __ixor__, bitwise_xor)
+  RLT_NAMED(__lshift__, __ilshift__, bitwise_left_shift)
+  RLT_NAMED(__rshift__, __irshift__, bitwise_right_shift)
+#undef RLT_NAMED
 
   /// Computes the gradients of the leaves below this tensor.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
@@ -136,14 +155,15 @@ class Tensor : public TensorBase {
     const rlt_tensor* seed = gradient.handle();
     rlt::check(rlt_backward(&output, 1, &seed, retain, create_graph, rlt::handles(*inputs), rlt::length(inputs->size())));
   }
-  /// The accumulated gradient; undefined before the first backward. (A `const` value, so that `auto& g = x.grad()` binds.)
+  /// The accumulated gradient; undefined before the first backward. (A `const` value, so that `auto& g = x.grad()`
+  /// compiles.)
   const Tensor grad() const {
     rlt_tensor* gradient = nullptr;
     rlt::check(rlt_tensor_grad(handle(), &gradient));
     if (C10_UNLIKELY(!gradient)) warn_of_no_leaf();
     return Tensor(gradient);
   }
-  /// The gradient as something to assign to.
+  /// The gradient as an assignable value.
   inline MutableGrad mutable_grad() const;
   const Tensor& set_requires_grad(bool requires_grad) const {
     rlt::check(rlt_tensor_set_requires_grad(handle(), requires_grad));
@@ -153,16 +173,17 @@ class Tensor : public TensorBase {
     set_requires_grad(requires_grad);
     return const_cast<Tensor&>(*this);
   }
-  /// Calls `hook` with the gradient of this tensor, undefined where none arrived; a tensor that it returns replaces the gradient.
+  /// Registers a hook that is called with the gradient of this tensor, which is undefined if none arrived. A returned
+  /// tensor replaces the gradient.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const;
 
-  /// The same values, outside of autograd.
+  /// The same values, without history.
   Tensor data() const { return variable_data(); }
   Tensor variable_data() const { return detach(); }
   Tensor tensor_data() const { return detach(); }
   void set_data(const Tensor& other) const { rlt::check(rlt_tensor_set_data(handle(), other.handle())); }
-  /// The tensor that this one is a view of.
+  /// The base of this view.
   Tensor _base() const {
     rlt_tensor* base = nullptr;
     rlt::check(rlt_tensor_base(handle(), &base));
@@ -170,12 +191,9 @@ class Tensor : public TensorBase {
     return Tensor(base);
   }
 
-  /// The same sizes and the same numbers? NaN is no number.
-  bool equal(const Tensor& other) const { return sizes() == other.sizes() && eq(other).all().is_nonzero(); }
-  bool allclose(const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) const {
-    return isclose(other, rtol, atol, equal_nan).all().is_nonzero();
-  }
-  /// Is the single element other than 0?
+  /// Whether both tensors have the same sizes.
+  bool is_same_size(const Tensor& other) const { return sizes() == other.sizes(); }
+  /// Whether the only element is nonzero.
   bool is_nonzero() const {
     int64_t count = numel();
     if (count == 0) rlt::raise<Error>("Boolean value of Tensor with no values is ambiguous");
@@ -197,7 +215,7 @@ class Tensor : public TensorBase {
   }
 };
 
-/// What Tensor::mutable_grad returns: a gradient that can be assigned to.
+/// The result of Tensor::mutable_grad: a gradient that can be assigned to.
 class MutableGrad : public Tensor {
  public:
   explicit MutableGrad(const Tensor& owner) : Tensor(owner.grad()), owner_(owner) {}
@@ -234,7 +252,7 @@ RLT_NAMESPACE_BEGIN
 
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor) { return tensor ? tensor->handle() : nullptr; }
 inline const rlt_tensor* const* handles(at::TensorList tensors) {
-  // A Tensor is its handle and nothing else, so that a list of tensors is a list of handles.
+  // A Tensor contains only its handle, so that a list of tensors is a list of handles.
   static_assert(sizeof(at::Tensor) == sizeof(rlt_tensor*) && std::is_standard_layout_v<at::Tensor>, "a Tensor is one pointer");
   return reinterpret_cast<const rlt_tensor* const*>(tensors.data());
 }

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,9 +16,14 @@ RLT_NAMESPACE_BEGIN
 struct IValue;
 template <class T>
 class List;
+template <class Key, class Value>
+class Dict;
+namespace ivalue {
+class Tuple;
+}
 
 namespace detail {
-/// What the elements of a list are.
+/// The kind of the elements of a list.
 enum class ListOf { Tensor, Int, Double, Bool, Any };
 template <class T>
 constexpr ListOf list_of = std::is_same_v<T, at::Tensor> ? ListOf::Tensor
@@ -50,6 +56,11 @@ struct IValue final {
   IValue(const List<T>& value) : tag_(Tag::List), object_(value.body_) {}
   template <class T>
   IValue(const std::vector<T>& value) : IValue(List<T>(value)) {}
+  template <class Key, class Value>
+  IValue(const Dict<Key, Value>& value) : tag_(Tag::Dict), object_(value.body_) {}
+  RLT_LAZY IValue(std::shared_ptr<ivalue::Tuple> value) : tag_(Tag::Tuple), object_(std::move(value)) {}
+  template <class... Ts>
+  IValue(const std::tuple<Ts...>& values);
   template <class T>
   IValue(const std::optional<T>& value) {
     if (value) *this = IValue(*value);
@@ -63,6 +74,17 @@ struct IValue final {
   bool isComplexDouble() const { return tag_ == Tag::Complex; }
   bool isScalar() const { return isInt() || isDouble() || isBool() || isComplexDouble(); }
   bool isString() const { return tag_ == Tag::String; }
+  bool isTuple() const { return tag_ == Tag::Tuple; }
+  bool isGenericDict() const { return tag_ == Tag::Dict; }
+  /// Whether this is a value that only the C interface knows: an object, a future, a device, ...
+  bool isBoxed() const { return tag_ == Tag::Boxed; }
+  bool isObject() const { return isBoxed(RLT_VALUE_OBJECT); }
+  bool isFuture() const { return isBoxed(RLT_VALUE_FUTURE); }
+  bool isEnum() const { return isBoxed(RLT_VALUE_ENUM); }
+  bool isDevice() const { return isBoxed(RLT_VALUE_DEVICE); }
+  bool isStorage() const { return isBoxed(RLT_VALUE_STORAGE); }
+  bool isStream() const { return isBoxed(RLT_VALUE_STREAM); }
+  bool isGenerator() const { return isBoxed(RLT_VALUE_GENERATOR); }
   bool isList() const { return tag_ == Tag::List; }
   bool isIntList() const { return isListOf(detail::ListOf::Int); }
   bool isDoubleList() const { return isListOf(detail::ListOf::Double); }
@@ -80,6 +102,23 @@ struct IValue final {
     return number_;
   }
   const std::string& toStringRef() const { return expect(Tag::String, "String"), *static_cast<const std::string*>(object_.get()); }
+  RLT_LAZY std::shared_ptr<ivalue::Tuple> toTuple() const { return expect(Tag::Tuple, "Tuple"), std::static_pointer_cast<ivalue::Tuple>(object_); }
+  RLT_LAZY Dict<IValue, IValue> toGenericDict() const;
+  RLT_LAZY Device toDevice() const {
+    if (!isDevice()) fail("Device");
+    return Device(boxed().as.device);
+  }
+  /// A copy of a value of the C interface that no C++ type describes. Borrowed: valid as long as this value.
+  const rlt_value& boxed() const { return expect(Tag::Boxed, "a boxed value"), static_cast<const rlt::OwnedValue*>(object_.get())->get(); }
+  /// Holds a copy of `value`.
+  RLT_LAZY static IValue of_boxed(const rlt_value& value) {
+    rlt_value copy;
+    rlt::check(rlt_value_copy(&value, &copy));
+    IValue result;
+    result.tag_ = Tag::Boxed;
+    result.object_ = std::make_shared<rlt::OwnedValue>(copy);
+    return result;
+  }
   RLT_LAZY List<IValue> toList() const;
   RLT_LAZY List<int64_t> toIntList() const;
   RLT_LAZY List<double> toDoubleList() const;
@@ -117,12 +156,12 @@ struct IValue final {
     return to<T>();
   }
 
-  /// Whether both are the same object: a tensor or list itself, a number or text of the same value.
+  /// Whether both are the same object: a tensor or list itself, a number or string of the same value.
   RLT_LAZY bool is(const IValue& other) const {
     if (tag_ != other.tag_) return false;
     if (isTensor()) return tensor_.is_same(other.tensor_);
     if (isString()) return toStringRef() == other.toStringRef();
-    if (isList()) return object_ == other.object_;
+    if (isList() || isTuple() || isGenericDict() || isBoxed()) return object_ == other.object_;
     return isNone() || (number_.raw().i == other.number_.raw().i && number_.raw().re == other.number_.raw().re && number_.raw().im == other.number_.raw().im);
   }
   /// Whether both show the same memory.
@@ -130,7 +169,7 @@ struct IValue final {
     if (isTensor() && other.isTensor()) return tensor_.is_alias_of(other.tensor_);
     return isList() && object_ == other.object_;
   }
-  /// A copy that shares nothing with this value. What is the same object here is one object there.
+  /// A deep copy. Identical objects here are identical in the copy.
   template <class Value = IValue>
   Value deepcopy() const {
     std::vector<std::pair<Value, Value>> known;
@@ -141,7 +180,7 @@ struct IValue final {
   };
 
   RLT_LAZY std::string tagKind() const {
-    static constexpr const char* names[] = {"None", "Tensor", "Int", "Double", "Bool", "ComplexDouble", "String"};
+    static constexpr const char* names[] = {"None", "Tensor", "Int", "Double", "Bool", "ComplexDouble", "String", "GenericList", "Tuple", "GenericDict", "Object"};
     static constexpr const char* lists[] = {"TensorList", "IntList", "DoubleList", "BoolList", "GenericList"};
     return isList() ? lists[static_cast<int>(list().kind)] : names[static_cast<int>(tag_)];
   }
@@ -149,7 +188,10 @@ struct IValue final {
  private:
   template <class T>
   friend class List;
-  enum class Tag { None, Tensor, Int, Double, Bool, Complex, String, List };
+  template <class Key, class Value>
+  friend class Dict;
+  enum class Tag { None, Tensor, Int, Double, Bool, Complex, String, List, Tuple, Dict, Boxed };
+  bool isBoxed(int32_t tag) const { return isBoxed() && boxed().tag == tag; }
 
   static Tag tag_of(const Scalar& value) {
     if (value.isBoolean()) return Tag::Bool;
@@ -197,7 +239,7 @@ struct IValue final {
 
 namespace detail {
 
-/// An element in its place: reads as T or IValue, and can be assigned.
+/// A reference to an element: reads as T or IValue, and can be assigned.
 template <class T>
 class ListElement {
  public:
@@ -258,7 +300,7 @@ class List final {
   void resize(size_t count) const { body_->items.resize(count, IValue(T())); }
   void pop_back() const { body_->items.pop_back(); }
   void clear() const { body_->items.clear(); }
-  /// A list of its own with the same elements.
+  /// A new list with the same elements.
   List copy() const { return List(std::make_shared<detail::ListBody>(*body_)); }
   bool is(const List& other) const { return body_ == other.body_; }
   std::vector<T> vec() const {
@@ -285,6 +327,92 @@ class List final {
 
   std::shared_ptr<detail::ListBody> body_;
 };
+
+namespace ivalue {
+/// The values of a tuple.
+class Tuple {
+ public:
+  explicit Tuple(std::vector<IValue> elements) : elements_(std::move(elements)) {}
+  static std::shared_ptr<Tuple> create(std::vector<IValue> elements) { return std::make_shared<Tuple>(std::move(elements)); }
+  const std::vector<IValue>& elements() const { return elements_; }
+
+ private:
+  std::vector<IValue> elements_;
+};
+}  // namespace ivalue
+
+template <class... Ts>
+IValue::IValue(const std::tuple<Ts...>& values)
+    : IValue(std::apply([](const Ts&... each) { return ivalue::Tuple::create({IValue(each)...}); }, values)) {}
+
+/// A dict that keeps the order of insertion. Copies of it are the same dict.
+template <class Key, class Value>
+class Dict final {
+ public:
+  class Entry {
+   public:
+    explicit Entry(const std::pair<IValue, IValue>& entry) : entry_(entry) {}
+    Key key() const { return entry_.first.template to<Key>(); }
+    Value value() const { return entry_.second.template to<Value>(); }
+
+   private:
+    const std::pair<IValue, IValue>& entry_;
+  };
+  class iterator {
+   public:
+    explicit iterator(const std::pair<IValue, IValue>* place) : place_(place) {}
+    Entry operator*() const { return Entry(*place_); }
+    iterator& operator++() { return ++place_, *this; }
+    bool operator==(const iterator& other) const { return place_ == other.place_; }
+    bool operator!=(const iterator& other) const { return place_ != other.place_; }
+
+   private:
+    const std::pair<IValue, IValue>* place_;
+  };
+
+  Dict() : body_(std::make_shared<Body>()) {}
+  size_t size() const { return body_->size(); }
+  bool empty() const { return body_->empty(); }
+  iterator begin() const { return iterator(body_->data()); }
+  iterator end() const { return iterator(body_->data() + size()); }
+  bool contains(const Key& key) const { return find(key) != nullptr; }
+  Value at(const Key& key) const {
+    const auto* found = find(key);
+    if (!found) rlt::raise<IndexError>("Argument passed to at() was not in the map.");
+    return found->second.template to<Value>();
+  }
+  /// Adds an entry, unless the key has one. Returns whether it was added.
+  bool insert(Key key, Value value) const {
+    if (contains(key)) return false;
+    body_->emplace_back(IValue(std::move(key)), IValue(std::move(value)));
+    return true;
+  }
+  void insert_or_assign(Key key, Value value) const {
+    auto* found = const_cast<std::pair<IValue, IValue>*>(find(key));
+    if (found) found->second = IValue(std::move(value));
+    else body_->emplace_back(IValue(std::move(key)), IValue(std::move(value)));
+  }
+
+ private:
+  using Body = std::vector<std::pair<IValue, IValue>>;
+  friend struct IValue;
+  explicit Dict(std::shared_ptr<Body> body) : body_(std::move(body)) {}
+  const std::pair<IValue, IValue>* find(const Key& key) const {
+    IValue wanted(key);
+    for (const auto& entry : *body_) {
+      if (entry.first.is(wanted)) return &entry;
+    }
+    return nullptr;
+  }
+
+  std::shared_ptr<Body> body_;
+};
+
+template <class RltLazy>
+Dict<IValue, IValue> IValue::toGenericDict() const {
+  expect(Tag::Dict, "GenericDict");
+  return Dict<IValue, IValue>(std::static_pointer_cast<std::vector<std::pair<IValue, IValue>>>(object_));
+}
 
 template <class RltLazy>
 List<IValue> IValue::toList() const {

@@ -1,14 +1,16 @@
-// How arguments and results cross the C ABI: what every generated method and function calls.
+// Conversion of arguments and results for the C ABI, used by every generated method and function.
 //
-// Arguments become pointers into the C++ objects themselves (a Scalar holds its rlt_scalar, a Tensor its handle), so a
-// successful call builds nothing.
+// Arguments become pointers into the C++ objects themselves (a Scalar contains its rlt_scalar, a Tensor its handle), so
+// a successful call constructs nothing.
 #pragma once
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/TensorBase.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/TensorOptions.h>
+#include <rushlight/dispatch.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +29,7 @@ class OptionalInt32 {
   bool set_ = false;
 };
 
-/// NUL-terminated text of a std::string_view; lives to the end of the full expression.
+/// NUL-terminated copy of a std::string_view; lives until the end of the full expression.
 class Text {
  public:
   Text() = default;
@@ -39,7 +41,7 @@ class Text {
   bool set_ = false;
 };
 
-/// Truth values as C has them; lives to the end of the full expression.
+/// Booleans in the form of C; valid until the end of the full expression.
 class Flags {
  public:
   explicit Flags(at::ArrayRef<bool> values) : values_(values.begin(), values.end()) {}
@@ -49,11 +51,11 @@ class Flags {
   std::vector<int32_t> values_;
 };
 
-// One name per kind of argument: choosing among overloads is what compiling a thousand operators would spend its time on.
+// One name per kind of argument: overload resolution would dominate the compile time of a thousand operators.
 inline rlt_generator* optional_generator(const std::optional<at::Generator>& generator) { return generator ? generator->handle() : nullptr; }
 inline const rlt_scalar* optional_scalar(const std::optional<at::Scalar>& value) { return value ? &value->raw() : nullptr; }
 inline const rlt_scalar* scalars(at::ArrayRef<at::Scalar> list) {
-  // A Scalar is its C struct and nothing else.
+  // A Scalar consists of its C struct.
   static_assert(sizeof(at::Scalar) == sizeof(rlt_scalar) && std::is_standard_layout_v<at::Scalar>, "a Scalar is one struct");
   return reinterpret_cast<const rlt_scalar*>(list.data());
 }
@@ -70,6 +72,15 @@ inline OptionalInt32 optional_layout(const std::optional<at::Layout>& value) {
 inline OptionalInt32 optional_memory_format(const std::optional<at::MemoryFormat>& value) {
   return value ? OptionalInt32(static_cast<int32_t>(*value)) : OptionalInt32();
 }
+/// The memory format of an operator that takes one as an argument and in its options; both at once is an error.
+[[noreturn]] RLT_COLD inline void refuse_two_memory_formats() {
+  raise<at::Error>("Cannot set memory_format both in TensorOptions and explicit argument; please delete the redundant setter.");
+}
+inline OptionalInt32 memory_format_of(const at::TensorOptions& options, const std::optional<at::MemoryFormat>& value) {
+  if (C10_LIKELY(!options.has_memory_format())) return optional_memory_format(value);
+  if (value) refuse_two_memory_formats();
+  return OptionalInt32(static_cast<int32_t>(*options.memory_format_opt()));
+}
 inline Text text(std::string_view value) { return Text(value); }
 inline Text optional_text(const std::optional<std::string_view>& value) { return value ? Text(*value) : Text(); }
 inline Flags flags(at::ArrayRef<bool> values) { return Flags(values); }
@@ -78,6 +89,48 @@ inline Flags flags(at::ArrayRef<bool> values) { return Flags(values); }
       "Operators taking TensorOptions cannot take a TensorOptions with options.requires_grad set as true. This isn't implemented yet.");
 }
 inline int64_t length(size_t size) { return static_cast<int64_t>(size); }
+
+/// An owned value, freed at the end of the scope.
+class OwnedValue {
+ public:
+  explicit OwnedValue(const rlt_value& value) : value_(value) {}
+  OwnedValue(const OwnedValue&) = delete;
+  OwnedValue& operator=(const OwnedValue&) = delete;
+  ~OwnedValue() { rlt_value_free(&value_); }
+  size_t size() const { return static_cast<size_t>(value_.len); }
+  const rlt_payload& as() const { return value_.as; }
+  const rlt_value& get() const { return value_; }
+
+ private:
+  rlt_value value_;
+};
+
+// Results that are lists or strings: the C++ object is a copy, and the value is freed.
+inline std::string adopt_string(const rlt_value& value) {
+  OwnedValue owned(value);
+  return std::string(owned.as().string, owned.size());
+}
+inline std::vector<int64_t> adopt_ints(const rlt_value& value) {
+  OwnedValue owned(value);
+  return std::vector<int64_t>(owned.as().ints, owned.as().ints + owned.size());
+}
+inline std::vector<double> adopt_floats(const rlt_value& value) {
+  OwnedValue owned(value);
+  return std::vector<double>(owned.as().floats, owned.as().floats + owned.size());
+}
+inline std::vector<bool> adopt_bools(const rlt_value& value) {
+  OwnedValue owned(value);
+  std::vector<bool> flags(owned.size());
+  for (size_t i = 0; i < flags.size(); ++i) flags[i] = owned.as().bools[i] != 0;
+  return flags;
+}
+inline std::vector<at::Scalar> adopt_scalars(const rlt_value& value) {
+  OwnedValue owned(value);
+  std::vector<at::Scalar> scalars;
+  scalars.reserve(owned.size());
+  for (size_t i = 0; i < owned.size(); ++i) scalars.emplace_back(owned.as().scalars[i]);
+  return scalars;
+}
 
 RLT_NAMESPACE_END
 }  // namespace rlt

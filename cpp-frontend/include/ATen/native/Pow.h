@@ -1,3 +1,3 @@
-// Kernels are the library's own: programs that include this header get the operators.
+// The kernels are in the library: programs that include this header get the operators.
 #pragma once
 #include <ATen/ATen.h>

@@ -36,7 +36,7 @@ RLT_NAMESPACE_END
 namespace at {
 RLT_NAMESPACE_BEGIN
 
-/// What programs had before TensorOptions: a backend and a dtype.
+/// The predecessor of TensorOptions: a backend and a dtype.
 class DeprecatedTypeProperties {
  public:
   DeprecatedTypeProperties(Backend backend, ScalarType dtype) : backend_(backend), dtype_(dtype) {}

@@ -60,7 +60,7 @@ inline std::ostream& operator<<(std::ostream& out, DeviceType type) { return out
 
 using DeviceIndex = int8_t;
 
-/// Where a tensor lives. Index -1 is the current device of the kind.
+/// The device of a tensor. Index -1 is the current device of the kind.
 struct Device final {
   using Type = DeviceType;
 

@@ -1,7 +1,6 @@
-// The keys for which programs register kernels, and what a thread leaves out or takes in of them.
+// The keys for which programs register kernels, and which a thread includes or excludes.
 //
-// The library has its own keys. Those here are the names that libtorch programs write; TorchLibrary (torch/library.h) says
-// which of the library's each of them is.
+// The library has its own keys. These are libtorch's names; TorchLibrary (torch/library.h) maps them to the library's.
 #pragma once
 
 #include <c10/core/GradMode.h>
@@ -72,14 +71,14 @@ constexpr DispatchKeySet autograd_dispatch_keyset = {DispatchKey::AutogradOther,
 
 namespace impl {
 
-/// Calls of this thread pass autograd by: in inference mode, and inside the kernels of operators of one's own.
+/// Calls of this thread bypass autograd: in inference mode, and inside the kernels of custom operators.
 inline bool tls_is_dispatch_keyset_excluded(DispatchKeySet keys) {
   int32_t excluded = 0;
   rlt::check(rlt_get_autograd_excluded(&excluded));
   return keys == (keys & autograd_dispatch_keyset) && (excluded || InferenceMode::is_enabled());
 }
 inline bool tls_is_dispatch_key_excluded(DispatchKey key) { return tls_is_dispatch_keyset_excluded(DispatchKeySet(key)); }
-/// Outside of inference mode every call keeps account of views and of writes in place.
+/// Outside of inference mode every call tracks views and in-place writes.
 inline bool tls_is_dispatch_key_included(DispatchKey key) { return key == DispatchKey::ADInplaceOrView && !InferenceMode::is_enabled(); }
 inline bool tls_is_dispatch_keyset_included(DispatchKeySet keys) {
   return keys == DispatchKeySet(DispatchKey::ADInplaceOrView) && !InferenceMode::is_enabled();
@@ -93,7 +92,7 @@ RLT_NAMESPACE_END
 namespace at {
 RLT_NAMESPACE_BEGIN
 
-/// In this scope calls pass autograd by: what a kernel for Autograd uses to call its operator below.
+/// Calls in this scope bypass autograd: a kernel for Autograd uses it to call the kernel of its operator below.
 class AutoDispatchBelowAutograd {
  public:
   AutoDispatchBelowAutograd() {
@@ -109,7 +108,7 @@ class AutoDispatchBelowAutograd {
 };
 using AutoDispatchBelowADInplaceOrView = AutoDispatchBelowAutograd;
 
-/// The name that it had before.
+/// The former name of the guard.
 struct AutoNonVariableTypeMode : AutoDispatchBelowAutograd {
   explicit AutoNonVariableTypeMode(bool enabled = true) {
     TORCH_WARN_ONCE(

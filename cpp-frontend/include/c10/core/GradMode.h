@@ -7,7 +7,7 @@
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-/// Are operators recorded for backward?
+/// Whether operators are recorded for backward.
 struct GradMode {
   static bool is_enabled() {
     int32_t on = 0;
@@ -34,7 +34,7 @@ struct NoGradGuard : AutoGradMode {
   NoGradGuard() : AutoGradMode(false) {}
 };
 
-/// Neither recording nor version counting in this scope: tensors made here stay out of autograd for good.
+/// Neither recording nor version counting in this scope: tensors created here can never take part in autograd.
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true) : before_(is_enabled()), grad_before_(GradMode::is_enabled()) {

@@ -1,4 +1,4 @@
-// How the elements of a tensor are laid out.
+// Memory layout of a tensor.
 #pragma once
 
 #include <c10/macros/Macros.h>

@@ -14,7 +14,9 @@ RLT_NAMESPACE_BEGIN
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
-  Scalar(bool value) : raw_{RLT_SCALAR_BOOL, 0, value, 0, 0} {}
+  // Only of bool itself: a pointer would convert to it.
+  template <class T, std::enable_if_t<std::is_same_v<T, bool>, int> = 0>
+  Scalar(T value) : raw_{RLT_SCALAR_BOOL, 0, value, 0, 0} {}
   template <class T, std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, bool> = true>
   Scalar(T value) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -90,12 +92,23 @@ class Scalar {
     return result;
   }
 
+  /// Whether the scalar is equal to this number. A boolean equals booleans only; an integer that T cannot represent
+  /// equals no T.
   template <class T>
   bool equal(T number) const {
+    if constexpr (std::is_same_v<T, bool>) return isBoolean() && (raw_.i != 0) == number;
     if (isComplex()) return raw_.im == 0 && raw_.re == static_cast<double>(number);
     if (isFloatingPoint()) return raw_.re == static_cast<double>(number);
-    if (isBoolean()) return std::is_same_v<T, bool> && (raw_.i != 0) == static_cast<bool>(number);
-    return !std::is_same_v<T, bool> && raw_.i == static_cast<int64_t>(number);
+    return !isBoolean() && equals_integer(number);
+  }
+  template <class T>
+  bool equal(complex<T> number) const {
+    if (isComplex()) return raw_.re == static_cast<double>(number.real()) && raw_.im == static_cast<double>(number.imag());
+    return static_cast<double>(number.imag()) == 0 && equal(number.real());
+  }
+  template <class T>
+  bool equal(std::complex<T> number) const {
+    return equal(complex<T>(number));
   }
 
   const rlt_scalar& raw() const { return raw_; }
@@ -121,6 +134,25 @@ class Scalar {
     }
   }
 
+  /// Compares the integer that this is with a number.
+  template <class T>
+  bool equals_integer(T number) const {
+    bool negative = raw_.tag == RLT_SCALAR_INT && raw_.i < 0;
+    if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_signed_v<T>) {
+        if ((number < 0) != negative) return false;
+      } else if (negative) {
+        return false;
+      }
+      return static_cast<uint64_t>(raw_.i) == static_cast<uint64_t>(number);
+    } else {
+      if constexpr (std::is_same_v<T, double>) return real_part() == number;
+      float rounded = raw_.tag == RLT_SCALAR_UINT ? static_cast<float>(static_cast<uint64_t>(raw_.i)) : static_cast<float>(raw_.i);
+      if (real_part() > largest<T> || real_part() < -largest<T>) return false;
+      return static_cast<float>(static_cast<T>(rounded)) == static_cast<float>(number);
+    }
+  }
+
   template <class T>
   static const char* name_of() {
     if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, long long>) return "int64_t";
@@ -138,11 +170,17 @@ class Scalar {
     else return "at::BFloat16";
   }
 
+  /// The largest finite number of float, Half or BFloat16.
+  template <class T>
+  static constexpr double largest = std::is_same_v<T, Half>    ? 65504.0
+                                    : std::is_same_v<T, float> ? 3.4028234663852886e38
+                                                               : 3.3895313892515355e38;
+
   [[noreturn]] RLT_COLD static void overflow(const char* name) {
-    rlt::raise<Error>(std::string("value cannot be converted to type ") + name + " without overflow");
+    rlt::raise<rlt::OverflowError>(std::string("value cannot be converted to type ") + name + " without overflow");
   }
 
-  // Floating targets take infinities and NaN; an integer target wants a number within its range.
+  // Floating targets accept infinities and NaN; an integer target requires a number within its range.
   template <class T, class F>
   static T convert(F value) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -150,10 +188,9 @@ class Scalar {
     } else if constexpr (std::is_same_v<T, double>) {
       return static_cast<double>(value);
     } else if constexpr (!std::is_integral_v<T>) {
-      constexpr double largest = std::is_same_v<T, Half> ? 65504.0 : std::is_same_v<T, float> ? 3.4028234663852886e38 : 3.3895313892515355e38;
       double number = static_cast<double>(value);
       bool finite = number - number == 0;
-      if (finite && (number > largest || number < -largest)) overflow(name_of<T>());
+      if (finite && (number > largest<T> || number < -largest<T>)) overflow(name_of<T>());
       return static_cast<T>(static_cast<float>(number));
     } else if constexpr (std::is_floating_point_v<F>) {
       // 2^digits is exact in a double, the largest integer may not be.

@@ -31,7 +31,7 @@
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-/// Element type of a tensor. Files and scripts carry these numbers.
+/// Element type of a tensor. Files and scripts contain these numbers.
 enum class ScalarType : int8_t {
   Byte = 0,
   Char = 1,
@@ -49,6 +49,13 @@ enum class ScalarType : int8_t {
   QUInt8 = 13,
   QInt32 = 14,
   BFloat16 = 15,
+  QUInt4x2 = 16,
+  QUInt2x4 = 17,
+  Bits1x8 = 18,
+  Bits2x4 = 19,
+  Bits4x2 = 20,
+  Bits8 = 21,
+  Bits16 = 22,
   Float8_e5m2 = 23,
   Float8_e4m3fn = 24,
   Float8_e5m2fnuz = 25,
@@ -56,6 +63,21 @@ enum class ScalarType : int8_t {
   UInt16 = 27,
   UInt32 = 28,
   UInt64 = 29,
+  UInt1 = 30,
+  UInt2 = 31,
+  UInt3 = 32,
+  UInt4 = 33,
+  UInt5 = 34,
+  UInt6 = 35,
+  UInt7 = 36,
+  Int1 = 37,
+  Int2 = 38,
+  Int3 = 39,
+  Int4 = 40,
+  Int5 = 41,
+  Int6 = 42,
+  Int7 = 43,
+  Float8_e8m0fnu = 44,
   Undefined = 45,
   NumOptions = 46
 };
@@ -76,8 +98,32 @@ constexpr ScalarType kQInt8 = ScalarType::QInt8;
 constexpr ScalarType kQUInt8 = ScalarType::QUInt8;
 constexpr ScalarType kQInt32 = ScalarType::QInt32;
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
+constexpr ScalarType kQUInt4x2 = ScalarType::QUInt4x2;
+constexpr ScalarType kQUInt2x4 = ScalarType::QUInt2x4;
+constexpr ScalarType kBits1x8 = ScalarType::Bits1x8;
+constexpr ScalarType kBits2x4 = ScalarType::Bits2x4;
+constexpr ScalarType kBits4x2 = ScalarType::Bits4x2;
+constexpr ScalarType kBits8 = ScalarType::Bits8;
+constexpr ScalarType kBits16 = ScalarType::Bits16;
 constexpr ScalarType kFloat8_e5m2 = ScalarType::Float8_e5m2;
 constexpr ScalarType kFloat8_e4m3fn = ScalarType::Float8_e4m3fn;
+constexpr ScalarType kFloat8_e5m2fnuz = ScalarType::Float8_e5m2fnuz;
+constexpr ScalarType kFloat8_e4m3fnuz = ScalarType::Float8_e4m3fnuz;
+constexpr ScalarType kFloat8_e8m0fnu = ScalarType::Float8_e8m0fnu;
+constexpr ScalarType kUInt1 = ScalarType::UInt1;
+constexpr ScalarType kUInt2 = ScalarType::UInt2;
+constexpr ScalarType kUInt3 = ScalarType::UInt3;
+constexpr ScalarType kUInt4 = ScalarType::UInt4;
+constexpr ScalarType kUInt5 = ScalarType::UInt5;
+constexpr ScalarType kUInt6 = ScalarType::UInt6;
+constexpr ScalarType kUInt7 = ScalarType::UInt7;
+constexpr ScalarType kInt1 = ScalarType::Int1;
+constexpr ScalarType kInt2 = ScalarType::Int2;
+constexpr ScalarType kInt3 = ScalarType::Int3;
+constexpr ScalarType kInt4 = ScalarType::Int4;
+constexpr ScalarType kInt5 = ScalarType::Int5;
+constexpr ScalarType kInt6 = ScalarType::Int6;
+constexpr ScalarType kInt7 = ScalarType::Int7;
 constexpr ScalarType kUInt16 = ScalarType::UInt16;
 constexpr ScalarType kUInt32 = ScalarType::UInt32;
 constexpr ScalarType kUInt64 = ScalarType::UInt64;
@@ -108,7 +154,7 @@ struct ScalarTypeToCPPType;
   };
 RLT_FORALL_SCALAR_TYPES(RLT_MAP)
 #undef RLT_MAP
-// `long long` is a type of its own next to int64_t.
+// `long long` is a distinct type from int64_t.
 template <>
 struct CppTypeToScalarType<long long> {
   static constexpr ScalarType value = ScalarType::Long;
@@ -186,13 +232,13 @@ inline ScalarType toComplexType(ScalarType dtype) {
     default: return isComplexType(dtype) ? dtype : kComplexFloat;
   }
 }
-/// May a result of dtype `from` be written into an output of dtype `to`?
+/// Whether a result of dtype `from` may be written into an output of dtype `to`.
 inline bool canCast(ScalarType from, ScalarType to) {
   if (isComplexType(from) && !isComplexType(to)) return false;
   if (isFloatingType(from) && isIntegralType(to, true)) return false;
   return from == kBool || to != kBool;
 }
-/// The dtype that both operands are brought to.
+/// The dtype to which both operands are promoted.
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) {
   if (a == b) return a;
   int kind_a = impl::facts(a).kind, kind_b = impl::facts(b).kind;
@@ -225,7 +271,7 @@ RLT_NAMESPACE_END
 namespace caffe2 {
 RLT_NAMESPACE_BEGIN
 
-/// What Tensor::dtype() returns: a ScalarType that prints as the C++ type and compares with ScalarType.
+/// The result of Tensor::dtype(): a ScalarType that prints as the C++ type and compares with ScalarType.
 class TypeMeta {
  public:
   constexpr TypeMeta() = default;
@@ -263,7 +309,7 @@ RLT_NAMESPACE_BEGIN
 inline ScalarType typeMetaToScalarType(caffe2::TypeMeta type) { return type.toScalarType(); }
 inline caffe2::TypeMeta scalarTypeToTypeMeta(ScalarType dtype) { return dtype; }
 
-/// The dtype of floating-point results whose dtype nobody gave.
+/// The default floating-point dtype.
 inline ScalarType get_default_dtype_as_scalartype() {
   int32_t dtype = 0;
   rlt::check(rlt_get_default_dtype(&dtype));

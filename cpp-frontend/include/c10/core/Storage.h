@@ -1,4 +1,4 @@
-// Storage: the memory below a tensor and its views. It keeps the tensor that it was asked of.
+// Storage: the memory below a tensor and its views. It keeps its tensor alive.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -10,14 +10,14 @@
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-/// An address and its device. The memory is the storage's.
+/// An address and its device. The storage owns the memory.
 class DataPtr {
  public:
   DataPtr() = default;
   DataPtr(void* data, Device device) : data_(data), device_(device) {}
   void* get() const { return data_; }
   void* mutable_get() const { return data_; }
-  /// What a deleter gets; the library keeps those itself.
+  /// The argument of a deleter; the library stores it itself.
   void* get_context() const { return nullptr; }
   Device device() const { return device_; }
   explicit operator bool() const { return data_ != nullptr; }

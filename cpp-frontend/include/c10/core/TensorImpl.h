@@ -1,4 +1,5 @@
-// TensorImpl: what Tensor::unsafeGetTensorImpl points to. It is the C handle under libtorch's name, and never made or freed.
+// TensorImpl: the pointee of Tensor::unsafeGetTensorImpl. It is the C handle under libtorch's name, and is never
+// constructed or freed.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>
@@ -8,10 +9,10 @@
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-/// Base of what autograd knows about a tensor.
+/// Base of the autograd metadata of a tensor.
 struct AutogradMetaInterface {};
 
-/// How often a tensor was written in place. Tensors made in inference mode do not know.
+/// The number of in-place writes to a tensor. Tensors created in inference mode do not count them.
 class VariableVersion {
  public:
   explicit VariableVersion(const rlt_tensor* tensor) noexcept : tensor_(tensor) {}
@@ -26,7 +27,7 @@ class VariableVersion {
   const rlt_tensor* tensor_;
 };
 
-/// What a backend of one's own keeps with its tensors. There are no such backends: setting it is an error.
+/// Metadata of custom backends. There are no such backends: setting it is an error.
 struct BackendMeta : intrusive_ptr_target {
   virtual intrusive_ptr<BackendMeta> clone(const intrusive_ptr<BackendMeta>& pointer) const { return pointer; }
 };
@@ -38,7 +39,7 @@ class TensorImpl {
   TensorImpl& operator=(const TensorImpl&) = delete;
 
   const rlt_tensor* handle() const noexcept { return reinterpret_cast<const rlt_tensor*>(this); }
-  /// Counts writes in place.
+  /// Bumps the version counter.
   VariableVersion version_counter() const noexcept { return VariableVersion(handle()); }
   void bump_version() const { rlt::check(rlt_tensor_bump_version(handle())); }
   BackendMeta* get_backend_meta() const noexcept { return nullptr; }

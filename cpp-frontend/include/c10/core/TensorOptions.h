@@ -1,4 +1,4 @@
-// TensorOptions: dtype, device, layout and the rest of what a factory is told, each of them set or not.
+// TensorOptions: dtype, device, layout and the other options of a factory, each of them set or not.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -21,7 +21,7 @@ inline bool pinned_memory_or_default(std::optional<bool> pinned) { return pinned
 struct TensorOptions {
   TensorOptions() = default;
   TensorOptions(Layout layout) : TensorOptions() { raw_.layout = static_cast<int32_t>(layout); }
-  // A template, so that the literal 0 (a null `const char*`) is not taken for a device.
+  // A template, so that the literal 0 (a null `const char*`) is not converted to a device.
   template <class T, std::enable_if_t<std::is_same_v<std::decay_t<T>, Device> || std::is_same_v<std::decay_t<T>, DeviceType> ||
                                           std::is_same_v<std::decay_t<T>, std::string> || std::is_same_v<std::decay_t<T>, const char*> ||
                                           std::is_same_v<std::decay_t<T>, char*>,
@@ -29,7 +29,7 @@ struct TensorOptions {
   TensorOptions(T&& device) : TensorOptions() {
     set(Device(std::forward<T>(device)));
   }
-  // `{kCUDA, 1}`. A template as well: a number alone is no index.
+  // `{kCUDA, 1}`. Also a template: a single number is not an index.
   template <class Index, std::enable_if_t<std::is_integral_v<Index>, bool> = true>
   TensorOptions(DeviceType type, Index index) : TensorOptions(Device(type, static_cast<DeviceIndex>(index))) {}
   TensorOptions(caffe2::TypeMeta dtype) : TensorOptions() { raw_.dtype = static_cast<int32_t>(dtype.toScalarType()); }
@@ -112,7 +112,7 @@ struct TensorOptions {
   std::optional<MemoryFormat> memory_format_opt() const noexcept { return memory_format_; }
   bool is_sparse() const { return layout() == kSparse; }
 
-  /// These options, with what `other` sets taking precedence.
+  /// These options, overridden by those that `other` sets.
   TensorOptions merge_in(TensorOptions other) const noexcept {
     TensorOptions result = *this;
     if (other.has_device()) result.set(*other.device_opt());
@@ -127,7 +127,7 @@ struct TensorOptions {
   bool type_equal(const TensorOptions& other) const {
     return device().type() == other.device().type() && layout() == other.layout() && dtype() == other.dtype();
   }
-  /// The members of `RLT_TENSOR_OPTIONS_INIT`, plus what is set.
+  /// The members of `RLT_TENSOR_OPTIONS_INIT`, plus the ones that are set.
   const rlt_tensor_options& raw() const { return raw_; }
 
  private:

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// The names of libtorch programs (torch::, at::, c10::) live in an inline namespace, so that the inline functions of this
-// library and of a libtorch in the same process are different symbols. Programs that forward-declare our classes
-// themselves can switch it off.
+// The names of libtorch programs (torch::, at::, c10::) are in an inline namespace, so that the inline functions of
+// this library and of a libtorch in the same process are different symbols. Programs that forward-declare our classes
+// themselves can disable it.
 #ifdef RLT_NO_INLINE_NAMESPACE
 #define RLT_NAMESPACE_BEGIN
 #define RLT_NAMESPACE_END
@@ -47,6 +47,7 @@
 #define RLT_LAZY template <class RltLazy = void>
 
 #define C10_LIKELY_OR_CONST(expr) C10_LIKELY(expr)
+#define C10_UNLIKELY_OR_CONST(expr) C10_UNLIKELY(expr)
 #define C10_UNUSED [[maybe_unused]]
 #define C10_NODISCARD [[nodiscard]]
 #define C10_FALLTHROUGH [[fallthrough]]

@@ -1,4 +1,4 @@
-// ArrayRef: a view of consecutive elements that somebody else owns, and the optional form of it.
+// ArrayRef: a view of contiguous elements that another object owns, and its optional form.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -171,7 +171,7 @@ class OptionalArrayRef final {
   constexpr const ArrayRef<T>* operator->() const { return &value_; }
   constexpr ArrayRef<T> value_or(ArrayRef<T> otherwise) const { return set_ ? value_ : otherwise; }
 
-  /// What the C interface takes: NULL says None, so that an empty list needs an address.
+  /// The form that the C interface takes: NULL means None, so an empty list needs an address.
   const T* raw_data() const {
     static constexpr T none{};
     if (!set_) return nullptr;

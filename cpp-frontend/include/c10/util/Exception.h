@@ -1,4 +1,4 @@
-// Exceptions, TORCH_CHECK and its kin, warnings.
+// Exceptions, TORCH_CHECK and similar macros, warnings.
 //
 // A failed call of the C ABI arrives here as a status: rlt::check turns it into the exception of its kind. Programs
 // built with -fno-exceptions get the failure handler instead.
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,7 @@ class Error : public std::exception {
     refresh();
   }
 
-  /// Adds a line that says what the program was doing.
+  /// Adds a line with the context of the error.
   void add_context(std::string line) {
     context_.push_back(std::move(line));
     refresh();
@@ -67,7 +68,7 @@ class Error : public std::exception {
 
 /// An index or dimension out of range.
 RLT_DEFINE_ERROR(IndexError, RLT_ERROR_INDEX);
-/// An argument whose value is not acceptable.
+/// An invalid argument value.
 RLT_DEFINE_ERROR(ValueError, RLT_ERROR_VALUE);
 /// An argument of the wrong type or dtype.
 RLT_DEFINE_ERROR(TypeError, RLT_ERROR_TYPE);
@@ -89,6 +90,14 @@ RLT_NAMESPACE_END
 namespace rlt {
 RLT_NAMESPACE_BEGIN
 
+/// A number that does not fit into the target type of a conversion. As in libtorch, it is a std::runtime_error, not a
+/// c10::Error.
+class OverflowError : public std::runtime_error {
+ public:
+  static constexpr int32_t code = RLT_ERROR_RUNTIME;
+  using std::runtime_error::runtime_error;
+};
+
 /// A number as a stream writes it.
 inline std::string text_of(double value) {
   char text[32];
@@ -96,8 +105,8 @@ inline std::string text_of(double value) {
   return text;
 }
 
-/// What a program built without exceptions is told instead. It may end the thread or jump out; when it returns, the
-/// process ends, because the interrupted call has no result.
+/// Called instead of throwing in a program built without exceptions. It may end the thread or jump out; when it
+/// returns, the process ends, because the interrupted call has no result.
 using FailureHandler = void (*)(int32_t code, const char* message);
 
 inline FailureHandler& failure_handler() {
@@ -105,7 +114,7 @@ inline FailureHandler& failure_handler() {
   return handler;
 }
 
-/// Sets the failure handler and returns the one before (nullptr: the text goes to stderr).
+/// Sets the failure handler and returns the previous one (nullptr: the message is written to stderr).
 inline FailureHandler set_failure_handler(FailureHandler handler) {
   return std::exchange(failure_handler(), handler);
 }
@@ -125,8 +134,9 @@ template <class E>
 }
 
 #if RLT_EXCEPTIONS
-/// Frees the exception that an error carries: one that a C++ callback threw while native code was below it on the stack. The
-/// callback's trampoline gives it to the error, and rlt::check throws it again above the native code, on whatever thread.
+/// Frees the exception that an error carries: one that a C++ callback threw while native code was below it on the
+/// stack. The callback's trampoline attaches it to the error, and rlt::check rethrows it above the native code, on any
+/// thread.
 inline void drop_exception(void* kept) { delete static_cast<std::exception_ptr*>(kept); }
 #endif
 
@@ -139,7 +149,7 @@ RLT_COLD inline std::string undefined_argument(std::string message) {
          name + "'\n" + message;
 }
 
-/// Warns of what is known of the last error besides its text.
+/// Emits the notes of the last error as warnings.
 inline void warn_of_notes();
 
 /// Throws the exception for the last error of this thread.
@@ -156,7 +166,7 @@ inline void warn_of_notes();
   std::string message = text ? text : "";
   warn_of_notes();
   switch (status) {
-    // A null handle is an undefined Tensor; the C interface says which argument it was.
+    // A null handle is an undefined Tensor; the C interface reports which argument it was.
     case RLT_ERROR_NULL_POINTER: raise<c10::Error>(undefined_argument(std::move(message)));
     case RLT_ERROR_INDEX: raise<c10::IndexError>(std::move(message));
     case RLT_ERROR_VALUE: raise<c10::ValueError>(std::move(message));
@@ -180,7 +190,7 @@ RLT_COLD inline int32_t fail_with_exception(const char* message) {
 }
 #endif
 
-/// Runs a C++ callback below native code: nothing may unwind, so an exception is kept for rlt::check and reported as
+/// Runs a C++ callback below native code: nothing may unwind, so an exception is stored for rlt::check and reported as
 /// a status.
 template <class Body>
 int32_t trampoline(Body&& body) {
@@ -286,14 +296,30 @@ template <class E>
                      ", please report a bug. " + message;
   rlt::raise<Error>(std::move(text));
 }
+/// The message of a failed TORCH_CHECK_EQ and similar, with the text that the program adds.
+struct CheckText {
+  explicit CheckText(const char* start) : text(start) {}
+  template <class T>
+  CheckText&& operator<<(const T& value) && {
+    text += c10::str(value);
+    return std::move(*this);
+  }
+  std::string text;
+};
+/// Raises the error; `&` has lower precedence than `<<`, so that the message is complete.
+struct FailCheck {
+  [[noreturn]] RLT_COLD void operator&(CheckText&& check) const { rlt::raise<Error>(std::move(check.text)); }
+};
 }  // namespace detail
 
 RLT_NAMESPACE_END
 }  // namespace c10
 
-#define TORCH_CHECK_WITH(Type, condition, ...) \
-  if (C10_UNLIKELY(!(condition)))              \
-  ::c10::detail::torch_check_fail<::c10::Type>(#condition, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__))
+// A check is an if statement with braces, as in libtorch: a semicolon after it is allowed and not needed.
+#define TORCH_CHECK_WITH(Type, condition, ...)                                                                                   \
+  if (C10_UNLIKELY(!(condition))) {                                                                                              \
+    ::c10::detail::torch_check_fail<::c10::Type>(#condition, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__)); \
+  }
 #define TORCH_CHECK_WITH_MSG(Type, condition, type, ...) TORCH_CHECK_WITH(Type, condition, __VA_ARGS__)
 #define TORCH_CHECK(condition, ...) TORCH_CHECK_WITH(Error, condition, ##__VA_ARGS__)
 #define TORCH_CHECK_INDEX(condition, ...) TORCH_CHECK_WITH(IndexError, condition, ##__VA_ARGS__)
@@ -301,28 +327,58 @@ RLT_NAMESPACE_END
 #define TORCH_CHECK_TYPE(condition, ...) TORCH_CHECK_WITH(TypeError, condition, ##__VA_ARGS__)
 #define TORCH_CHECK_LINALG(condition, ...) TORCH_CHECK_WITH(LinAlgError, condition, ##__VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) TORCH_CHECK_WITH(NotImplementedError, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_ARG(condition, argument, ...) TORCH_CHECK(condition, "invalid argument ", argument, ": ", __VA_ARGS__)
+#define TORCH_CHECK_ALWAYS_SHOW_CPP_STACKTRACE(condition, ...) TORCH_CHECK_WITH(Error, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_IF_NOT_ON_CUDA(condition, ...) TORCH_CHECK(condition, ##__VA_ARGS__)
 #define TORCH_CHECK_TENSOR_ALL(condition, ...) TORCH_CHECK((condition)._is_all_true().item<bool>(), ##__VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(condition, ...) \
-  if (C10_UNLIKELY(!(condition)))             \
-  ::c10::detail::internal_assert_fail(#condition, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__))
+  if (C10_UNLIKELY(!(condition))) {           \
+    ::c10::detail::internal_assert_fail(#condition, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__)); \
+  }
 #ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
   while (false) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #else
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #endif
-#define TORCH_CHECK_OP(left, right, op)                                                                                      \
-  TORCH_CHECK((left)op(right), "Check failed: " #left " " #op " " #right " (", (left), " vs. ", (right), "). ")
+// An expression to which `<<` adds text.
+#define TORCH_CHECK_OP(left, right, op)                                                                          \
+  C10_LIKELY((left)op(right)) ? (void)0                                                                          \
+                              : ::c10::detail::FailCheck() &                                                     \
+          ::c10::detail::CheckText("Check failed: " #left " " #op " " #right " (") << (left) << " vs. " << (right) << "). "
 #define TORCH_CHECK_EQ(left, right) TORCH_CHECK_OP(left, right, ==)
 #define TORCH_CHECK_NE(left, right) TORCH_CHECK_OP(left, right, !=)
 #define TORCH_CHECK_LE(left, right) TORCH_CHECK_OP(left, right, <=)
 #define TORCH_CHECK_LT(left, right) TORCH_CHECK_OP(left, right, <)
 #define TORCH_CHECK_GE(left, right) TORCH_CHECK_OP(left, right, >=)
 #define TORCH_CHECK_GT(left, right) TORCH_CHECK_OP(left, right, >)
+#ifdef NDEBUG
+#define TORCH_DCHECK_OP(left, right, op) \
+  while (false) TORCH_CHECK_OP(left, right, op)
+#else
+#define TORCH_DCHECK_OP(left, right, op) TORCH_CHECK_OP(left, right, op)
+#endif
+#define TORCH_DCHECK_EQ(left, right) TORCH_DCHECK_OP(left, right, ==)
+#define TORCH_DCHECK_NE(left, right) TORCH_DCHECK_OP(left, right, !=)
+#define TORCH_DCHECK_LE(left, right) TORCH_DCHECK_OP(left, right, <=)
+#define TORCH_DCHECK_LT(left, right) TORCH_DCHECK_OP(left, right, <)
+#define TORCH_DCHECK_GE(left, right) TORCH_DCHECK_OP(left, right, >=)
+#define TORCH_DCHECK_GT(left, right) TORCH_DCHECK_OP(left, right, >)
+#define C10_BUILD_ERROR(Type, message) ::c10::Type(RLT_SOURCE_LOCATION, message)
 #define C10_THROW_ERROR(Type, message) ::rlt::raise<::c10::Type>(message)
 #define AT_ERROR(...) ::rlt::raise<::c10::Error>(std::string(::c10::str(__VA_ARGS__)))
-#define AT_ASSERT(condition) TORCH_INTERNAL_ASSERT(condition)
-#define AT_ASSERTM(condition, ...) TORCH_INTERNAL_ASSERT(condition, __VA_ARGS__)
+// Single statements that require a semicolon, as in libtorch: they can be used between an if and its else without
+// braces.
+#define AT_ASSERT(...)                  \
+  do {                                  \
+    TORCH_INTERNAL_ASSERT(__VA_ARGS__); \
+  } while (false)
+#define AT_ASSERTM(condition, ...) AT_ASSERT(condition, __VA_ARGS__)
+#define TORCH_RETHROW(error, ...)              \
+  do {                                         \
+    error.add_context(::c10::str(__VA_ARGS__)); \
+    throw;                                     \
+  } while (false)
 #define AT_INDEX_ERROR(...) ::rlt::raise<::c10::IndexError>(std::string(::c10::str(__VA_ARGS__)))
 
 namespace rlt {
@@ -338,14 +394,15 @@ RLT_NAMESPACE_END
 }  // namespace rlt
 
 #define RLT_SOURCE_LOCATION (::c10::SourceLocation{__func__, __FILE__, static_cast<uint32_t>(__LINE__)})
-#define TORCH_WARN(...) ::c10::warn(::c10::Warning(::c10::str(__VA_ARGS__), RLT_SOURCE_LOCATION))
+// Warnings include their semicolon, as in libtorch.
+#define TORCH_WARN(...) ::c10::warn(::c10::Warning(::c10::str(__VA_ARGS__), RLT_SOURCE_LOCATION));
 #define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)
 #define TORCH_WARN_ONCE(...)                                         \
-  do {                                                               \
+  {                                                                  \
     static bool rlt_warned = false;                                  \
     if (!rlt_warned || ::c10::WarningUtils::get_warnAlways()) {      \
       rlt_warned = true;                                             \
-      TORCH_WARN(__VA_ARGS__);                                       \
+      TORCH_WARN(__VA_ARGS__)                                        \
     }                                                                \
-  } while (false)
+  }
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)

@@ -1,4 +1,4 @@
-// c10::Half: an IEEE half in memory, a float in arithmetic.
+// c10::Half: IEEE half precision in memory, a float in arithmetic.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iosfwd>
 #include <limits>
+#include <type_traits>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
@@ -42,7 +43,7 @@ inline uint16_t half_from_float(float value) {
   if (bits > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
   if (bits >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);
   if (bits < 0x38800000u) {
-    // Below the smallest normal half: adding 0.5 lets the float unit round to a multiple of 2^-24.
+    // Below the smallest normal half-precision number: adding 0.5 makes the float unit round to a multiple of 2^-24.
     uint32_t rounded = float_bits(float_from_bits(bits) + 0.5f) - 0x3f000000u;
     return static_cast<uint16_t>(sign | rounded);
   }
@@ -52,27 +53,39 @@ inline uint16_t half_from_float(float value) {
 }
 }  // namespace detail
 
+// Arithmetic of a half precision number with another number: double and float are unchanged, integers become half precision.
+#define RLT_HALF_OPERATOR(Half, op)                                                                                       \
+  Half& operator op##=(Half other) { return *this = Half(float(*this) op float(other)); }                                 \
+  friend Half operator op(Half a, Half b) { return a op##= b; }                                                           \
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                              \
+  friend auto operator op(Half a, T b) {                                                                                  \
+    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(static_cast<float>(a)) op b;                         \
+    else return a op Half(static_cast<float>(b));                                                                         \
+  }                                                                                                                       \
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                              \
+  friend auto operator op(T a, Half b) {                                                                                  \
+    if constexpr (std::is_floating_point_v<T>) return a op static_cast<T>(static_cast<float>(b));                         \
+    else return Half(static_cast<float>(a)) op b;                                                                         \
+  }
+
+// The members of a half precision type besides its conversions from and to float.
+#define RLT_HALF_MEMBERS(Half)                                                                                            \
+  uint16_t x = 0;                                                                                                         \
+  struct from_bits_t {};                                                                                                  \
+  static constexpr from_bits_t from_bits() { return {}; }                                                                 \
+  Half() = default;                                                                                                       \
+  constexpr Half(uint16_t bits, from_bits_t) : x(bits) {}                                                                 \
+  RLT_HALF_OPERATOR(Half, +)                                                                                              \
+  RLT_HALF_OPERATOR(Half, -)                                                                                              \
+  RLT_HALF_OPERATOR(Half, *)                                                                                              \
+  RLT_HALF_OPERATOR(Half, /)
+
 struct alignas(2) Half {
-  uint16_t x = 0;
-
-  struct from_bits_t {};
-  static constexpr from_bits_t from_bits() { return {}; }
-
-  Half() = default;
-  constexpr Half(uint16_t bits, from_bits_t) : x(bits) {}
+  RLT_HALF_MEMBERS(Half)
   Half(float value) : x(detail::half_from_float(value)) {}
   operator float() const { return detail::half_to_float(x); }
-
-  Half& operator+=(Half other) { return *this = Half(float(*this) + float(other)); }
-  Half& operator-=(Half other) { return *this = Half(float(*this) - float(other)); }
-  Half& operator*=(Half other) { return *this = Half(float(*this) * float(other)); }
-  Half& operator/=(Half other) { return *this = Half(float(*this) / float(other)); }
 };
 
-inline Half operator+(Half a, Half b) { return a += b; }
-inline Half operator-(Half a, Half b) { return a -= b; }
-inline Half operator*(Half a, Half b) { return a *= b; }
-inline Half operator/(Half a, Half b) { return a /= b; }
 inline Half operator-(Half a) { return Half(static_cast<uint16_t>(a.x ^ 0x8000u), Half::from_bits()); }
 
 RLT_NAMESPACE_END

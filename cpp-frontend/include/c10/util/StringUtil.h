@@ -1,4 +1,4 @@
-// c10::str: values to text through a stream.
+// c10::str: converts values to a string through a stream.
 #pragma once
 
 #include <c10/macros/Macros.h>

@@ -10,14 +10,14 @@
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-/// Base of what an intrusive_ptr points to.
+/// Base of classes managed by an intrusive_ptr.
 class intrusive_ptr_target {
  public:
   virtual ~intrusive_ptr_target() = default;
 
  protected:
   intrusive_ptr_target() = default;
-  // A copy has owners of its own.
+  // A copy has a separate reference count.
   intrusive_ptr_target(const intrusive_ptr_target&) noexcept {}
   intrusive_ptr_target& operator=(const intrusive_ptr_target&) noexcept { return *this; }
 
@@ -27,7 +27,7 @@ class intrusive_ptr_target {
   mutable std::atomic<size_t> owners_{0};
 };
 
-/// How the owners of a T are counted. A new object has none.
+/// Reference counting of a T. A new object has no owner.
 template <class T>
 struct IntrusiveCount {
   static void retain(T* object) { owners(object).fetch_add(1, std::memory_order_relaxed); }
@@ -71,7 +71,7 @@ class intrusive_ptr final {
   bool unique() const noexcept { return use_count() == 1; }
   void reset() noexcept { intrusive_ptr().swap(*this); }
   void swap(intrusive_ptr& other) noexcept { std::swap(object_, other.object_); }
-  /// Gives the reference away; `reclaim` takes it back.
+  /// Releases the reference; `reclaim` takes it back.
   T* release() noexcept { return std::exchange(object_, nullptr); }
   static intrusive_ptr reclaim(T* owned) noexcept { return intrusive_ptr(owned, false); }
   static intrusive_ptr reclaim_copy(T* borrowed) { return intrusive_ptr(borrowed, true); }

@@ -1,4 +1,4 @@
-// TempFile: a file in the folder for temporary files that is gone at the end of its scope.
+// TempFile: a file in the folder for temporary files that is removed at the end of its scope.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -29,7 +29,7 @@ struct TempFile {
 };
 
 namespace detail {
-/// A new file. Its descriptor is negative where there is none.
+/// A new file. Its descriptor is negative if creation failed.
 inline TempFile open_tempfile(std::string_view prefix) {
   const char* folder = std::getenv("TMPDIR");
   std::string path = std::string(folder && *folder ? folder : "/tmp") + "/" + std::string(prefix) + "XXXXXX";
@@ -38,7 +38,7 @@ inline TempFile open_tempfile(std::string_view prefix) {
 }
 }  // namespace detail
 
-// (A template, so that only programs that call it compile the class that it returns.)
+// (A template, so that only programs that call it compile the returned class.)
 template <class File = TempFile>
 std::optional<File> try_make_tempfile(std::string_view prefix = "torch-file-") {
   File file = detail::open_tempfile(prefix);

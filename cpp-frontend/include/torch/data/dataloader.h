@@ -9,7 +9,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace data {
 
-/// A loader that asks a dataset for what a sampler says.
+/// A loader that fetches the examples chosen by a sampler.
 template <class Dataset, class Sampler>
 std::enable_if_t<!Dataset::is_stateful, std::unique_ptr<StatelessDataLoader<Dataset, Sampler>>> make_data_loader(Dataset dataset, Sampler sampler,
                                                                                                                DataLoaderOptions options) {
@@ -23,7 +23,7 @@ make_data_loader(Dataset dataset, DataLoaderOptions options = DataLoaderOptions(
   TORCH_CHECK(size.has_value(), "Expected the dataset to be sized in order to construct the Sampler");
   return make_data_loader(std::move(dataset), Sampler(*size), options);
 }
-/// A loader of a dataset that knows itself what comes next.
+/// A loader of a dataset that chooses its next batch itself.
 template <class Dataset, class = std::enable_if_t<Dataset::is_stateful>>
 std::unique_ptr<StatefulDataLoader<Dataset>> make_data_loader(Dataset dataset, DataLoaderOptions options = DataLoaderOptions()) {
   return std::make_unique<StatefulDataLoader<Dataset>>(std::move(dataset), options);

@@ -1,4 +1,4 @@
-// DataLoaderOptions: size of batches, number of workers and the like.
+// DataLoaderOptions: batch size, number of workers and similar options.
 #pragma once
 
 #include <torch/arg.h>
@@ -15,19 +15,19 @@ struct DataLoaderOptions {
   DataLoaderOptions() = default;
   DataLoaderOptions(size_t batch_size) : batch_size_(batch_size) {}
   TORCH_ARG(size_t, batch_size) = 1;
-  /// Threads that load; with none the caller's own thread does.
+  /// Number of worker threads; with none the caller's own thread loads.
   TORCH_ARG(size_t, workers) = 0;
-  /// Batches requested ahead, two per worker unless given.
+  /// Batches requested ahead, two per worker by default.
   TORCH_ARG(std::optional<size_t>, max_jobs);
-  /// How long to wait for a batch.
+  /// Maximum wait for a batch.
   TORCH_ARG(std::optional<std::chrono::milliseconds>, timeout);
-  /// Whether batches come in the sampler's order, whoever is first.
+  /// Whether batches arrive in the sampler's order, or as they become ready.
   TORCH_ARG(bool, enforce_ordering) = true;
-  /// Whether to leave out a last batch that is too small.
+  /// Whether to drop an incomplete last batch.
   TORCH_ARG(bool, drop_last) = false;
 };
 
-/// The options with all choices made.
+/// The options with all defaults resolved.
 struct FullDataLoaderOptions {
   explicit FullDataLoaderOptions(DataLoaderOptions options)
       : batch_size(options.batch_size()), workers(options.workers()), max_jobs(options.max_jobs().value_or(2 * workers)),

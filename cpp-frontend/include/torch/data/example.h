@@ -1,4 +1,4 @@
-// Example: an item of a dataset and what a model shall make of it.
+// Example: an item of a dataset and its target.
 #pragma once
 
 #include <torch/types.h>

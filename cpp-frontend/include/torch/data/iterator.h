@@ -1,4 +1,4 @@
-// Iterator: one batch after the other, made when it is looked at.
+// Iterator over batches, each loaded when it is dereferenced.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -29,7 +29,7 @@ struct IteratorImpl {
   virtual bool operator==(const SentinelIterator<Batch>& other) const = 0;
 };
 
-/// Stands on a batch until there is none left.
+/// Points to a batch until there is none left.
 template <class Batch>
 struct ValidIterator : public IteratorImpl<Batch> {
   using BatchProducer = std::function<std::optional<Batch>()>;
@@ -93,7 +93,7 @@ class Iterator {
   bool operator!=(const Iterator& other) const { return !(*this == other); }
 
  private:
-  // Copies stand on the same batch and go on together.
+  // Copies share their position.
   std::shared_ptr<detail::IteratorImpl<Batch>> impl_;
 };
 

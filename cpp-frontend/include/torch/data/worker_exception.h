@@ -1,4 +1,4 @@
-// WorkerException: what a worker threw, for the thread that waits for its batch.
+// WorkerException: an exception of a worker, for the thread that waits for its batch.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -30,7 +30,7 @@ struct WorkerException : public std::exception {
 };
 
 namespace detail {
-/// Throws what a worker threw.
+/// Rethrows the exception of a worker.
 [[noreturn]] RLT_COLD inline void throw_worker_exception(std::exception_ptr original) {
 #if RLT_EXCEPTIONS
   throw WorkerException(std::move(original));

@@ -1,4 +1,4 @@
-// Owned: a pointer that owns.
+// Owned: an owning pointer.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -8,7 +8,7 @@
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace detail {
-/// The one owner of an object: what std::unique_ptr does, at a fraction of its compile time.
+/// A unique owner: std::unique_ptr at a fraction of its compile time.
 template <class T>
 class Owned {
  public:

@@ -1,4 +1,4 @@
-// What templates ask of types: is it a module, what does its forward return?
+// Type traits: whether a type is a module, and the return type of its forward.
 #pragma once
 
 #include <torch/csrc/utils/variadic.h>
@@ -18,13 +18,13 @@ struct has_forward : std::false_type {};
 template <class T>
 struct has_forward<T, std::void_t<decltype(&T::forward)>> : std::true_type {};
 
-/// No argument is a reference that could be written through.
+/// Whether no argument is a mutable reference.
 template <class... Ts>
 constexpr bool check_not_lvalue_references() {
   return ((!std::is_lvalue_reference_v<Ts> || std::is_const_v<std::remove_reference_t<Ts>>) && ...);
 }
 
-/// What `C::forward` returns for these arguments; void where there is no such method.
+/// The return type of `C::forward` for these arguments; void if there is no such method.
 template <class C, class Arguments, class = void>
 struct forward_result {
   using type = void;

@@ -9,7 +9,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace detail {
 
-/// The dtype of a tensor made from values of a C++ type: integers become Long, real numbers the default dtype.
+/// The dtype of a tensor created from values of a C++ type: integers become Long, real numbers the default dtype.
 inline ScalarType inferred_dtype(ScalarType dtype) {
   if (dtype == kInt || dtype == kLong) return kLong;
   if (dtype == kFloat || dtype == kDouble) return get_default_dtype_as_scalartype();
@@ -23,7 +23,7 @@ inline Tensor from_elements(const void* data, size_t bytes, IntArrayRef sizes, S
   return Tensor(tensor);
 }
 
-/// What torch::tensor takes: a number, a braced list of such things, or a vector.
+/// The argument of torch::tensor: a number, a braced list of such arguments, or a vector.
 class TensorDataContainer {
  public:
   TensorDataContainer() : sizes_(1), dtype_(get_default_dtype_as_scalartype()), kind_(Kind::List) {}
@@ -37,7 +37,7 @@ class TensorDataContainer {
   template <class T>
   TensorDataContainer(const std::vector<T>& values) {
     if constexpr (std::is_same_v<T, bool>) {
-      // std::vector<bool> packs its elements; as bytes they are what a tensor of bool holds.
+      // std::vector<bool> packs its elements; a tensor of bool needs them as bytes.
       std::string bytes(values.begin(), values.end());
       sizes_.push_back(static_cast<int64_t>(bytes.size()));
       dtype_ = kBool;
@@ -84,7 +84,7 @@ class TensorDataContainer {
 
   RLT_LAZY Tensor convert_to_tensor(TensorOptions options) const {
     if (!options.has_dtype()) options = options.dtype(inferred_dtype(dtype_));
-    if (isComplexType(dtype_) && !isComplexType(options.dtype().toScalarType())) refuse_imaginary(options.dtype().toScalarType());
+    if (isComplexType(dtype_) && !isComplexType(options.dtype().toScalarType())) reject_imaginary(options.dtype().toScalarType());
     Tensor result = kind_ == Kind::Tensor ? tensor_ : filled();
     TensorOptions target = options.requires_grad(std::nullopt);
     return result.to(target).set_requires_grad(options.requires_grad());
@@ -118,10 +118,10 @@ class TensorDataContainer {
   static void expect(bool kind, const char* name) {
     TORCH_CHECK(kind, "Can only call `", name, "()` on a TensorDataContainer that has `is_", name, "() == true`");
   }
-  // A complex number becomes a real one if nothing is lost; a vector of them never does.
-  RLT_LAZY void refuse_imaginary(ScalarType target) const {
+  // A complex number is converted to a real one if no information is lost; a vector of complex numbers never is.
+  RLT_LAZY void reject_imaginary(ScalarType target) const {
     TORCH_CHECK(!is_tensor(), "can not do torch::tensor(complex, dtype=non-complex) because complex can not be casted to real number without loss of information");
-    for (const TensorDataContainer& item : list_) item.refuse_imaginary(target);
+    for (const TensorDataContainer& item : list_) item.reject_imaginary(target);
     if (!is_scalar()) return;
 #define RLT_CONVERT(cpp, name, python, spelled, kind) \
   if (target == ScalarType::name) (void)number_.to<cpp>();
@@ -129,7 +129,7 @@ class TensorDataContainer {
 #undef RLT_CONVERT
   }
 
-  // The numbers in the widest dtype of their kind; `to` brings them to theirs.
+  // The numbers in the widest dtype of their category; `to` converts them.
   RLT_LAZY Tensor filled() const {
     if (isComplexType(dtype_)) return filled_with<c10::complex<double>>(kComplexDouble);
     if (isFloatingType(dtype_)) return filled_with<double>(kDouble);
@@ -174,7 +174,7 @@ class TensorDataContainer {
 
 }  // namespace detail
 
-/// A tensor of the given numbers: `tensor(1.5)`, `tensor({1, 2})`, `tensor({{1, 2}, {3, 4}})`, `tensor(vector)`.
+/// Creates a tensor from numbers: `tensor(1.5)`, `tensor({1, 2})`, `tensor({{1, 2}, {3, 4}})`, `tensor(vector)`.
 RLT_LAZY Tensor tensor(detail::TensorDataContainer data, const TensorOptions& options = {}) { return data.convert_to_tensor(options); }
 
 RLT_NAMESPACE_END

@@ -1,4 +1,4 @@
-// Cloneable: a Module that can be copied deeply and started afresh.
+// Cloneable: a Module that supports deep copies and reset().
 #pragma once
 
 #include <torch/nn/module.h>
@@ -12,7 +12,7 @@ class Cloneable : public Module {
  public:
   using Module::Module;
 
-  /// Makes parameters and submodules, with fresh values. Called by constructors and by clone.
+  /// Creates parameters and submodules with initial values. Called by constructors and by clone.
   virtual void reset() = 0;
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
@@ -29,7 +29,7 @@ class Cloneable : public Module {
 
  private:
   void clone_(Module& other, const std::optional<Device>& device) final {
-    // A child has the class that the parent's reset() gave it.
+    // The parent's reset() determined the class of the child.
     std::shared_ptr<Module> copy = other.clone(device);
     Derived* typed = copy->as<Derived>();
     if (!typed) {

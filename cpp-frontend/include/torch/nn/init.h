@@ -1,4 +1,4 @@
-// Initialisation of parameters, in place and outside of autograd.
+// Initialization of parameters, in place and outside of autograd.
 #pragma once
 
 #include <c10/core/GradMode.h>
@@ -16,7 +16,7 @@ using NonlinearityType = enumtype::OneOf<enumtype::kLinear, enumtype::kConv1D, e
                                       enumtype::kLeakyReLU>;
 using FanModeType = enumtype::OneOf<enumtype::kFanIn, enumtype::kFanOut>;
 
-/// Inputs and outputs of one unit: columns and rows of a matrix, times the window of a convolution.
+/// Fan-in and fan-out: columns and rows of a matrix, times the size of a convolution's window.
 inline std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor) {
   IntArrayRef sizes = tensor.sizes();
   if (sizes.size() < 2) rlt::raise<Error>("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
@@ -60,7 +60,7 @@ inline Tensor eye_(Tensor matrix) {
   return matrix;
 }
 
-/// A kernel that leaves channels as they are: one in the middle of the window that leads from each channel to itself.
+/// A kernel that preserves channels: a 1 in the middle of the window from each channel to itself.
 inline Tensor dirac_(Tensor tensor) {
   NoGradGuard guard;
   int64_t dims = tensor.dim();
@@ -72,7 +72,7 @@ inline Tensor dirac_(Tensor tensor) {
   middle.diagonal().narrow(0, 0, count).fill_(1);
   return tensor;
 }
-/// Normal numbers, with zeros in `sparsity` of each column.
+/// Normal numbers, with a fraction `sparsity` of zeros in each column.
 inline Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01) {
   NoGradGuard guard;
   if (tensor.dim() != 2) rlt::raise<Error>("Only tensors with 2 dimensions are supported");
@@ -85,18 +85,6 @@ inline Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01) {
   return tensor;
 }
 
-namespace detail {
-// The operator is found where there is one.
-template <class T, class = void>
-struct Factor {
-  static std::tuple<T, T> qr(const T&) { rlt::raise<c10::NotImplementedError>("orthogonal_ needs the operator linalg_qr, which is not there yet"); }
-};
-template <class T>
-struct Factor<T, std::void_t<decltype(linalg_qr(std::declval<T>(), "reduced"))>> {
-  static std::tuple<T, T> qr(const T& matrix) { return linalg_qr(matrix, "reduced"); }
-};
-}  // namespace detail
-
 /// A matrix with orthogonal rows or columns, times `gain`; dimensions after the first count as columns.
 RLT_LAZY Tensor orthogonal_(Tensor tensor, double gain = 1.0) {
   NoGradGuard guard;
@@ -104,7 +92,7 @@ RLT_LAZY Tensor orthogonal_(Tensor tensor, double gain = 1.0) {
   int64_t rows = tensor.size(0), columns = tensor.numel() / rows;
   Tensor matrix = torch::randn({rows, columns});
   if (rows < columns) matrix = matrix.t();
-  auto [q, r] = detail::Factor<Tensor>::qr(matrix);
+  auto [q, r] = linalg_qr(matrix);
   Tensor result = q * r.diagonal().sign();
   if (rows < columns) result = result.t();
   tensor.view_as(result).copy_(result);

@@ -1,4 +1,4 @@
-// Module: the base of layers and models. It owns named parameters, buffers and submodules, and walks over them.
+// Module: the base of layers and models. It owns named parameters, buffers and submodules, and iterates over them.
 #pragma once
 
 #include <c10/util/Type.h>
@@ -28,7 +28,7 @@ constexpr bool is_module_holder = std::is_base_of_v<ModuleHolderIndicator, std::
 template <class T>
 constexpr bool is_module = std::is_base_of_v<Module, std::decay_t<T>>;
 
-/// One address per type: what tells types apart in a program without RTTI.
+/// One address per type: identifies types in a program without RTTI.
 template <class T>
 const void* type_token() {
   static const char token = 0;
@@ -47,7 +47,7 @@ class Module : public std::enable_shared_from_this<Module> {
   using NamedModulePointerApplyFunction = std::function<void(const std::string&, const std::shared_ptr<Module>&)>;
 
   Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
-  /// A module with a name of its own, instead of that of its class.
+  /// A module with an explicit name, instead of that of its class.
   explicit Module(std::string name) : Module() {
     name_ = std::move(name);
     has_name_ = true;
@@ -77,7 +77,7 @@ class Module : public std::enable_shared_from_this<Module> {
     rlt::raise<Error>("clone() has not been implemented for " + name() + ". Subclass torch::nn::Cloneable<" + name() + "> instead of torch::nn::Module to inherit the ability to clone.");
   }
 
-  // Calls a function with this module and then with each below it, parents first.
+  // Calls a function with this module and then with its descendants, parents first.
   RLT_LAZY void apply(const ModuleApplyFunction& function) {
     function(*this);
     walk("", [&](const std::string&, const std::shared_ptr<Module>& module) { function(*module); });
@@ -125,19 +125,19 @@ class Module : public std::enable_shared_from_this<Module> {
   RLT_LAZY std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
   RLT_LAZY OrderedDict<std::string, std::shared_ptr<Module>> named_children() const { return children_; }
 
-  /// What load_state_dict left alone.
+  /// Names that load_state_dict ignored.
   struct IncompatibleKeys {
     std::vector<std::string> missing_keys, unexpected_keys;
   };
-  /// The parameters and buffers of this module and of all below it, under the names and in the order that Python gives them. The
-  /// tensors share memory with the module's, and not their history.
+  /// The parameters and buffers of this module and its descendants, under the names and in the order of Python. The
+  /// tensors share memory with the module's, but not their history.
   RLT_LAZY OrderedDict<std::string, Tensor> state_dict() const {
     OrderedDict<std::string, Tensor> result = own_state();
     for (auto& item : result) item.value() = item.value().detach();
     return result;
   }
-  /// Copies tensors into the parameters and buffers of their names. If `strict`, the names must be those of state_dict(). Where
-  /// names or shapes do not fit, the error tells all of them, and nothing is written.
+  /// Copies tensors into the parameters and buffers of the same names. With `strict`, the names must be those of
+  /// state_dict(). If names or shapes do not match, the error lists all mismatches, and nothing is written.
   RLT_LAZY IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state_dict, bool strict = true) {
     auto source = serialize::detail::to_state_dict(state_dict), target = serialize::detail::to_state_dict(own_state());
     rlt_state_dict *missing = nullptr, *unexpected = nullptr;
@@ -146,7 +146,7 @@ class Module : public std::enable_shared_from_this<Module> {
     return {serialize::detail::from_state_dict(lacking.get()).keys(), serialize::detail::from_state_dict(unknown.get()).keys()};
   }
 
-  /// Training mode for this module and all below it: dropout and its like look at it.
+  /// Sets training mode for this module and its descendants: dropout, batch norm and similar modules depend on it.
   virtual void train(bool on = true) {
     for (auto& child : children_) child.value()->train(on);
     is_training_ = on;
@@ -159,7 +159,7 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual void to(torch::Dtype dtype, bool non_blocking = false) { convert(TensorOptions(dtype), non_blocking); }
   virtual void to(torch::Device device, bool non_blocking = false) { convert(TensorOptions(device), non_blocking); }
 
-  /// Drops every gradient, or sets it to zero.
+  /// Removes every gradient, or sets it to zero.
   virtual void zero_grad(bool set_to_none = true) {
     for (Tensor& parameter : parameters()) {
       Tensor gradient = parameter.grad();
@@ -198,7 +198,7 @@ class Module : public std::enable_shared_from_this<Module> {
   }
   virtual bool is_serializable() const { return true; }
 
-  /// One line for this module alone.
+  /// One line for this module, without its children.
   virtual void pretty_print(std::ostream& stream) const { stream << name(); }
 
   /// This module as a T, or nullptr.
@@ -222,7 +222,7 @@ class Module : public std::enable_shared_from_this<Module> {
   const T* as() const noexcept {
     return const_cast<Module*>(this)->as<T>();
   }
-  /// The class's address among types (Cloneable sets it): what `as` compares without RTTI.
+  /// The class's address among types (set by Cloneable): `as` compares it without RTTI.
   virtual const void* type_token() const { return nullptr; }
 
   /// Registers a tensor as a parameter. The returned reference stays valid.
@@ -280,7 +280,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   virtual void clone_(Module& other, const std::optional<Device>& device) { (void)other, (void)device; }
 
-  // What Cloneable does to a copy before and after reset().
+  // The steps of Cloneable for a copy before and after reset().
   RLT_LAZY void forget_registrations() {
     parameters_.clear();
     buffers_.clear();
@@ -397,7 +397,7 @@ class Module : public std::enable_shared_from_this<Module> {
     stream << indent << ")";
   }
 
-  // Given, or the class's from when somebody asks. (Not a std::optional, whose class each program would compile.)
+  // Set explicitly, or computed from the class on demand. (Not a std::optional, which each program would compile.)
   mutable std::string name_;
   mutable bool has_name_ = false;
   bool is_training_ = true;

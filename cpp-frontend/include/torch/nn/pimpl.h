@@ -1,4 +1,4 @@
-// ModuleHolder: a module as a value that shares. TORCH_MODULE(Net) makes Net out of NetImpl.
+// ModuleHolder: a module as a value with shared ownership. TORCH_MODULE(Net) creates Net from NetImpl.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -10,8 +10,8 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// A std::shared_ptr<T> whose class is instantiated where it is used: a hundred holders that a program does not use would
-/// cost it half a second.
+/// A std::shared_ptr<T> that is instantiated where it is used: a hundred unused holders would cost a program half a
+/// second.
 template <class T>
 class SharedSlot {
  public:
@@ -51,9 +51,9 @@ class ModuleHolder : detail::ModuleHolderIndicator {
  public:
   using ContainedType = Contained;
 
-  /// A new module without arguments.
+  /// A new module from the default constructor.
   ModuleHolder() : impl_(make()) {}
-  /// No module.
+  /// An empty holder.
   ModuleHolder(std::nullptr_t) : impl_(nullptr) {}
   /// A new module from the arguments of its constructor.
   template <class Head, class... Tail,

@@ -40,7 +40,7 @@ struct AdagradParamState : public OptimizerCloneableParamState<AdagradParamState
 
 namespace detail {
 
-/// Adagrad. (A template, so that only programs that make one compile it.)
+/// Adagrad. (A template, so that only programs that instantiate one compile it.)
 template <class Options>
 class AdagradOf : public Optimizer {
  public:

@@ -1,4 +1,4 @@
-// Adam (Kingma & Ba 2014) and AdamW (Loshchilov & Hutter 2017, decay apart from the gradient).
+// Adam (Kingma & Ba 2014) and AdamW (Loshchilov & Hutter 2017, with decoupled decay).
 #pragma once
 
 #include <torch/optim/optimizer.h>
@@ -13,7 +13,7 @@ namespace detail {
 
 using Betas = std::tuple<double, double>;
 
-/// Checks what the options of Adam and AdamW have in common.
+/// Checks the common options of Adam and AdamW.
 template <class Options>
 const Options& check_adam(const Options& options) {
   check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
@@ -100,7 +100,7 @@ struct AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
 
 namespace detail {
 
-/// The lists that the fused operators take. Only a step that was made counts: one may fail for lack of memory.
+/// The lists that the fused operators take. Only a completed step counts: one may fail for lack of memory.
 template <class State>
 struct AdamLists {
   std::vector<Tensor> params, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
@@ -132,7 +132,7 @@ struct AdamLists {
 
 namespace detail {
 
-/// Adam and AdamW. (A template, so that only programs that make one compile it.)
+/// Adam and AdamW. (A template, so that only programs that instantiate one compile it.)
 template <class Options, class State>
 class AdamOf : public Optimizer {
  public:

@@ -1,5 +1,5 @@
-// LBFGS: quasi-Newton steps from a short history of gradients (Nocedal 1980), optionally with a line search that meets the
-// strong Wolfe conditions.
+// LBFGS: quasi-Newton steps from a short history of gradients (Nocedal 1980), optionally with a line search that
+// satisfies the strong Wolfe conditions.
 #pragma once
 
 #include <torch/optim/optimizer.h>
@@ -84,7 +84,7 @@ inline double cubic_minimum(double x1, double f1, double g1, double x2, double f
   return std::min(std::max(place, least), most);
 }
 
-/// LBFGS. (A template, so that only programs that make one compile it.)
+/// LBFGS. (A template, so that only programs that instantiate one compile it.)
 template <class Options, class State = LBFGSParamState>
 class LBFGSOf : public Optimizer {
  public:
@@ -99,12 +99,12 @@ class LBFGSOf : public Optimizer {
   }
   explicit LBFGSOf(std::vector<Tensor> params, Options defaults = {}) : LBFGSOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
-  /// Up to max_iter iterations; the closure computes the loss and its gradients each time anew.
+  /// Up to max_iter iterations; each evaluation calls the closure, which computes the loss and its gradients.
   Tensor step(LossClosure closure) override {
     c10::NoGradGuard guard;
     TORCH_CHECK(closure != nullptr, "LBFGS requires a closure function");
     const Options& options = static_cast<const Options&>(param_groups_[0].options());
-    // The state is that of all parameters; it is kept with the first.
+    // The state covers all parameters; it is stored with the first.
     State& state = state_of<State>(param_groups_[0].params().at(0));
     Tensor first_loss = evaluate(closure);
     double loss = number(first_loss);
@@ -156,7 +156,7 @@ class LBFGSOf : public Optimizer {
         optimal = most(gradient) <= options.tolerance_grad();
       } else {
         move(t, d);
-        // The loss after the last iteration is nobody's concern.
+        // The loss after the last iteration is not needed.
         if (iteration != options.max_iter()) {
           loss = number(evaluate(closure));
           gradient = flat_gradient();
@@ -214,7 +214,7 @@ class LBFGSOf : public Optimizer {
     }
     return torch::cat(parts);
   }
-  // Adds t times a direction to the parameters.
+  // Adds `t` times a direction to the parameters.
   void move(double t, const Tensor& d) {
     int64_t offset = 0;
     for (Tensor& param : param_groups_[0].params()) {
@@ -237,7 +237,7 @@ class LBFGSOf : public Optimizer {
     for (size_t i = 0; i < dirs.size(); ++i) r.add_(steps[i], number(al[i] - dirs[i].dot(r) * ro[i]));
     return r;
   }
-  // The loss and its derivatives at t along d; the parameters stay where they are.
+  // The loss and its derivatives at t along d; the parameters are restored.
   LinePoint look(const LossClosure& closure, const std::vector<Tensor>& start, double t, const Tensor& d) {
     move(t, d);
     LinePoint point;
@@ -249,7 +249,8 @@ class LBFGSOf : public Optimizer {
     for (size_t i = 0; i < params.size(); ++i) params[i].copy_(start[i]);
     return point;
   }
-  // Brackets a step that meets the strong Wolfe conditions, then narrows the bracket down (Nocedal & Wright, 3.5 and 3.6).
+  // Brackets a step that satisfies the strong Wolfe conditions, then narrows the bracket (Nocedal & Wright, 3.5 and
+  // 3.6).
   LinePoint strong_wolfe(const LossClosure& closure, const LinePoint& start, double t, const Tensor& d, int64_t& evaluations) {
     constexpr double c1 = 1e-4, c2 = 0.9, tolerance_change = 1e-9;
     constexpr int64_t most_looks = 25;

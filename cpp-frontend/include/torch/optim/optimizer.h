@@ -23,7 +23,7 @@ namespace optim {
 namespace detail {
 using torch::detail::Owned;
 
-// What a subclass of another program's optimizer did not override.
+// Defaults of a custom optimizer subclass for functions that it does not override.
 [[noreturn]] RLT_COLD inline void not_cloneable(const std::string& base) {
   size_t last = base.rfind(':') + 1;
   std::string name = base.substr(last), cloneable = base.substr(0, last) + "OptimizerCloneable" + name.substr(9);
@@ -41,8 +41,8 @@ using torch::detail::Owned;
                     "() has not been overridden and implemented in subclass of torch::optim::OptimizerOptions, you must override it in your subclass.");
 }
 
-// The options and states of this library list what they hold once, for saving, loading and comparing alike:
-// `fields(self, visit)` calls `visit("lr", self.lr_)` and so on.
+// Options and states list their fields once, for saving, loading and comparing: `fields(self, visit)` calls
+// `visit("lr", self.lr_)` and so on.
 template <class T, class = void>
 constexpr bool has_fields = false;
 struct IgnoreField {
@@ -103,7 +103,7 @@ void write_fields(serialize::OutputArchive& archive, const Fields& fields, const
 template <class Fields>
 void read_fields(serialize::InputArchive& archive, Fields& fields, const char* base) {
   if constexpr (has_fields<Fields>) {
-    // What is not in the file stays as it is.
+    // Fields that are not in the file are unchanged.
     Fields::fields(fields, [&](const char* name, auto& value) {
       c10::IValue found;
       if (archive.try_read(name, found)) set_field(value, found);
@@ -116,7 +116,7 @@ void read_fields(serialize::InputArchive& archive, Fields& fields, const char* b
 
 }  // namespace detail
 
-// What optimizers consist of are templates below, with each other's types as parameters, so that only programs that have an
+// The parts of optimizers are templates below, parameterized by each other's types, so that only programs with an
 // optimizer compile them and their pointers.
 namespace detail {
 template <class State>
@@ -134,7 +134,7 @@ class OptimizerParamStateOf {
 };
 }  // namespace detail
 
-/// What an optimizer remembers of one parameter.
+/// State of an optimizer for one parameter.
 class OptimizerParamState : public detail::OptimizerParamStateOf<OptimizerParamState> {};
 
 template <class Derived, class State = OptimizerParamState>
@@ -167,7 +167,7 @@ class OptimizerOptionsOf {
 };
 }  // namespace detail
 
-/// The numbers that steer an optimizer.
+/// The options of a parameter group.
 class OptimizerOptions : public detail::OptimizerOptionsOf<OptimizerOptions> {};
 
 template <class Derived, class Options = OptimizerOptions>
@@ -193,7 +193,7 @@ class OptimizerCloneableOptions : public OptimizerOptions {
   }
 };
 
-/// Options and states are equal if all that they hold is.
+/// Options and states are equal if all of their fields are.
 template <class Fields, std::enable_if_t<detail::has_fields<Fields>, bool> = true>
 bool operator==(const Fields& a, const Fields& b) {
   std::vector<c10::IValue> values;
@@ -243,7 +243,7 @@ class OptimizerParamGroupOf {
 };
 }  // namespace detail
 
-/// Parameters that share options.
+/// A group of parameters that share options.
 class OptimizerParamGroup : public detail::OptimizerParamGroupOf<OptimizerOptions> {
  public:
   using OptimizerParamGroupOf::OptimizerParamGroupOf;
@@ -251,7 +251,8 @@ class OptimizerParamGroup : public detail::OptimizerParamGroupOf<OptimizerOption
 
 namespace detail {
 
-/// The number of a step for each parameter, as the fused operators take it. It is only read: parameters of one age share it.
+/// The step number of each parameter, as the fused operators require it. It is only read: parameters with the same
+/// number share it.
 struct StepCounters {
   std::vector<Tensor> steps;
   int64_t last_step = 0;
@@ -262,7 +263,7 @@ struct StepCounters {
   }
 };
 
-/// What Optimizer is. (A template, so that only programs that make one compile it.)
+/// The implementation of Optimizer. (A template, so that only programs that instantiate one compile it.)
 template <class AnyOptions = OptimizerOptions, class AnyState = OptimizerParamState>
 class OptimizerOf {
  public:
@@ -280,7 +281,7 @@ class OptimizerOf {
       : OptimizerOf({OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
   virtual ~OptimizerOf() = default;
 
-  /// Adds parameters with options of their own, or with the defaults.
+  /// Adds parameters with their own options, or with the defaults.
   void add_param_group(const OptimizerParamGroup& param_group) {
     OptimizerParamGroup group(param_group);
     if (!group.has_options()) group.set_options(defaults_->clone());
@@ -303,7 +304,7 @@ class OptimizerOf {
   /// One step. A closure computes the loss and its gradients first; its loss is returned.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
 
-  /// Drops every gradient, or sets it to zero.
+  /// Removes every gradient, or sets it to zero.
   void zero_grad(bool set_to_none = true) {
     for (OptimizerParamGroup& group : param_groups_) {
       for (Tensor& param : group.params()) {
@@ -337,8 +338,8 @@ class OptimizerOf {
   ska::flat_hash_map<void*, std::unique_ptr<AnyState>>& state() noexcept { return state_; }
   const ska::flat_hash_map<void*, std::unique_ptr<AnyState>>& state() const noexcept { return state_; }
 
-  /// libtorch's layout: `state` by parameter, and `param_groups` with the names of their parameters and with their options. A
-  /// parameter's name is any text; here, its position.
+  /// libtorch's layout: `state` by parameter, and `param_groups` with the names of their parameters and with their
+  /// options. A parameter's name is any string; here, its index.
   virtual void save(serialize::OutputArchive& archive) const {
     archive.write("pytorch_version", c10::IValue("1.5.0"));
     serialize::OutputArchive states, groups;
@@ -372,7 +373,7 @@ class OptimizerOf {
     if (!archive.try_read("pytorch_version", value)) return load_old(archive);
     load_new(archive, [this] { return std::unique_ptr<AnyState>(new_state()); });
   }
-  /// Loads what save wrote, into states that a function makes.
+  /// Loads the output of save, into states that a function creates.
   template <class Make>
   void load_new(serialize::InputArchive& archive, const Make& make_state) {
     serialize::InputArchive states, groups;
@@ -439,7 +440,7 @@ class OptimizerOf {
     c10::AutoGradMode recording(true);
     return closure();
   }
-  /// Says that a file is in the format of PyTorch before 1.5.
+  /// Marks a file that has the format of PyTorch before 1.5.
   static void warn_of_old_format(const std::string& name, const std::string& more = "") {
     TORCH_WARN("Your serialized ", name, " optimizer is still using the old serialization format. ", more, "You should re-save your ", name,
                " optimizer to use the new serialization format.");
@@ -456,7 +457,7 @@ class OptimizerOf {
     for (size_t i = 0; i < tensors.size(); ++i) archive.read(key + "/" + std::to_string(i), tensors[i], /*is_buffer=*/true);
     return tensors;
   }
-  /// Gives the first parameters of the first group the tensors of a list.
+  /// Assigns the tensors of a list to the first parameters of the first group.
   template <class State, class Give>
   void give_old(serialize::InputArchive& archive, const char* key, const Give& give) {
     auto tensors = read_old<std::vector<Tensor>>(archive, key);

@@ -46,7 +46,7 @@ struct RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState
 
 namespace detail {
 
-/// RMSprop. (A template, so that only programs that make one compile it.)
+/// RMSprop. (A template, so that only programs that instantiate one compile it.)
 template <class Options>
 class RMSpropOf : public Optimizer {
  public:
@@ -63,7 +63,7 @@ class RMSpropOf : public Optimizer {
         if (!state.square_avg().defined()) {
           if (options.momentum() > 0) state.momentum_buffer(torch::zeros_like(param));
           if (options.centered()) state.grad_avg(torch::zeros_like(param));
-          // Last: where it is, the others are.
+          // Created last: if it exists, the others do.
           state.square_avg(torch::zeros_like(param));
         }
         states.push_back(&state);

@@ -1,4 +1,4 @@
-// torch::optim::serialize<State, Options>: what an optimizer of another program calls to be saved and loaded.
+// torch::optim::serialize<State, Options>: saves and loads custom optimizers.
 #pragma once
 
 #include <torch/optim/optimizer.h>

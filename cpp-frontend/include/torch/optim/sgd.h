@@ -38,7 +38,7 @@ struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
 
 namespace detail {
 
-/// SGD. (A template, so that only programs that make one compile it.)
+/// SGD. (A template, so that only programs that instantiate one compile it.)
 template <class Options>
 class SGDOf : public Optimizer {
  public:
@@ -51,8 +51,8 @@ class SGDOf : public Optimizer {
     Tensor loss = loss_of(closure);
     for (OptimizerParamGroup& group : param_groups_) {
       const Options& options = static_cast<const Options&>(group.options());
-      // The first gradient becomes the momentum buffer itself, without dampening: parameters that begin go in a call of
-      // their own.
+      // The first gradient becomes the momentum buffer itself, without dampening: parameters in their first step are
+      // updated in a separate call.
       Lists begin, go_on;
       for (Tensor& param : group.params()) {
         Tensor gradient = param.grad();
@@ -83,7 +83,7 @@ class SGDOf : public Optimizer {
  private:
   struct Lists {
     std::vector<Tensor> params, gradients, buffers;
-    // Whose buffers these become once they hold something: a step may fail for lack of memory.
+    // The states that keep these buffers if the step succeeds; it may fail for lack of memory.
     std::vector<SGDParamState*> states;
     void apply(const Options& options, bool is_first_step) {
       if (params.empty()) return;

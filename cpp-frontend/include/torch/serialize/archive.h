@@ -1,4 +1,4 @@
-// Archives: named tensors and values on their way to a file (.pt or .safetensors) and back.
+// Archives: named tensors and values that are written to a file (.pt or .safetensors) or read from one.
 #pragma once
 
 #include <torch/serialize/input-archive.h>

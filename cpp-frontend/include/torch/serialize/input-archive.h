@@ -34,7 +34,7 @@ class InputArchive final {
     prefix_.clear();
   }
   void load_from(const char* path, std::optional<at::Device> device = std::nullopt) { load_from(std::string(path), device); }
-  /// Loads all that a stream holds.
+  /// Loads the rest of a stream.
   RLT_LAZY void load_from(std::istream& stream, std::optional<at::Device> device = std::nullopt) {
     stream.seekg(0, std::ios_base::end);
     auto left = static_cast<int64_t>(stream.tellg());
@@ -58,7 +58,7 @@ class InputArchive final {
       return count;
     });
   }
-  /// Loads from a function that copies bytes from a position, and one that says how many there are.
+  /// Loads from two functions: one copies bytes from a position, the other returns their number.
   RLT_LAZY void load_from(const std::function<size_t(uint64_t position, void* buffer, size_t count)>& read_function,
                  const std::function<size_t()>& size_function, std::optional<at::Device> device = std::nullopt) {
     uint64_t position = 0, size = size_function();
@@ -69,7 +69,7 @@ class InputArchive final {
     });
   }
 
-  /// Reads a tensor, into the given one where that has values: it stays the same tensor, on its device.
+  /// Reads a tensor. If the given tensor has values, they are replaced, and the tensor and its device stay the same.
   bool try_read(const std::string& key, at::Tensor& tensor, bool is_buffer = false) {
     (void)is_buffer;
     at::Tensor value = find(prefix_ + key);
@@ -117,7 +117,7 @@ class InputArchive final {
   void read(const std::string& key, InputArchive& nested) {
     if (!try_read(key, nested)) rlt::raise<Error>("No such serialized submodule: '" + prefix_ + key + "'");
   }
-  /// Reads a submodule. One without parameters leaves nothing in a file; only the first tensor that is not there is an error.
+  /// Reads a submodule. A submodule without parameters has no entries in a file, so only a missing tensor is an error.
   void read_submodule(const std::string& key, InputArchive& nested) {
     if (!try_read(key, nested)) nested.missing_ = missing_.empty() ? prefix_ + key : missing_;
   }
@@ -126,7 +126,7 @@ class InputArchive final {
     read(std::forward<Args>(args)...);
   }
 
-  /// The tensors at this level and below, by dotted name; the values beside them are left out.
+  /// The tensors at this level and below, by dotted name, without other values.
   RLT_LAZY OrderedDict<std::string, at::Tensor> named_tensors() {
     OrderedDict<std::string, at::Tensor> tensors;
     int64_t count = length();

@@ -1,4 +1,5 @@
-// OutputArchive: named tensors and values on their way to a file (.pt or .safetensors). A nested archive is a prefix.
+// OutputArchive: named tensors and values that are written to a file (.pt or .safetensors). A nested archive is a
+// prefix.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -19,7 +20,7 @@ namespace serialize {
 class OutputArchive final {
  public:
   OutputArchive() : dict_(detail::new_state_dict()) {}
-  /// An archive without code has no use for a compilation unit.
+  /// The compilation unit is ignored: an archive has no code.
   explicit OutputArchive(const std::shared_ptr<jit::CompilationUnit>&) : OutputArchive() {}
   OutputArchive(OutputArchive&&) = default;
   OutputArchive& operator=(OutputArchive&&) = default;
@@ -30,12 +31,12 @@ class OutputArchive final {
     return nullptr;
   }
 
-  /// Writes a tensor. One without values (a layer without bias) leaves no entry.
+  /// Writes a tensor. An undefined one (a layer without bias) has no entry.
   void write(const std::string& key, const at::Tensor& tensor, bool is_buffer = false) {
     (void)is_buffer;
     if (tensor.defined()) rlt::check(rlt_state_dict_insert(dict_.get(), key.c_str(), tensor.handle()));
   }
-  /// Writes a number, a text or a list, as a tensor under a name that tells its type: `lr:double`.
+  /// Writes a number, a string or a list, as a tensor under a name that states its type: `lr:double`.
   RLT_LAZY void write(const std::string& key, const c10::IValue& value) {
     if (value.isTensor()) return write(key, value.toTensor());
     auto put = [&](const char* type, const at::Tensor& tensor) { write(key + ":" + type, tensor); };
@@ -59,7 +60,7 @@ class OutputArchive final {
       for (const c10::IValue& item : value.toList()) write(key + "." + std::to_string(position++), item);
     }
   }
-  /// Writes what another archive holds, under a prefix.
+  /// Writes the contents of another archive, under a prefix.
   void write(const std::string& key, OutputArchive& nested) {
     int64_t count = 0;
     rlt::check(rlt_state_dict_len(nested.dict_.get(), &count));
@@ -81,7 +82,7 @@ class OutputArchive final {
     rlt::check(rlt_state_dict_save(dict_.get(), path.c_str(), RLT_FORMAT_AUTO));
   }
   void save_to(const char* path) { save_to(std::string(path)); }
-  /// Saves as .pt, handing the bytes to a function.
+  /// Saves as .pt, passing the bytes to a function.
   template <class Write, std::enable_if_t<std::is_invocable_v<Write, const void*, size_t>, bool> = true>
   void save_to(const Write& write) {
     for_each_block([&](const char* block, size_t count) { write(block, count); });

@@ -1,4 +1,4 @@
-// The library's state dict, and the files it is read from and written to, in the hands of C++.
+// C++ owner of the library's state dict, and the files it is read from and written to.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// How archives take a single tensor.
+// Saving and loading a single tensor in archives.
 #pragma once
 
 #include <torch/serialize/archive.h>

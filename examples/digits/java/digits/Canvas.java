@@ -1,118 +1,117 @@
 package digits;
 
-import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import javax.imageio.ImageIO;
+import java.util.Locale;
 import org.rushlight.DType;
 import org.rushlight.Scope;
-import org.rushlight.StateDict;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** A picture that is drawn with operators: a tensor of colors that rectangles, letters and curves are mixed into. */
+/** A picture as an SVG file: rectangles, text, squares and curves whose coordinates and colors come from tensors. */
 final class Canvas {
     /** Red, green and blue, 0 to 255. */
-    record Color(float red, float green, float blue) {
-        Tensor tensor() {
-            return Tensor.of(red, green, blue);
+    record Color(int red, int green, int blue) {
+        /** Interpolates from this color (weight 0) to another (weight 1): [rows, columns, 3] for weights [rows, columns]. */
+        Tensor blend(Color other, Tensor weight) {
+            return tensor().lerp(other.tensor(), weight.unsqueeze(2));
+        }
+
+        private Tensor tensor() {
+            return Tensor.of((float) red, (float) green, (float) blue);
+        }
+
+        private String hex() {
+            return String.format(Locale.ROOT, "#%02x%02x%02x", red, green, blue);
         }
     }
 
     record Area(int y, int x, int height, int width) {}
 
-    /** What of a text stands at the place it is given: its begin, its middle or its end. */
+    /** The part of a text at its coordinate. */
     enum Align {
-        LEFT,
-        CENTER,
-        RIGHT
+        LEFT("start"),
+        CENTER("middle"),
+        RIGHT("end");
+
+        private final String anchor;
+
+        Align(String anchor) {
+            this.anchor = anchor;
+        }
     }
 
-    private final Tensor pixels; // float32 [height, width, 3]
-    private final Tensor glyphs; // float32 [95, 9, 6], 1 is ink: the characters from ' ' to '~'
+    private final StringBuilder svg = new StringBuilder();
 
-    /** A white one. {@code font} is the file of the examples, with the tensor {@code glyphs}. */
-    Canvas(Path font, int height, int width) {
-        pixels = Torch.full(new long[] {height, width, 3}, 255f);
-        glyphs = StateDict.load(font).get("glyphs").to(DType.FLOAT32);
+    /** A white background. */
+    Canvas(int height, int width) {
+        add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"monospace\">\n", width, height);
+        fill(new Area(0, 0, height, width), new Color(255, 255, 255));
     }
 
     void fill(Area area, Color color) {
-        try (Scope scope = new Scope()) {
-            region(area).copy_(color.tensor());
-        }
+        add(
+                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n",
+                area.x,
+                area.y,
+                area.width,
+                area.height,
+                color.hex());
     }
 
-    /** Mixes a color in: coverage [height, width] 0 leaves a pixel as it is, 1 paints it over. */
-    void blend(int y, int x, Tensor coverage, Color color) {
-        try (Scope scope = new Scope()) {
-            region(y, x, coverage).lerp_(color.tensor(), coverage.unsqueeze(2));
-        }
+    /** {@code y} is the top of the capital letters. The text has no {@code <} or {@code &}. */
+    void text(int y, int x, String text, int size, Color color, Align align) {
+        // A capital letter is 0.7 times as high as the font.
+        add(
+                "<text x=\"%d\" y=\"%d\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\">%s</text>\n",
+                x,
+                y + size * 7 / 10,
+                size,
+                align.anchor,
+                color.hex(),
+                text);
     }
 
-    /** Paints [height, width, 3] over. */
-    void paste(int y, int x, Tensor picture) {
+    /** Draws each color of a tensor [rows, columns, 3] as a square. */
+    void squares(int y, int x, Tensor colors, int size) {
         try (Scope scope = new Scope()) {
-            region(y, x, picture).copy_(picture);
-        }
-    }
-
-    /** Letters of 7 * scale pixels above the line. */
-    void text(int y, int x, String text, int scale, Color color, Align align) {
-        try (Scope scope = new Scope()) {
-            Tensor codes = Tensor.of(text.chars().asLongStream().map(letter -> letter - ' ').toArray());
-            // [letters, rows, columns] to rows of all letters
-            Tensor letters = glyphs.index_select(0, codes).permute(1, 0, 2).reshape(9, -1);
-            int width = (6 * text.length() - 1) * scale; // without the gap after the last letter
-            int start = align == Align.LEFT ? x : align == Align.CENTER ? x - width / 2 : x - width;
-            blend(y, start, enlarge(letters, scale), color);
+            int[] channel = colors.round().to(DType.INT32).toIntArray();
+            int columns = (int) colors.size(1);
+            for (int i = 0; 3 * i < channel.length; i++) {
+                Area square = new Area(y + i / columns * size, x + i % columns * size, size, size);
+                fill(square, new Color(channel[3 * i], channel[3 * i + 1], channel[3 * i + 2]));
+            }
         }
     }
 
     /**
-     * n values as a line between {@code low} at the bottom and {@code high} at the top of the area: value i stands at (i + 1) / n of
-     * the width.
+     * n values as a line between {@code low} at the bottom and {@code high} at the top of the area: value i is at (i + 1) / n of the
+     * width.
      */
-    void curve(Area area, Tensor values, double low, double high, double thickness, Color color) {
+    void curve(Area area, Tensor values, double low, double high, int thickness, Color color) {
         try (Scope scope = new Scope()) {
-            int start = area.width / (int) values.numel();
-            int columns = area.width - start;
-            // How far below the top each value is, and between values in each column; a column's line reaches from its own height
-            // to those of the next two, so that steep parts are as thick as flat ones.
-            Tensor heights = Torch.rsub(values, high).div(high - low).mul(area.height).clamp(0, area.height).to(DType.FLOAT32);
-            Tensor line = Torch.upsample_linear1d(heights.view(1, 1, -1), columns + 2, true).view(-1).unfold(0, 3, 1);
-            Tensor top = line.amin(1).sub(thickness / 2);
-            Tensor bottom = line.amax(1).add(thickness / 2);
-            // How much of a pixel lies between the two.
-            Tensor row = Torch.arange(area.height).unsqueeze(1);
-            Tensor coverage = Torch.minimum(row.add(1), bottom).sub(Torch.maximum(row, top)).clamp(0, 1);
-            blend(area.y, area.x + start, coverage, color);
+            long n = values.numel();
+            Tensor y = Torch.rsub(values.to(DType.FLOAT64), high).mul(area.height / (high - low));
+            y = y.clamp(0, area.height).add(area.y);
+            Tensor x = Torch.arange(1, n + 1).to(DType.FLOAT64).mul((double) area.width / n).add(area.x);
+            // Tenths of a pixel; rounding here, not in format, gives every language the same digits.
+            double[] points = Torch.stack(new Tensor[] {x, y}, 1).round(1).toDoubleArray();
+            add("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%d\"", color.hex(), thickness);
+            add(" stroke-linejoin=\"round\" points=\"");
+            for (int i = 0; i < n; i++) {
+                add("%s%.1f,%.1f", i == 0 ? "" : " ", points[2 * i], points[2 * i + 1]);
+            }
+            add("\"/>\n");
         }
     }
 
-    /** Writes a PNG file. */
+    /** Writes the file. */
     void save(Path file) throws IOException {
-        int height = (int) pixels.size(0);
-        int width = (int) pixels.size(1);
-        BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
-        image.getRaster().setPixels(0, 0, width, height, pixels.round().to(DType.INT32).toIntArray());
-        if (!ImageIO.write(image, "png", file.toFile())) {
-            throw new IOException("cannot write " + file);
-        }
+        Files.writeString(file, svg + "</svg>\n");
     }
 
-    /** Every element as a square of size * size. */
-    static Tensor enlarge(Tensor picture, long size) {
-        return picture.repeat_interleave(size, 0).repeat_interleave(size, 1);
-    }
-
-    /** A view: what is written into it is written into the canvas. */
-    private Tensor region(Area area) {
-        return pixels.narrow(0, area.y, area.height).narrow(1, area.x, area.width);
-    }
-
-    /** The region at a place that is as high and as wide as another tensor. */
-    private Tensor region(int y, int x, Tensor like) {
-        return region(new Area(y, x, (int) like.size(0), (int) like.size(1)));
+    private void add(String format, Object... values) {
+        svg.append(String.format(Locale.ROOT, format, values));
     }
 }

@@ -11,7 +11,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
 
-/** The picture of which digit was taken for which, and of the first misread images. */
+/** The picture of the confusion matrix and of the first misclassified images. */
 final class Confusion {
     private static final int TOP = 110;
     private static final int LEFT = 80;
@@ -24,14 +24,14 @@ final class Confusion {
         this.canvas = canvas;
     }
 
-    static void draw(Tensor logits, Digits test, Path font, Path file) throws IOException {
+    static void draw(Tensor logits, Digits test, Path file) throws IOException {
         try (Scope scope = new Scope()) {
-            Canvas canvas = new Canvas(font, 660, 860);
+            Canvas canvas = new Canvas(660, 860);
             double percent = 100 * Evaluation.accuracy(logits, test.labels());
             String title = String.format(Locale.ROOT, "%.2f %% of %d digits read right", percent, test.labels().size(0));
-            canvas.text(24, 430, title, 3, Palette.INK, Align.CENTER);
-            canvas.text(TOP - 34, LEFT, "digit", 2, Palette.INK, Align.LEFT);
-            canvas.text(TOP + CLASSES * CELL + 36, LEFT + CLASSES * CELL / 2, "what the model says", 2, Palette.INK, Align.CENTER);
+            canvas.text(24, 430, title, 30, Palette.INK, Align.CENTER);
+            canvas.text(TOP - 34, LEFT, "digit", 20, Palette.INK, Align.LEFT);
+            canvas.text(TOP + CLASSES * CELL + 36, LEFT + CLASSES * CELL / 2, "what the model says", 20, Palette.INK, Align.CENTER);
             Confusion picture = new Confusion(canvas);
             Tensor counts = Evaluation.confusionMatrix(logits, test.labels());
             picture.drawCells(counts);
@@ -41,14 +41,13 @@ final class Confusion {
         }
     }
 
-    /** The cells: blue on the diagonal, as strong as the share of the row; red elsewhere, and soon strong. */
+    /** The cells: blue on the diagonal, as strong as the share of the row; red elsewhere, saturating early. */
     private void drawCells(Tensor counts) {
-        Tensor share = counts.div(counts.sum(1, true)).unsqueeze(2);
-        Tensor paper = Palette.PAPER.tensor();
-        Tensor right = paper.lerp(Palette.BLUE.tensor(), share);
-        Tensor wrong = paper.lerp(Palette.RED.tensor(), share.mul(20).clamp_max(1));
+        Tensor share = counts.div(counts.sum(1, true));
+        Tensor right = Palette.PAPER.blend(Palette.BLUE, share);
+        Tensor wrong = Palette.PAPER.blend(Palette.RED, share.mul(20).clamp_max(1));
         Tensor diagonal = Torch.eye(CLASSES, TensorOptions.of(DType.BOOL)).unsqueeze(2);
-        canvas.paste(TOP, LEFT, Canvas.enlarge(Torch.where(diagonal, right, wrong), CELL));
+        canvas.squares(TOP, LEFT, Torch.where(diagonal, right, wrong), CELL);
     }
 
     private void drawNumbers(Tensor counts) {
@@ -57,22 +56,22 @@ final class Confusion {
             int x = LEFT + digit * CELL;
             canvas.fill(new Area(y, LEFT, 2, CLASSES * CELL), Palette.WHITE);
             canvas.fill(new Area(TOP, x, CLASSES * CELL, 2), Palette.WHITE);
-            canvas.text(y + 18, LEFT - 14, Integer.toString(digit), 2, Palette.INK, Align.RIGHT);
-            canvas.text(TOP + CLASSES * CELL + 8, x + 24, Integer.toString(digit), 2, Palette.INK, Align.CENTER);
+            canvas.text(y + 18, LEFT - 14, Integer.toString(digit), 20, Palette.INK, Align.RIGHT);
+            canvas.text(TOP + CLASSES * CELL + 8, x + 24, Integer.toString(digit), 20, Palette.INK, Align.CENTER);
         }
         long[] cells = counts.toLongArray();
         for (int i = 0; i < cells.length; i++) {
             if (cells[i] != 0) {
                 int y = TOP + i / CLASSES * CELL + 18;
                 int x = LEFT + i % CLASSES * CELL + 25;
-                canvas.text(y, x, Long.toString(cells[i]), 2, Palette.WHITE, Align.CENTER);
+                canvas.text(y, x, Long.toString(cells[i]), 20, Palette.WHITE, Align.CENTER);
             }
         }
     }
 
-    /** The first eight misread images, two in a row. */
+    /** The first eight misclassified images, two in a row. */
     private void drawMisread(Tensor predicted, Digits test) {
-        canvas.text(TOP - 34, 620, "misread", 2, Palette.INK, Align.LEFT);
+        canvas.text(TOP - 34, 620, "misread", 20, Palette.INK, Align.LEFT);
         long[] wrong = predicted.ne(test.labels()).nonzero().view(-1).toLongArray();
         long[] digits = test.labels().toLongArray();
         long[] said = predicted.toLongArray();
@@ -81,9 +80,9 @@ final class Confusion {
             int y = TOP + i / 2 * 124;
             int x = 620 + i % 2 * 110;
             canvas.fill(new Area(y, x, 76, 76), Palette.GRID);
-            canvas.fill(new Area(y + 2, x + 2, 72, 72), Palette.WHITE);
-            canvas.blend(y + 2, x + 2, Canvas.enlarge(test.images().select(0, row).select(0, 0), 9), Palette.INK);
-            canvas.text(y + 84, x + 38, digits[row] + " as " + said[row], 2, Palette.RED, Align.CENTER);
+            Tensor image = test.images().select(0, row).select(0, 0);
+            canvas.squares(y + 2, x + 2, Palette.WHITE.blend(Palette.INK, image), 9);
+            canvas.text(y + 84, x + 38, digits[row] + " as " + said[row], 20, Palette.RED, Align.CENTER);
         }
     }
 }

@@ -10,7 +10,7 @@ import org.rushlight.Tensor;
 
 /** The picture of the learning curve. */
 final class Curves {
-    /** A plot: where it is, and the values at its bottom and top. */
+    /** A plot: its area, and the values at its bottom and top. */
     private record Axes(Area area, double low, double high) {}
 
     private record Tick(String label, double value) {}
@@ -26,10 +26,10 @@ final class Curves {
         this.epochs = epochs;
     }
 
-    static void draw(History history, Path font, Path file) throws IOException {
+    static void draw(History history, Path file) throws IOException {
         try (Scope scope = new Scope()) {
-            Canvas canvas = new Canvas(font, 680, 960);
-            canvas.text(24, 480, "Learning curve", 3, Palette.INK, Align.CENTER);
+            Canvas canvas = new Canvas(680, 960);
+            canvas.text(24, 480, "Learning curve", 30, Palette.INK, Align.CENTER);
             Curves curves = new Curves(canvas, (int) history.testLosses().size(0));
             curves.drawLosses(history);
             curves.drawAccuracies(history);
@@ -58,18 +58,18 @@ final class Curves {
                 new Tick("100 %", 100));
         drawCurve(ACCURACY, history.testAccuracies().mul(100), 3, Palette.RED);
         for (int epoch = 0; epoch <= epochs; epoch++) {
-            canvas.text(614, 90 + epoch * 840 / epochs, Integer.toString(epoch), 2, Palette.GREY, Align.CENTER);
+            canvas.text(614, 90 + epoch * 840 / epochs, Integer.toString(epoch), 20, Palette.GREY, Align.CENTER);
         }
-        canvas.text(646, 510, "epoch", 2, Palette.INK, Align.CENTER);
+        canvas.text(646, 510, "epoch", 20, Palette.INK, Align.CENTER);
     }
 
     private void drawAxes(Axes axes, String title, Tick... ticks) {
         Area a = axes.area;
-        canvas.text(a.y() - 34, a.x(), title, 2, Palette.INK, Align.LEFT);
+        canvas.text(a.y() - 34, a.x(), title, 20, Palette.INK, Align.LEFT);
         for (Tick tick : ticks) {
             int at = a.y() + (int) ((axes.high - tick.value) / (axes.high - axes.low) * a.height());
             canvas.fill(new Area(at, a.x(), 1, a.width()), Palette.GRID);
-            canvas.text(at - 7, a.x() - 10, tick.label, 2, Palette.GREY, Align.RIGHT);
+            canvas.text(at - 7, a.x() - 10, tick.label, 20, Palette.GREY, Align.RIGHT);
         }
         for (int epoch = 0; epoch <= epochs; epoch++) {
             canvas.fill(new Area(a.y() + a.height(), a.x() + epoch * a.width() / epochs, 6, 1), Palette.GREY);
@@ -78,14 +78,14 @@ final class Curves {
         canvas.fill(new Area(a.y() + a.height(), a.x() - 1, 1, a.width() + 1), Palette.GREY);
     }
 
-    private void drawCurve(Axes axes, Tensor values, double thickness, Color color) {
+    private void drawCurve(Axes axes, Tensor values, int thickness, Color color) {
         canvas.curve(axes.area, values, axes.low, axes.high, thickness, color);
     }
 
-    /** A line of a legend; returns where the next one goes. */
+    /** A line of a legend; returns the position of the next one. */
     private int drawKey(int y, int x, String label, Color color) {
         canvas.fill(new Area(y + 5, x, 4, 28), color);
-        canvas.text(y, x + 38, label, 2, Palette.INK, Align.LEFT);
+        canvas.text(y, x + 38, label, 20, Palette.INK, Align.LEFT);
         return x + 68 + 12 * label.length();
     }
 }

@@ -9,10 +9,10 @@ import org.rushlight.Torch;
 
 /** Images as float32 in [0, 1], [N, 1, 8, 8], and labels as int64. */
 record Digits(Tensor images, Tensor labels) {
-    /** How many images are for training. */
+    /** Number of training images. */
     static final int TRAIN = 1437;
 
-    /** Which images are for training and which for the test. */
+    /** The indices of the training and the test images. */
     record Split(Digits train, Digits test) {}
 
     static Digits load(Path file) {
@@ -20,12 +20,12 @@ record Digits(Tensor images, Tensor labels) {
         return new Digits(tensors.get("images").to(DType.FLOAT32).div_(16).view(-1, 1, 8, 8), tensors.get("labels"));
     }
 
-    /** The rows that an int64 tensor names. */
+    /** The rows that an int64 tensor selects. */
     Digits rows(Tensor rows) {
         return new Digits(images.index_select(0, rows), labels.index_select(0, rows));
     }
 
-    /** Draws the split. After the same seed every program draws the same. */
+    /** Samples the split. With the same seed every program gets the same one. */
     Split split() {
         Tensor order = Torch.randperm(labels.size(0));
         return new Split(rows(order.slice(0, 0, TRAIN)), rows(order.slice(0, TRAIN)));

@@ -9,15 +9,15 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
 
-/** What training leaves: the loss of each step, and for each epoch the loss and the accuracy on the test rows. */
+/** The results of training: the loss of each step, and for each epoch the loss and the accuracy on the test rows. */
 record History(Tensor losses, Tensor testLosses, Tensor testAccuracies) {
-    /** A history of zeros, to be written. */
+    /** A history of zeros, to be filled. */
     static History of(int epochs, int batches) {
         Tensor accuracies = Torch.zeros(new long[] {epochs}, TensorOptions.of(DType.FLOAT64));
         return new History(Torch.zeros(epochs * batches), Torch.zeros(epochs), accuracies);
     }
 
-    /** Writes it, with the final scores on the test rows. */
+    /** Writes the history, with the final scores on the test rows. */
     void save(Tensor logits, Path file) {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         tensors.put("losses", losses);

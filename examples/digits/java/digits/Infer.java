@@ -9,11 +9,11 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Loads trained models and tells how much of the test images each gets right:
+ * Loads trained models and reports their test accuracy:
  * {@code Infer DIGITS.safetensors LOGITS.safetensors MODEL...}.
  *
  * <p>A MODEL may come from any of the three training programs, or from Python (.pt or .safetensors). Prints one JSON line per model,
- * and writes the scores that each gives to LOGITS.safetensors, under the names "0", "1" and so on.
+ * and writes the logits of each to LOGITS.safetensors, under the names "0", "1" and so on.
  */
 public final class Infer {
     private Infer() {}

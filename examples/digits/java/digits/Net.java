@@ -12,7 +12,7 @@ import org.rushlight.nn.Module;
 
 /** The network. The names of its parts are those in the state dict. */
 final class Net extends Module {
-    // Convolution and linear layer draw their first weights as they are made.
+    // Convolution and linear layer initialize their weights on construction.
     private final Module conv1 = registerModule("conv1", convolution(1, 16));
     private final Module norm1 = registerModule("norm1", new BatchNorm2d(16));
     private final Module conv2 = registerModule("conv2", convolution(16, 32));
@@ -20,7 +20,7 @@ final class Net extends Module {
     private final Module dropout = registerModule("dropout", new Dropout(0.25));
     private final Module output = registerModule("output", new Linear(32 * 2 * 2, 10));
 
-    /** A norm takes away what a bias before it adds, so the convolutions have none. */
+    /** A norm removes the effect of a preceding bias, so the convolutions have none. */
     private static Conv2d convolution(long inChannels, long outChannels) {
         return new Conv2d(new ConvNd.Options(inChannels, outChannels, 3).withPadding(1).withBias(false));
     }

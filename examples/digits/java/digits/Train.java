@@ -12,10 +12,10 @@ import org.rushlight.optim.AdamW;
 import org.rushlight.optim.StepLR;
 
 /**
- * Trains a convolutional network on handwritten digits: {@code Train DIGITS.safetensors FONT.safetensors OUT_DIR}.
+ * Trains a convolutional network on handwritten digits: {@code Train DIGITS.safetensors OUT_DIR}.
  *
  * <p>Writes into OUT_DIR the weights (model.safetensors, and model.pt for Python), what happened (run.safetensors) and two pictures
- * (curves.png, confusion.png), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
+ * (curves.svg, confusion.svg), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
  * numbers in the same order, so the losses are PyTorch's.
  */
 public final class Train {
@@ -27,22 +27,22 @@ public final class Train {
 
     /** Runs the program. */
     public static void main(String[] arguments) throws IOException {
-        if (arguments.length != 3) {
-            System.err.println("usage: Train DIGITS.safetensors FONT.safetensors OUT_DIR");
+        if (arguments.length != 2) {
+            System.err.println("usage: Train DIGITS.safetensors OUT_DIR");
             System.exit(2);
         }
-        // What is made within a scope is freed at its end; a module owns its parameters, so it is closed itself.
+        // Tensors created within a scope are freed at its end; a module owns its parameters, so it is closed explicitly.
         try (Scope scope = new Scope()) {
             Digits all = Digits.load(Path.of(arguments[0]));
             Torch.manualSeed(0);
             Digits.Split split = all.split();
             try (Net model = new Net()) {
-                run(model, split, Path.of(arguments[1]), Path.of(arguments[2]));
+                run(model, split, Path.of(arguments[1]));
             }
         }
     }
 
-    private static void run(Net model, Digits.Split split, Path font, Path out) throws IOException {
+    private static void run(Net model, Digits.Split split, Path out) throws IOException {
         long start = System.nanoTime();
         History history = train(model, split);
         double seconds = (System.nanoTime() - start) / 1e9;
@@ -51,8 +51,8 @@ public final class Train {
         model.save(out.resolve("model.safetensors"));
         model.save(out.resolve("model.pt"));
         history.save(logits, out.resolve("run.safetensors"));
-        Curves.draw(history, font, out.resolve("curves.png"));
-        Confusion.draw(logits, split.test(), font, out.resolve("confusion.png"));
+        Curves.draw(history, out.resolve("curves.svg"));
+        Confusion.draw(logits, split.test(), out.resolve("confusion.svg"));
         System.out.println("{\"lang\":\"java\",\"test_accuracy\":" + Evaluation.accuracy(logits, split.test().labels())
                 + ",\"first_loss\":" + history.losses().select(0, 0).item().floatValue()
                 + ",\"last_loss\":" + history.losses().select(0, -1).item().floatValue()
@@ -77,7 +77,7 @@ public final class Train {
         return history;
     }
 
-    /** One pass over the images in a new order; the loss of each batch goes into {@code losses}. */
+    /** One pass over the images in a new order; the loss of each batch is stored in {@code losses}. */
     private static void trainEpoch(Net model, AdamW optimizer, Digits train, Tensor losses, Progress progress) {
         model.train();
         Tensor permutation = Torch.randperm(Digits.TRAIN);

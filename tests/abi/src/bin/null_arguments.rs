@@ -1,8 +1,8 @@
-//! Writes a C program that calls every function of the interface once for each of its pointer arguments, with NULL
-//! there and something valid everywhere else: `null_arguments <include> > null_arguments.c`.
+//! Writes a C program that calls every function of the interface once for each of its pointer arguments, with NULL for
+//! that one and valid values for all others: `null_arguments <include> > null_arguments.c`.
 //!
-//! A pointer that must not be NULL has to give `RLT_ERROR_NULL_POINTER` with the function's and the argument's name.
-//! Where NULL has a meaning (the schema says `?`, or the list below does) the call may do what it likes but crash.
+//! For a pointer that must not be NULL, the call has to return `RLT_ERROR_NULL_POINTER` and name the function and the
+//! argument. If NULL is allowed (by `?` in the schema, or by the list below), the call must not crash.
 
 use rushlight_abi::{Function, Parameter, read};
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Parameters that may be NULL in every function: what a callback is handed, what frees that, and options.
+/// Parameters that may be NULL in every function: contexts of callbacks, their deleters, and options.
 const ALWAYS_NULLABLE: [&str; 3] = ["ctx", "deleter", "options"];
 
-/// Other arguments of hand-written functions where NULL has a meaning, as their documentation says.
+/// Other arguments of hand-written functions for which NULL is allowed by their documentation.
 const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_set_last_error", &["message"]),
     ("rlt_set_last_error_carrying", &["message", "payload"]),
@@ -35,7 +35,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_record_start", &["callback"]),
 ];
 
-/// Functions that answer without a status.
+/// Functions that return no status.
 const NO_STATUS: &[&str] = &[
     "rlt_error_code",
     "rlt_error_message",
@@ -107,8 +107,9 @@ fn may_be_null(function: &Function, parameter: &str) -> bool {
     if parameter == "generator" && !function.name.starts_with("rlt_generator_") {
         return true;
     }
-    // The schema stands at the end of the comment of a generated function.
-    let schema = function.comment.rsplit('`').nth(1).unwrap_or_default().replace('\n', " ");
+    // The comment of a generated function holds its schema in backquotes.
+    let comment = function.comment.replace('\n', " ");
+    let schema = comment.split('`').rfind(|part| part.contains(") ->")).unwrap_or_default();
     let name = parameter.trim_end_matches('_');
     schema.split(['(', ',']).any(|argument| {
         let argument = argument.trim();
@@ -119,7 +120,7 @@ fn may_be_null(function: &Function, parameter: &str) -> bool {
     })
 }
 
-/// Something valid for a parameter: a variable or function of null_arguments.h.
+/// A valid value for a parameter: a variable or function of null_arguments.h.
 fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
     let name = parameter.name.as_str();
     let value = match parameter.ty.as_str() {
@@ -141,7 +142,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "double" => "0.5",
         "const rlt_tensor *" => "tensor",
         "rlt_tensor *" | "rlt_generator *" | "rlt_error *" | "rlt_node *" | "rlt_saved_tensor *"
-        | "rlt_tensor_list *" | "rlt_op *" | "rlt_value *"
+        | "rlt_tensor_list *" | "rlt_op *" | "rlt_value *" | "rlt_object *" | "rlt_future *" | "rlt_storage *"
             if function.returns == "void" =>
         {
             "NULL"
@@ -154,6 +155,9 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_saved_tensor **" => "&out_saved",
         "rlt_error **" => "&out_error",
         "rlt_op **" => "&out_op",
+        "rlt_object **" => "&out_object",
+        "rlt_future **" => "&out_future",
+        "rlt_storage **" => "&out_storage",
         "rlt_state_dict **" => "&out_dict",
         "const rlt_scalar *" => "&scalar",
         "rlt_scalar *" => "&out_scalar",
@@ -166,6 +170,9 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_saved_tensor *" => "saved",
         "const rlt_error *" => "error",
         "const rlt_op *" | "rlt_op *" => "op",
+        "const rlt_object *" => "object",
+        "const rlt_future *" => "future",
+        "const rlt_storage *" => "storage",
         "const rlt_state_dict *" | "rlt_state_dict *" => "dict",
         "const rlt_value *" => "&value",
         "rlt_value *" => "&out_value",

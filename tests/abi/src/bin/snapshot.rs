@@ -1,5 +1,5 @@
-//! Compares the C interface with the one that is checked in: `snapshot <include> <tests/abi/interface.txt>
-//! [librushlight.so]`. With `--update` new lines are added; nothing is ever removed or changed.
+//! Compares the C interface with the recorded one: `snapshot <include> <tests/abi/interface.txt> [librushlight.so]`.
+//! With `--update` new lines are added; nothing is ever removed or changed.
 
 use rushlight_abi::read;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Compares the digits programs with each other and with PyTorch.
 //!
-//! `demo-check REFERENCE OUT`: `OUT` has a folder for each language with what `examples/digits/run.sh` left there, `REFERENCE` is what
-//! PyTorch recorded. Prints a table; the exit status is 1 if a bar does not hold.
+//! `demo-check REFERENCE OUT`: `OUT` has a folder for each language with the results of `examples/digits/run.sh`,
+//! `REFERENCE` has PyTorch's recorded results. Prints a table; the exit status is 1 if a bar is missed.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to a terminal")]
 
 use rushlight_checks::demo::{self, AMONG_LANGUAGES, FROM_PYTORCH, LEAST_ACCURACY, OF_LARGEST_LOGIT, Run};
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
             println!(
                 "\ndemo: accuracy >= {LEAST_ACCURACY}; all losses equal to {AMONG_LANGUAGES:e} among languages, to {FROM_PYTORCH:e} with \
                  PyTorch; logits of\nloaded models equal to {OF_LARGEST_LOGIT:e} of the largest; the same pictures: \
-                 {out}/*/{{curves,confusion}}.png"
+                 {out}/*/{{curves,confusion}}.svg"
             );
             ExitCode::SUCCESS
         }
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is wrong; `Err` if something cannot be read.
+/// Describes failures; `Err` if something cannot be read.
 fn check(reference: &Path, out: &Path) -> Result<Vec<String>, String> {
     let pytorch = Run::recorded(reference)?;
     let runs = demo::LANGUAGES.iter().map(|name| Run::of(name, out)).collect::<Result<Vec<_>, _>>()?;

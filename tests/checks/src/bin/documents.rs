@@ -1,10 +1,10 @@
 //! `documents run PREFIX BUILD_DIR [PAGE...]` runs the code blocks of the documents with an installed Rushlight, in
-//! folders below BUILD_DIR; PYTHON=... names a Python with PyTorch, for the blocks that want one.
-//! `documents book FOLDER` gathers what mdBook makes the site of.
+//! folders below BUILD_DIR; PYTHON=... names a Python with PyTorch for the Python blocks. `documents book FOLDER`
+//! gathers the files of the mdBook site.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to a terminal")]
 
 use rushlight_checks::documents::places::Places;
-use rushlight_checks::documents::{self, book, story};
+use rushlight_checks::documents::{self, book, curves, story};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match &words[..] {
         ["run", prefix, build, pages @ ..] => run(prefix, build, pages),
-        ["book", folder] => documents::all().and_then(|pages| book::gather(&pages, Path::new(folder))),
+        ["book", folder] => book(Path::new(folder)),
         _ => Err("usage: documents run PREFIX BUILD_DIR [PAGE...] | documents book FOLDER".into()),
     };
     match result {
@@ -23,6 +23,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn book(folder: &Path) -> Result<(), String> {
+    book::gather(&documents::all()?, folder)?;
+    let curves = curves::draw(&folder.join("docs/operators/curves"))?;
+    println!("documents: {curves} curves drawn");
+    Ok(())
 }
 
 fn run(prefix: &str, build: &str, only: &[&str]) -> Result<(), String> {

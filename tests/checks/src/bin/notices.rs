@@ -1,4 +1,4 @@
-//! Writes THIRD_PARTY_NOTICES.md: the crates that are linked into what is shipped, with their licence texts.
+//! Writes THIRD_PARTY_NOTICES.md: the crates linked into the shipped artifacts, with the text of their licences.
 //!
 //! `notices` writes the file, `notices --check` compares. Reads `cargo metadata` and the licence files of the sources
 //! that cargo has downloaded.
@@ -43,14 +43,14 @@ fn notices() -> Result<String, String> {
     linked.sort_by_key(|crate_| (crate_.text("name"), crate_.text("version")));
     let mut table = String::new();
     // Licence text -> who ships under it.
-    let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut strings: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in linked.iter().map(|crate_| crate_.package) {
         let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap_or_default());
         let licence = package["license"].as_str().ok_or_else(|| format!("{name} {version} names no licence"))?;
         let repository = package["repository"].as_str().unwrap_or("-");
         let _ = writeln!(table, "| {name} | {version} | {licence} | {repository} |");
-        for text in licence_texts(package)? {
-            texts.entry(text).or_default().insert(format!("{name} {version}"));
+        for text in licences_of(package)? {
+            strings.entry(text).or_default().insert(format!("{name} {version}"));
         }
     }
     let mut out = String::from(
@@ -58,20 +58,19 @@ fn notices() -> Result<String, String> {
          # Third-party notices\n\n\
          Rushlight is licensed under MIT OR Apache-2.0 (LICENSE-MIT, LICENSE-APACHE). Its libraries and its command-line tool link the crates below.\n\
          The Rust standard library (MIT OR Apache-2.0, <https://github.com/rust-lang/rust>) is part of them too.\n\n\
-         Not linked, but in this repository: `examples/third_party/stb_image_write.h` (MIT or public domain, Sean Barrett; the\n\
-         text stands at its end) and the handwritten digits in `tests/data/digits` (CC BY 4.0; source and citation in its README).\n\n\
+         Not linked, but in this repository: the handwritten digits in `tests/data/digits` (CC BY 4.0; source and citation in its README).\n\n\
          | crate | version | licence | source |\n|---|---|---|---|\n",
     );
     out.push_str(&table);
-    for (text, users) in &texts {
+    for (text, users) in &strings {
         let users: Vec<_> = users.iter().map(String::as_str).collect();
         let _ = write!(out, "\n## {}\n\n```text\n{}\n```\n", users.join(", "), text);
     }
     Ok(out)
 }
 
-/// The licence files beside the package's manifest; where it ships none, our copy of the licence it names.
-fn licence_texts(package: &Value) -> Result<Vec<String>, String> {
+/// The licence files next to the package's manifest; if it has none, our copy of the licence it names.
+fn licences_of(package: &Value) -> Result<Vec<String>, String> {
     let manifest = package["manifest_path"].as_str().ok_or("a package without manifest")?;
     let folder = Path::new(manifest).parent().ok_or("a manifest without folder")?;
     let mut files = Vec::new();

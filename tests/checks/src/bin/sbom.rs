@@ -1,5 +1,6 @@
-//! `sbom FILE`: writes the bill of materials, in CycloneDX's JSON: the crates that are linked into what is shipped, with their
-//! versions, licences, checksums and dependencies. It is held against the rules of the format, and is the same at every call.
+//! `sbom FILE`: writes the bill of materials as CycloneDX JSON: the crates linked into the shipped artifacts, with
+//! their versions, licences, checksums and dependencies. It is validated against the format, and is the same in every
+//! run.
 #![allow(clippy::print_stderr, reason = "a program that reports to a terminal")]
 
 use cyclonedx_bom::models::component::Classification;
@@ -37,7 +38,7 @@ fn sbom() -> Result<Vec<u8>, String> {
     let standard_library = rust_standard_library()?;
 
     let mut components = vec![standard_library.clone()];
-    // Ours are one component: the whole. What any of them links, it links.
+    // Our crates are one component, with the dependencies of all of them.
     let mut own_links: BTreeSet<String> = standard_library.bom_ref.into_iter().collect();
     let mut dependencies = Vec::new();
     for member in linked.values() {
@@ -60,7 +61,7 @@ fn sbom() -> Result<Vec<u8>, String> {
     let mut whole = Component::new(Classification::Library, "rushlight", env!("CARGO_PKG_VERSION"), Some(own));
     whole.licenses = Some(Licenses(vec![LicenseChoice::expression("MIT OR Apache-2.0")]));
     let bom = Bom {
-        // No number and no time of its own: the same input gives the same bytes.
+        // No serial number and no timestamp: the same input gives the same bytes.
         serial_number: None,
         metadata: Some(Metadata { component: Some(whole), ..Metadata::default() }),
         components: Some(Components(components)),
@@ -114,7 +115,7 @@ fn checksums() -> Result<BTreeMap<String, String>, String> {
         .collect())
 }
 
-/// Part of every Rust library, and in no list of Cargo's: it comes with the compiler.
+/// Part of every Rust library, and in none of Cargo's lists: it comes with the compiler.
 fn rust_standard_library() -> Result<Component, String> {
     let output = Command::new("rustc").arg("--version").output().map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,5 +1,6 @@
-//! Gathers the site: every document, and every file that one of them links to, at its place in the repository, so
-//! that links work on the site as they do in a checkout. `docs/SUMMARY.md` is the table of contents, a document as well; mdBook wants it at the root.
+//! Gathers the site: every document, and every file that one of them links to, at its path in the repository, so that
+//! links work on the site as they do in a checkout. `docs/SUMMARY.md` is the table of contents, and a document as well;
+//! mdBook wants it at the root.
 
 use super::links;
 use super::page::Page;
@@ -23,14 +24,18 @@ pub fn misnamed(pages: &[Page]) -> Vec<String> {
     wrong.map(|page| format!("{SUMMARY} names {} {} times", page.path, times(page))).collect()
 }
 
-/// Writes what mdBook reads.
+/// Writes the input of mdBook.
 pub fn gather(pages: &[Page], folder: &Path) -> Result<(), String> {
     let mut files: BTreeSet<String> = pages.iter().map(|page| page.path.clone()).collect();
     for page in pages {
         files.extend(page.links.iter().filter_map(|(_, target)| links::file(page, target)));
     }
     for file in &files {
-        write(&folder.join(file), fs::read(root().join(file)).map_err(|error| format!("{file}: {error}"))?)?;
+        let text = match pages.iter().find(|page| page.path == *file) {
+            Some(page) => page.text.clone().into_bytes(),
+            None => fs::read(root().join(file)).map_err(|error| format!("{file}: {error}"))?,
+        };
+        write(&folder.join(file), text)?;
     }
     let Some(summary) = pages.iter().find(|page| page.path == SUMMARY) else {
         return Err(format!("there is no {SUMMARY}"));

@@ -1,10 +1,10 @@
-//! Links lead somewhere: to a file of the repository, and to a heading in it. The web is not asked.
+//! Checks links: to a file of the repository, and to a heading in it. Web links are not checked.
 
 use super::page::Page;
 use crate::root;
 use std::collections::BTreeMap;
 
-/// What is wrong with the links of these pages.
+/// Broken links of these pages.
 pub fn problems(pages: &[Page]) -> Vec<String> {
     let known: BTreeMap<&str, &Page> = pages.iter().map(|page| (page.path.as_str(), page)).collect();
     let mut problems = Vec::new();
@@ -21,7 +21,7 @@ pub fn problems(pages: &[Page]) -> Vec<String> {
 fn problem(known: &BTreeMap<&str, &Page>, page: &Page, target: &str) -> Option<String> {
     let path = file(page, target)?;
     let anchor = target.split_once('#').map(|(_, anchor)| anchor);
-    if !root().join(&path).is_file() {
+    if !known.contains_key(path.as_str()) && !root().join(&path).is_file() {
         return Some("leads to no file (folders have no page on the site)".into());
     }
     match (known.get(path.as_str()), anchor) {

@@ -1,21 +1,22 @@
-//! The documents of the project: which they are, and what holds for all of them.
+//! The documents of the project, and what is checked in all of them.
 //!
-//! `page` reads one, `links` follows its links, `programs` makes programs of its code, `places` compiles them, `story` runs them block by block,
-//! `book` gathers the files of the site.
+//! `page` parses one, `links` checks its links, `programs` creates programs from its code, `places` compiles them,
+//! `story` runs them block by block, `book` gathers the files of the site.
 //!
-//! A line before a fenced block, an HTML comment, says what the block is, where its language does not say all:
+//! An HTML comment before a fenced block describes the block, if its language is not enough:
 //!
 //! | mark | meaning |
 //! |---|---|
 //! | `file: PATH` | it shows this file of the repository (which another test runs) |
 //! | `save: NAME` | it is written to this file in the page's folder, for later blocks |
 //! | `with: PATH` | this file of the repository is copied into the page's folder first |
-//! | `top` | it stands outside of functions (a class, an include), for the page's other blocks of its language |
-//! | `continues` | it goes on where the block of its language before it ended, with its variables |
+//! | `top` | it is placed outside of functions (a class, an include), for the page's other blocks of its language |
+//! | `continues` | it continues the previous block of its language, with its variables |
 //! | `prints` | it is what the block before it prints; `...` stands for anything |
-//! | `not run: REASON` | as it says |
+//! | `not run: REASON` | it is not run, for this reason |
 
 pub mod book;
+pub mod curves;
 pub mod links;
 pub mod page;
 pub mod places;
@@ -23,17 +24,19 @@ pub mod programs;
 pub mod story;
 
 use crate::root;
+use opgen::emit::operators_md;
 use page::Page;
 use std::path::Path;
 
-/// The documents outside of `docs`, and whether they are for users: what those show runs.
-const OUTSIDE: [(&str, bool); 11] = [
+/// The documents outside of `docs`, and whether they are for users: the code of those runs.
+const OUTSIDE: [(&str, bool); 12] = [
     ("README.md", true),
     ("java/README.md", true),
     ("examples/README.md", true),
     ("CONTRIBUTING.md", true),
     // Excerpts of sources, and commands that take minutes.
     ("ARCHITECTURE.md", false),
+    ("cpp-frontend/README.md", false),
     ("CHANGELOG.md", false),
     ("THIRD_PARTY_NOTICES.md", false),
     ("bench/README.md", false),
@@ -42,16 +45,37 @@ const OUTSIDE: [(&str, bool); 11] = [
     ("tests/data/digits/README.md", false),
 ];
 
-/// Do the blocks of this page run? Those of generated pages are declarations, which the generator's tests hold against the sources.
+/// Whether the blocks of this page run. Those of generated pages are declarations, which the generator's tests check.
 pub fn runs(page: &Page) -> bool {
     !page.generated && OUTSIDE.iter().all(|(path, for_users)| *path != page.path || *for_users)
 }
 
-/// Every document: those outside, and all below `docs`.
+/// Every document: those outside, all below `docs`, and the generated pages of the operators.
 pub fn all() -> Result<Vec<Page>, String> {
     let mut paths: Vec<String> = OUTSIDE.iter().map(|(path, _)| path.to_string()).collect();
     below("docs", &mut paths)?;
-    paths.iter().map(|path| Page::read(path)).collect()
+    let mut pages = paths.iter().map(|path| Page::read(path)).collect::<Result<Vec<Page>, String>>()?;
+    let families = opgen::load().map_err(|problems| problems.join("\n"))?;
+    let generated = operators_md::EMITTER.files(&families)?;
+    let rows = generated.iter().map(|file| format!("  - {}\n", contents_row(&file.path))).collect::<String>();
+    for page in pages.iter_mut().filter(|page| page.path == book::SUMMARY) {
+        let text = page.text.replace(OPERATORS, &format!("{OPERATORS}{rows}"));
+        *page = Page::parse(book::SUMMARY, text)?;
+    }
+    for file in generated {
+        pages.push(Page::parse(&file.path, file.text)?);
+    }
+    Ok(pages)
+}
+
+/// The line of the table of contents below which the generated pages are listed.
+const OPERATORS: &str = "- [Operators](operators.md)\n";
+
+/// `[pointwise](operators/pointwise.md)` for `docs/operators/pointwise.md`
+fn contents_row(path: &str) -> String {
+    let target = path.trim_start_matches("docs/");
+    let name = target.trim_start_matches("operators/").trim_end_matches(".md");
+    format!("[{}]({target})", if name == "index" { "All operators" } else { name })
 }
 
 fn below(folder: &str, paths: &mut Vec<String>) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Where an installed Rushlight is, and how its users compile and run programs with it.
+//! The paths of an installed Rushlight, and how its users compile and run programs with it.
 
 use super::page::{Block, Page};
 use super::programs::{self, Language};
@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where things are.
+/// The paths that programs need.
 #[derive(Debug)]
 pub struct Places {
-    /// Where Rushlight is installed
+    /// The prefix of Rushlight
     pub prefix: PathBuf,
     /// The folder of the stories
     pub build: PathBuf,
@@ -21,12 +21,12 @@ pub struct Places {
 pub type Job = (String, Command);
 
 impl Places {
-    /// The folder of a page: what its reader would work in.
+    /// The working folder of a page.
     pub fn folder(&self, page: &Page) -> PathBuf {
         self.build.join(programs::identifier(&page.path))
     }
 
-    /// Where compiled programs lie: beside the folder of the page, which is the reader's.
+    /// The folder of compiled programs: next to the page's folder, which belongs to its reader.
     fn compiled(&self, page: &Page, name: &str) -> PathBuf {
         self.build.join(format!("{}.{name}", programs::identifier(&page.path)))
     }
@@ -36,7 +36,7 @@ impl Places {
         if jar.is_file() { Ok(jar) } else { Err(format!("{} is not there", jar.display())) }
     }
 
-    /// A program in the environment that an installation asks for; a program that hangs is an error, too.
+    /// Runs a program in the environment that an installation needs; a program that hangs is an error.
     fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let path = std::env::var("PATH").unwrap_or_default();
         let prefix = self.prefix.display();
@@ -69,7 +69,7 @@ impl Places {
             Language::C | Language::Java => ("gcc", "-std=c99"),
         };
         let mut command = self.command(compiler);
-        // A fragment shows how a value is made and need not use it.
+        // A fragment shows how a value is created and need not use it.
         command.args([
             standard,
             "-O0",
@@ -153,7 +153,7 @@ impl Places {
     }
 }
 
-/// What a command prints, or why it failed.
+/// The output of a command, or why it failed.
 pub fn finished(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{:?}: {error}", command.get_program()))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

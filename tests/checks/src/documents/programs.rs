@@ -1,5 +1,5 @@
-//! Programs made of the blocks of a page. Compilers are slow to start, so all fragments of a page in one language
-//! are one program, with a function for each; the number that the program is given says which to run.
+//! Programs from the blocks of a page. Compilers are slow to start, so all fragments of a page in one language are one
+//! program, with a function for each; its argument selects which to run.
 
 use super::page::{Block, Mark, Page};
 use std::fmt::Write;
@@ -31,12 +31,12 @@ impl Language {
         }
     }
 
-    /// The word that a line begins with which must stand at the top of a file.
+    /// The first word of lines that must be at the top of a file.
     fn hoisted(self) -> &'static str {
         if self == Language::Java { "import " } else { "#include " }
     }
 
-    /// How a compiler is told where a text comes from.
+    /// How a compiler is told the origin of a text.
     fn origin(self, page: &Page, line: usize) -> String {
         match self {
             Language::Java => format!("// {}:{line}\n", page.path),
@@ -45,12 +45,13 @@ impl Language {
     }
 }
 
-/// Does the block have a `main` of its own?
+/// Whether the block has its own `main`.
 pub fn is_whole(block: &Block) -> bool {
     ["int main(", "void main("].iter().any(|main| block.text.contains(main))
 }
 
-/// The program of the fragments of a page in one language. In Java it is the class `Page` in a package of the page's own.
+/// The program of the fragments of a page in one language. In Java it is the class `Page` in a package named after the
+/// page.
 pub fn fragments(page: &Page, language: Language) -> Option<String> {
     let blocks: Vec<&Block> =
         page.blocks.iter().filter(|block| Language::of(block) == Some(language) && !is_whole(block)).collect();

@@ -1,7 +1,7 @@
-//! Runs the blocks of pages in their order, each page in a folder of its own, with an installed Rushlight.
+//! Runs the blocks of pages in order, each page in its own folder, with an installed Rushlight.
 //!
-//! A page tells a story: what a block writes, a later one finds, in whatever language. All programs are compiled first,
-//! on all cores, then the pages run beside each other.
+//! A block may use files written by earlier blocks, in any language. All programs are compiled first, on all cores,
+//! then the pages run concurrently.
 
 use super::page::{Block, Mark, Page};
 use super::places::{Places, finished, write};
@@ -11,12 +11,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Blocks that ran
     pub ran: usize,
-    /// What is wrong
+    /// The problems
     pub problems: Vec<String>,
     /// Blocks that were left out, with the reason
     pub left_out: Vec<String>,
@@ -50,7 +50,7 @@ pub fn run(pages: &[Page], places: &Places) -> Result<Report, String> {
     Ok(whole)
 }
 
-/// Does all work, on as many threads as there are processors.
+/// Runs all tasks, on as many threads as there are processors.
 fn parallel<T: Send, R: Send>(work: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     let (waiting, done) = (Mutex::new(VecDeque::from(work)), Mutex::new(Vec::new()));
@@ -82,7 +82,7 @@ impl Places {
                 Ok(Step::LeftOut(reason)) => report.left_out.push(format!("{place} not run: {reason}")),
                 Ok(Step::Shown) => {}
                 Err(problem) => {
-                    // What follows may need what this block should have made.
+                    // Later blocks may need the results of this block.
                     report.problems.push(format!("{place}: {problem}"));
                     break;
                 }
@@ -91,7 +91,7 @@ impl Places {
         report
     }
 
-    /// What comes of a block, whatever it is.
+    /// Runs a block of any kind.
     fn step(&self, page: &Page, block: &Block, told: &mut Told) -> Result<Step, String> {
         let folder = self.folder(page);
         self.bring(block, &folder)?;
@@ -107,7 +107,7 @@ impl Places {
             match mark {
                 Mark::NotRun(reason) => return Ok(told.leave_out(reason)),
                 Mark::Save(name) => return write(&folder.join(name), &block.text).map(|()| Step::Shown),
-                // Another test holds it against the file; it belongs to the blocks that follow.
+                // Another test compares it with the file; it belongs to the blocks that follow.
                 Mark::File(_) | Mark::Top => return Ok(Step::Shown),
                 Mark::With(_) | Mark::Continues | Mark::Prints => {}
             }
@@ -128,7 +128,7 @@ impl Places {
         Ok(Step::Ran)
     }
 
-    /// Copies the files of the repository that a block wants into the folder.
+    /// Copies the repository files that a block needs into the folder.
     fn bring(&self, block: &Block, folder: &Path) -> Result<(), String> {
         for mark in &block.marks {
             if let Mark::With(path) = mark {
@@ -139,7 +139,7 @@ impl Places {
         Ok(())
     }
 
-    /// A block of commands, each after `$ `, with what they print, errors among it.
+    /// A block of commands, each after `$ `, with their output, including errors.
     fn transcript(&self, folder: &Path, text: &str) -> Result<Step, String> {
         for part in format!("\n{text}").split("\n$ ").skip(1) {
             let (line, expected) = part.split_once('\n').unwrap_or((part, ""));
@@ -151,9 +151,9 @@ impl Places {
     }
 }
 
-/// What has happened on a page so far.
+/// The state of a page so far.
 struct Told {
-    /// What the block before printed, if it ran
+    /// The output of the previous block, if it ran
     printed: Option<Printed>,
     /// All that the last program printed
     before: String,
@@ -165,7 +165,7 @@ impl Told {
         Step::LeftOut(reason.into())
     }
 
-    /// A block that continues another has printed what that one did before.
+    /// The output of a block that continues another one begins with the other's.
     fn hear(&mut self, block: &Block, text: String) {
         let own = if block.is(&Mark::Continues) { text.strip_prefix(&self.before).unwrap_or(&text) } else { &text };
         self.printed = Some(Printed::Text(own.to_string()));
@@ -185,7 +185,7 @@ enum Step {
     LeftOut(String),
 }
 
-/// Is this what was to be printed? Blanks at the ends of lines do not count; `...` is anything.
+/// Compares with the expected output. Trailing blanks do not count; `...` matches anything.
 fn same(expected: &str, found: &str) -> Result<(), String> {
     let trimmed = |text: &str| text.trim_end().lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     let (expected, found) = (trimmed(expected), trimmed(found));

@@ -1,7 +1,7 @@
 //! `fuzz-calls [--calls N] [--seed S] [--op NAME] [--library FILE] [--only INDEX]`: random calls of every operator.
 //!
 //! The calls run in a child process with limited memory, so that a crash or a hang is a finding with a call number;
-//! `--only` repeats one call, and `--describe` prints it without making it.
+//! `--only` repeats one call, and `--describe` prints it without running it.
 
 use rushlight_conformance::door::{Door, built_library};
 use rushlight_conformance::fuzz::Fuzz;
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 /// A call that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Address space of the child in KiB: what asks for more gets an error, as on a small machine.
+/// Address space of the child in KiB: a larger allocation fails, as on a small machine.
 const MEMORY: u64 = 3 << 20;
-/// After so many findings there is no point in going on.
+/// Maximum number of findings.
 const ENOUGH: usize = 200;
 
 struct Options {
@@ -27,7 +27,7 @@ struct Options {
 }
 
 enum Mode {
-    /// Watch a child that makes the calls.
+    /// Watches a child that makes the calls.
     Parent,
     /// Make the calls from here on, one line for each.
     Child(u64),
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
-            // A closed stream leaves nobody to tell.
+            // Standard output is closed, so nothing can be reported.
             let _ = writeln!(std::io::stderr(), "{error}");
             ExitCode::from(2)
         }
@@ -79,7 +79,10 @@ fn main() -> ExitCode {
 fn run(options: &Options, out: &mut impl Write) -> Result<usize, String> {
     let text = |error: std::io::Error| error.to_string();
     if let Mode::Parent = options.mode {
-        return watch(options, out);
+        std::fs::create_dir_all(folder()).map_err(text)?;
+        let findings = watch(options, out);
+        std::fs::remove_dir_all(folder()).map_err(text)?;
+        return findings;
     }
     let door = Door::open(&options.library)?;
     let fuzz = Fuzz::new(&door, options.seed, options.op.as_deref())?;
@@ -103,13 +106,20 @@ fn run(options: &Options, out: &mut impl Write) -> Result<usize, String> {
     Ok(0)
 }
 
+/// The working directory of the children.
+fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("rushlight-calls-{}", std::process::id()))
+}
+
 fn command(options: &Options, mode: &str, index: u64) -> Result<Command, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")).arg(program);
+    // Operators that write files, such as `from_file`, write them there.
+    command.current_dir(folder());
     command.arg(mode).arg(index.to_string());
     command.args(["--calls", &options.calls.to_string(), "--seed", &options.seed.to_string(), "--library"]);
-    command.arg(&options.library);
+    command.arg(options.library.canonicalize().map_err(|error| error.to_string())?);
     if let Some(op) = &options.op {
         command.args(["--op", op]);
     }
@@ -131,7 +141,7 @@ fn watch(options: &Options, out: &mut impl Write) -> Result<usize, String> {
     Ok(findings)
 }
 
-/// Reads what a child reports; returns the call at which it died or hung, if it did.
+/// Reads the reports of a child; returns the call at which it died or hung, if it did.
 fn follow(
     options: &Options,
     mut child: Child,

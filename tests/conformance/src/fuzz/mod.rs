@@ -1,14 +1,14 @@
-//! Random calls of every operator through `rlt_op_call`: each must succeed or end in an error of its own, and leave no
-//! handle behind. A panic inside the library (`INTERNAL`) is a defect, and so is a result that cannot be read.
+//! Random calls of every operator through `rlt_op_call`: each must succeed or return an ordinary error, and leak no
+//! handle. A panic inside the library (`INTERNAL`) is a defect, as is a result that cannot be read.
 //!
-//! Call number `i` under a seed is always the same, whichever process makes it.
+//! Call number `i` under a seed is always the same, in any process.
 
-mod draw;
+mod sampler;
 
 use crate::door::{Door, INTERNAL, Tensor, Value};
-use draw::{Call, Draw};
 use rushlight_base::DeviceType;
 use rushlight_schema::Signature;
+use sampler::{Call, Sampler};
 
 /// Makes random calls.
 pub struct Fuzz<'a> {
@@ -34,7 +34,7 @@ impl<'a> Fuzz<'a> {
         &self.operators[(index % self.operators.len() as u64) as usize]
     }
 
-    /// Makes call `index`; an error says what is wrong with the library.
+    /// Makes call `index`; an error describes a defect of the library.
     pub fn call(&self, index: u64) -> Result<(), String> {
         let before = self.door.live_handles()?;
         self.attempt(index)?;
@@ -42,10 +42,10 @@ impl<'a> Fuzz<'a> {
         if after == before { Ok(()) } else { Err(format!("{} handles are left", after - before)) }
     }
 
-    /// What call `index` is, without making it.
+    /// Describes call `index` without making it.
     pub fn describe(&self, index: u64) -> Result<String, String> {
         let op = self.operator(index);
-        let call = Draw::new(self.door, self.seed, index).call(op)?;
+        let call = Sampler::new(self.door, self.seed, index).call(op)?;
         let mut parts: Vec<String> = call.args.iter().map(|value| self.show(value)).collect();
         parts.extend(call.kwargs.iter().map(|(name, value)| format!("{name}={}", self.show(value))));
         Ok(format!("{}({})", op.full_name(), parts.join(", ")))
@@ -53,8 +53,8 @@ impl<'a> Fuzz<'a> {
 
     fn attempt(&self, index: u64) -> Result<(), String> {
         let op = self.operator(index);
-        let mut draw = Draw::new(self.door, self.seed, index);
-        let Call { args, kwargs, leaves } = draw.call(op)?;
+        let mut sampler = Sampler::new(self.door, self.seed, index);
+        let Call { args, kwargs, leaves } = sampler.call(op)?;
         let outs = match self.door.call(&op.name, &op.overload, args, kwargs) {
             Ok(outs) => outs,
             Err(error) => return ours(error),
@@ -62,16 +62,22 @@ impl<'a> Fuzz<'a> {
         for out in outs.iter().filter_map(Value::tensor) {
             self.door.layout(out)?;
         }
-        if draw.chance(50) { self.backward(&outs, &leaves) } else { Ok(()) }
+        if sampler.chance(50) { self.backward(&outs, &leaves) } else { Ok(()) }
     }
 
-    /// Gradients may be refused, too.
+    /// Gradients may also be rejected.
     fn backward(&self, outs: &[Value], leaves: &[Tensor]) -> Result<(), String> {
         let mut roots = Vec::new();
         for out in outs.iter().filter_map(Value::tensor) {
             if self.door.requires_grad(out)? {
-                let ones = self.door.call("aten::ones_like", "", vec![Value::Tensor(out.clone())], Vec::new())?;
-                roots.extend(ones.first().and_then(Value::tensor).map(|ones| (out.clone(), ones.clone())));
+                // A sparse result has no elements to fill with ones; a strided one is returned as it is.
+                let strided = self.door.call("aten::to_dense", "", vec![Value::Tensor(out.clone())], Vec::new());
+                let strided = match strided.as_deref() {
+                    Ok([Value::Tensor(strided)]) => strided,
+                    _ => continue,
+                };
+                let ones = self.door.call("aten::ones_like", "", vec![Value::Tensor(strided.clone())], Vec::new())?;
+                roots.extend(ones.first().and_then(Value::tensor).map(|ones| (strided.clone(), ones.clone())));
             }
         }
         if roots.is_empty() || leaves.is_empty() {
@@ -112,7 +118,7 @@ impl<'a> Fuzz<'a> {
     }
 }
 
-/// An error is an answer, unless only a bug explains it.
+/// An error is a valid result, unless only a bug explains it.
 fn ours(error: String) -> Result<(), String> {
     if error.contains(INTERNAL) { Err(error) } else { Ok(()) }
 }

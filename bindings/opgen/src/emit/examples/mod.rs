@@ -1,105 +1,105 @@
-//! Programs that run every example of the declarations, one for each language: what the documentation shows is true.
+//! Programs that run every example of the declarations, one for each language. They check the examples in the
+//! documentation.
 //!
-//! The support they call (make a tensor, compare with what is expected) is hand-written beside them.
+//! Each is a table of name, call and expected results as one string (`Example::packed`). The hand-written support code
+//! next to them seeds the generator, makes the call and compares the results.
 
 mod c;
 mod cpp;
 pub mod java;
+mod opening;
 
-use crate::emit::{Emitter, OutFile};
-use crate::example::{ElementKind, Example, Literal, TensorLiteral};
+use crate::emit::{Emitter, OutFile, Place};
+use crate::example::Example;
+use crate::example::literal::{Literal, is_integer};
 use crate::model::{Family, Op};
-use std::path::Path;
+pub use opening::opening;
 
-/// Writes them.
-pub const EMITTER: Emitter = Emitter { name: "examples", folders: &["tests/c/generated", "tests/cpp/generated"], emit };
+/// Generates the C and C++ programs.
+pub const EMITTER: Emitter = Emitter { name: "examples", place: Place::Build, folders: &[], emit };
 
-fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
+    let cases = cases(families)?;
+    Ok(vec![
+        OutFile { path: "tests/examples.c".into(), text: c::program(&cases) },
+        OutFile { path: "tests/examples.cpp".into(), text: cpp::program(&cases) },
+    ])
+}
+
+/// Generates the Java program.
+pub const JAVA: Emitter = Emitter { name: "java-examples", place: Place::JavaTest, folders: &["org"], emit: emit_java };
+
+fn emit_java(families: &[Family]) -> Result<Vec<OutFile>, String> {
+    Ok(vec![OutFile { path: "org/rushlight/OperatorExamplesTest.java".into(), text: java::program(&cases(families)?) }])
+}
+
+fn cases(families: &[Family]) -> Result<Vec<Case<'_>>, String> {
     let mut cases = Vec::new();
     for family in families {
         cases.extend(cases_of(family)?);
     }
-    Ok(vec![
-        OutFile { path: "tests/c/generated/examples.c".into(), text: c::program(&cases) },
-        OutFile { path: "tests/cpp/generated/examples.cpp".into(), text: cpp::program(&cases) },
-        OutFile {
-            path: "java/src/test/java/org/rushlight/OperatorExamplesTest.java".into(),
-            text: java::program(&cases),
-        },
-    ])
+    Ok(cases)
 }
 
 fn cases_of(family: &Family) -> Result<Vec<Case<'_>>, String> {
     let mut cases = Vec::new();
     for op in &family.ops {
         if let Some(example) = Example::parse(op) {
-            let problem = |text: String| format!("{}: {}: {text}", family.source, op.name());
-            let example = example.map_err(problem)?;
-            let expected =
-                TensorLiteral::of(&example.result).ok_or_else(|| problem("the result is no tensor".into()))?;
-            cases.push(Case { op, example, expected });
+            let example = example.map_err(|problem| format!("{}: {}: {problem}", family.source, op.name()))?;
+            cases.push(Case { op, example });
         }
     }
     Ok(cases)
-}
-
-/// The example in C that opens the header of a family: the first of its operators whose example is short, better one with a result of
-/// several elements. Views come last, since their elements need not follow each other in memory.
-pub fn opening(family: &Family) -> Result<Vec<String>, String> {
-    let mut cases = cases_of(family)?;
-    cases.retain(|case| !case.op.internal);
-    cases.sort_by_key(|case| (case.op.is_view(), case.expected.elements.len() < 2));
-    Ok(cases.iter().find_map(c::opening).unwrap_or_default())
 }
 
 /// One example, ready to render.
 struct Case<'a> {
     op: &'a Op,
     example: Example,
-    expected: TensorLiteral,
 }
 
 impl Case<'_> {
-    /// The operator's name as a function's: `add_Tensor`.
+    /// The name of the operator in a function name: `add_Tensor`.
     fn symbol(&self) -> String {
         self.op.name().replace('.', "_")
     }
 
-    /// The example's text, for a comment.
+    /// The example as a comment.
     fn text(&self) -> &str {
         self.op.doc.example.as_deref().unwrap_or_default()
     }
 }
 
-/// A literal where a list of integers is expected: one number is a list of one.
-fn integers(literal: &Literal) -> Vec<String> {
-    match literal {
-        Literal::List(items) => items.iter().flat_map(integers).collect(),
-        Literal::Number(text) => vec![text.clone()],
-        Literal::Bool(_) | Literal::Text(_) => Vec::new(),
+/// The spelling of NaN and infinity in a language.
+struct Special {
+    nan: &'static str,
+    infinity: &'static str,
+}
+
+impl Special {
+    /// A floating point number.
+    fn float(&self, number: &str) -> String {
+        match number {
+            "nan" | "-nan" => self.nan.into(),
+            "inf" => self.infinity.into(),
+            "-inf" => format!("-{}", self.infinity),
+            number if is_integer(number) => format!("{number}.0"),
+            number => number.into(),
+        }
+    }
+
+    /// A number that stays an integer if it is written as one.
+    fn number(&self, number: &str) -> String {
+        if is_integer(number) { number.into() } else { self.float(number) }
     }
 }
 
-/// A number, truth value or text as C, C++ and Java write it.
-fn plain(literal: &Literal) -> String {
+/// A number, word or string without quotes.
+fn word(literal: &Literal) -> &str {
     match literal {
-        Literal::Number(text) => text.clone(),
-        Literal::Bool(value) => value.to_string(),
-        Literal::Text(text) => format!("{text:?}"),
-        Literal::List(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Literal::Number(text) | Literal::Word(text) | Literal::Text(text) => text,
+        Literal::Bool(true) => "true",
+        Literal::Bool(false) => "false",
+        _ => "",
     }
-}
-
-/// The elements with the suffix that makes a C or Java float of a number with a point.
-fn elements(tensor: &TensorLiteral) -> String {
-    let elements: Vec<String> = tensor
-        .elements
-        .iter()
-        .map(|element| match tensor.dtype {
-            ElementKind::Float if element.contains('.') => format!("{element}f"),
-            ElementKind::Float => format!("{element}.0f"),
-            ElementKind::Int | ElementKind::Bool => element.clone(),
-        })
-        .collect();
-    elements.join(", ")
 }

@@ -1,101 +1,56 @@
-//! The public typed functions: which layer a call goes to.
+//! The lines of forms, of which the macro `forms` (`core/tensor/src/dispatch/forms.rs`) makes the typed functions, the forward
+//! functions and the rows of the operator table.
 
-use super::text::{arguments, code, doc, function_head, ident};
+use super::table::Pool;
+use super::text::{declarations, doc, filled, result_type};
 use super::{forward, gradient};
-use crate::model::{Batching, Form, FormKind, Op, Parameter};
+use crate::model::{Alias, Batching, Form, FormKind, Op};
 use crate::names;
-use crate::types::Kind;
 
-/// The public function of `form`.
-pub fn function(op: &Op, form: &Form) -> String {
-    let name = names::rust_function(&form.signature);
-    let constant = names::rust_static(&form.signature);
-    let parameters = form.parameters();
-    let arguments = arguments(&parameters);
-    let keys = keys(op, form, &parameters);
-    let boxed = format!("dispatch::boxed(&{constant}, keys, &[{}])", boxed_values(&parameters));
-    let plain = if forward::exists(op, form) {
-        format!("forward::{name}({arguments})")
-    } else {
-        forward::composite_call(op, form)
-    };
-    let mut text = documentation(op, form);
-    text.push_str(&function_head("pub", form));
-    text.push_str(" {\n");
-    let active = if shares_memory(op, form) { "active_for_view" } else { "active" };
-    text.push_str(&format!("let keys = dispatch::{active}({keys});\n"));
-    if gradient::exists(op, form) {
-        text.push_str(&format!("if keys.is_empty() {{ return {plain}; }}\n"));
-        text.push_str(&format!("if keys.is_boxed() {{ return {boxed}; }}\n"));
-        text.push_str(&format!("gradient::{name}({arguments})\n"));
-    } else {
-        text.push_str(&format!("if keys.is_boxed() {{ return {boxed}; }}\n"));
-        text.push_str(&format!("{plain}\n"));
-    }
-    text.push_str("}\n");
-    text
+/// The line of `form`: signature, row, keys, the layer above the forward function, and that function.
+pub fn line(op: &Op, form: &Form, pool: &mut Pool) -> String {
+    let documentation = if std::ptr::eq(form, op.primary()) { doc(&op.doc.summary, 0) } else { String::new() };
+    let signature = format!(
+        "{}({}) -> {},",
+        names::rust_function(&form.signature),
+        declarations(&form.parameters()),
+        result_type(form)
+    );
+    let row = pool.row(form);
+    let layers = format!("{} {}", keys(op, form), above(op, form));
+    let body = format!("{{ {} }};", forward::line(op, form));
+    documentation + &filled(&[signature, row, layers, body])
 }
 
-/// Does the form return views of its arguments, or an argument itself, or make an argument a view of what it was? What was
-/// put off then stays so.
+/// The line of an alias: its row, and the typed function that the row calls.
+pub fn alias(op: &Op, alias: &Alias, pool: &mut Pool) -> String {
+    let target = names::rust_function(&op.forms[alias.target].signature);
+    format!("@ {} = {target};\n", pool.row(&alias.form))
+}
+
+/// What is above the forward function: the autograd wrapper, or the error of a call that cannot be recorded.
+fn above(op: &Op, form: &Form) -> &'static str {
+    match form.kind {
+        _ if !gradient::exists(op, form) => "none",
+        FormKind::Out => "rejected_out",
+        FormKind::InPlace if !op.is_differentiable() => "rejected_write",
+        FormKind::Functional if gradient::takes_result(op, form) => "recorded",
+        FormKind::InPlace | FormKind::Functional => "gradient",
+    }
+}
+
+/// Whether the form returns views of its arguments or an argument itself, or changes the view of an argument. Lazy
+/// conjugation and negation are not materialized in such calls.
 fn shares_memory(op: &Op, form: &Form) -> bool {
     let aliases = |ty: &rushlight_schema::Type| ty.alias.as_ref().is_some_and(|alias| !alias.write);
     op.batching == Batching::View || form.signature.returns.iter().any(|ret| aliases(&ret.ty))
 }
 
-/// The keys of the tensor arguments. A differentiable view is always tracked, so that it has the autograd key itself.
-fn keys(op: &Op, form: &Form, parameters: &[Parameter]) -> String {
-    let mut keys: Vec<String> = Vec::new();
-    for parameter in parameters {
-        let name = ident(parameter);
-        match parameter.kind {
-            Kind::Tensor => keys.push(format!("{name}.keys()")),
-            Kind::TensorOptional => keys.push(format!("{name}.map_or(KeySet::EMPTY, Tensor::keys)")),
-            Kind::TensorList => keys.push(format!("dispatch::keys_of({name})")),
-            Kind::TensorOptionalList => keys.push(format!("dispatch::keys_of_some({name})")),
-            _ => {}
-        }
+/// The function that finds the layers of a call by the keys of its tensors. A differentiable view is always tracked.
+fn keys(op: &Op, form: &Form) -> &'static str {
+    match (shares_memory(op, form), op.is_view() && gradient::exists(op, form)) {
+        (_, true) => "active_for_tracked_view",
+        (true, false) => "active_for_view",
+        (false, false) => "active",
     }
-    if op.is_view() && gradient::exists(op, form) {
-        keys.push("KeySet::AUTOGRAD".into());
-    }
-    if keys.is_empty() { "KeySet::EMPTY".into() } else { keys.join(" | ") }
-}
-
-fn boxed_values(parameters: &[Parameter]) -> String {
-    let values = parameters.iter().flat_map(|parameter| {
-        let name = ident(parameter);
-        match parameter.kind {
-            Kind::Options => ["dtype", "layout", "device", "pin_memory"]
-                .iter()
-                .map(|field| format!("&{name}.{field}"))
-                .collect::<Vec<_>>(),
-            _ => vec![format!("&{name}")],
-        }
-    });
-    values.collect::<Vec<_>>().join(", ")
-}
-
-fn documentation(op: &Op, form: &Form) -> String {
-    let primary = op.primary();
-    let link = names::rust_function(&primary.signature);
-    let written: Vec<String> = form.written().iter().map(|parameter| format!("`{}`", ident(parameter))).collect();
-    let copied = if op.is_copied(form) { " (by copying)" } else { "" };
-    if !std::ptr::eq(form, primary) {
-        let what = match form.kind {
-            FormKind::InPlace => format!("[`{link}`] in place: the result goes into `self_`{copied}."),
-            _ => format!("[`{link}`] into {}, resized as needed{copied}.", written.join(" and ")),
-        };
-        return doc(&what, 0);
-    }
-    let mut text = doc(&op.doc.summary, 0);
-    text.push_str("///\n");
-    text.push_str(&doc(&code(&op.doc.formula), 0));
-    text.push_str("///\n");
-    let shapes = format!("Shapes: {}. Dtypes: {}. {}", code(&op.doc.shapes), op.dtypes.name(), op.doc.errors);
-    text.push_str(&doc(&shapes, 0));
-    if op.doc.source.starts_with("http") {
-        text.push_str(&format!("///\n/// Source: <{}>\n", op.doc.source));
-    }
-    text
 }

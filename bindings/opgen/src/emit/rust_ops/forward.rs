@@ -1,52 +1,71 @@
-//! The forward assembly: snapshot, shape rule, memory for the result, kernel. Most operators leave it to
-//! `dispatch::assembly`; written out are those with several outputs, or with tensors that may be missing or come as lists.
+//! The forward assembly: snapshot, shape rule, memory for the result, kernel. Most operators use `dispatch::assembly`;
+//! code is generated for those with several outputs, or with optional tensors or lists of tensors.
 
-use super::text::{
-    arguments, function_head, ident, kernel_arguments, mentions, result_type, snapshot_iterator, snapshots,
-};
+use super::text::{arguments, function_head, ident, kernel_arguments, result_type, snapshot_iterator, snapshots};
 use crate::model::{Body, Devices, Form, FormKind, Op, Overlap, Parameter};
 use crate::names;
 use crate::types::Kind;
 
-/// Does `form` have a forward function (or does the public function call a composite itself)?
+/// Whether `form` has a forward function. If not, the public function calls a composite itself.
 pub fn exists(op: &Op, form: &Form) -> bool {
     let written_for_it = form.kind == FormKind::Functional || std::ptr::eq(form, op.primary());
-    !op.is_composite() || op.is_differentiable() || !written_for_it
+    match op.body {
+        Body::Each { .. } => false,
+        _ => !op.is_composite() || op.is_differentiable() || !written_for_it,
+    }
 }
 
 /// `composite::linear(input, weight, bias)`
 pub fn composite_call(op: &Op, form: &Form) -> String {
-    let Body::Composite(path) = &op.body else { return String::new() };
+    let path = match &op.body {
+        Body::Composite(path) => path,
+        Body::Each { calls, .. } => {
+            let at = op.forms.iter().position(|other| std::ptr::eq(other, form));
+            return at.and_then(|at| calls.get(at).cloned()).unwrap_or_default();
+        }
+        Body::Kernel { .. } | Body::View(_) => return String::new(),
+    };
     let parameters = if form.kind == FormKind::Out { form.inputs() } else { form.parameters() };
     format!("{path}({})", arguments(&parameters))
 }
 
-/// The forward function of `form`.
-pub fn function(op: &Op, form: &Form) -> String {
-    if let Some(body) = assembled(op, form) {
-        return format!("{} {{\n{body}}}\n", function_head("pub", form));
+/// What the forward function of `form` does, as the macro `forms` takes it: the rule and the kernel, a composite, or
+/// `written` where [`function`] writes it.
+pub fn line(op: &Op, form: &Form) -> String {
+    if !exists(op, form) {
+        return format!("call {}", composite_call(op, form));
     }
-    let body = match (&op.body, form.kind) {
-        (Body::Kernel { shape, cpu, .. }, FormKind::Functional) => functional(op, form, shape.as_deref(), cpu),
-        (Body::Kernel { shape, cpu, .. }, FormKind::Out) => out(op, form, shape.as_deref(), cpu),
-        (Body::Kernel { shape: Some(shape), cpu, .. }, FormKind::InPlace) if !std::ptr::eq(form, op.primary()) => {
-            in_place(op, form, shape, cpu)
-        }
-        (Body::Kernel { shape, cpu, .. }, FormKind::InPlace) => in_place_only(op, form, shape.as_deref(), cpu),
-        (Body::View(path), FormKind::InPlace) => in_place_view(op, form, path),
-        (Body::View(path), _) => view(op, form, path),
-        (Body::Composite(_), kind) => return composite(op, form, kind),
-    };
-    format!(
-        "{} {{\ndispatch::named(\"{}\", || {{\n{body}}})\n}}\n",
-        function_head("pub", form),
-        form.signature.full_name()
-    )
+    if let (true, Some(path)) = (op.is_composite(), op.writer(form)) {
+        return format!("call {path}({})", arguments(&form.parameters()));
+    }
+    assembled(op, form).unwrap_or_else(|| "written".into())
 }
 
-/// The call of `dispatch::assembly`, where all tensors are there and one is written.
+/// The forward function of `form`, where it is more than a rule and a kernel.
+pub fn function(op: &Op, form: &Form) -> Option<String> {
+    if line(op, form) != "written" {
+        return None;
+    }
+    let body = match (&op.body, form.kind) {
+        (Body::Kernel { shape, cpu }, FormKind::Functional) => functional(op, form, shape.as_deref(), cpu),
+        (Body::Kernel { shape, cpu }, FormKind::Out) => out(op, form, shape.as_deref(), cpu),
+        (Body::Kernel { shape: Some(shape), cpu }, FormKind::InPlace) if !std::ptr::eq(form, op.primary()) => {
+            in_place(op, form, shape, cpu)
+        }
+        (Body::Kernel { shape, cpu }, FormKind::InPlace) => in_place_only(op, form, shape.as_deref(), cpu),
+        (Body::View(path), _) => view(op, form, path),
+        (Body::Composite(_) | Body::Each { .. }, kind) => return Some(composite(op, form, kind)),
+    };
+    Some(format!(
+        "{} {{\ndispatch::named(\"{}\", || {{\n{body}}})\n}}\n",
+        function_head("pub", form),
+        form.signature.qualified_name()
+    ))
+}
+
+/// The rule and the kernel for `dispatch::assembly`, where all tensors are there and one is written.
 fn assembled(op: &Op, form: &Form) -> Option<String> {
-    let Body::Kernel { shape: Some(shape), cpu, .. } = &op.body else { return None };
+    let Body::Kernel { shape: Some(shape), cpu } = &op.body else { return None };
     let inputs = form.inputs();
     let simple = |parameter: &Parameter| !parameter.kind.is_tensor() || parameter.kind == Kind::Tensor;
     let tensors: Vec<String> = inputs.iter().filter(|input| input.kind == Kind::Tensor).map(ident).collect();
@@ -54,28 +73,18 @@ fn assembled(op: &Op, form: &Form) -> Option<String> {
     if !inputs.iter().all(simple) || op.primary().signature.returns.len() != 1 || !checked {
         return None;
     }
-    let name = form.signature.full_name();
-    let list = tensors.join(", ");
-    let head = match form.kind {
-        FormKind::Functional => format!("result(\"{name}\", [{list}]"),
+    let overlap = overlap(op);
+    let (kind, settings) = match form.kind {
+        FormKind::Functional => ("result", String::new()),
         FormKind::InPlace if std::ptr::eq(form, op.primary()) => return None,
-        FormKind::InPlace => format!("in_place(\"{name}\", {}, [{list}]", overlap(op)),
-        FormKind::Out => format!("out(\"{name}\", {}, [{list}], {}", overlap(op), ident(&form.written()[0])),
+        FormKind::InPlace => ("in_place", format!(" {overlap}")),
+        FormKind::Out => ("out", format!(" {overlap}, {}", ident(&form.written()[0]))),
     };
-    // What a closure does not use has no name there.
-    let named = |call: &str| {
-        let used = |name: &String| if mentions(call, name) { name.clone() } else { "_".to_string() };
-        tensors.iter().map(used).collect::<Vec<_>>().join(", ")
-    };
-    let rule = rule_call(op, form, shape);
-    let mut arguments = vec!["result".to_string()];
-    arguments.extend(kernel_arguments(op, form));
-    let kernel = format!("{cpu}({})", arguments.join(", "));
-    let (of_rule, of_kernel) = (named(&rule), named(&kernel));
-    Some(format!("assembly::{head}, |&[{of_rule}]| {rule}, |result, &[{of_kernel}]| {kernel})\n"))
+    let (rule, given) = (rule_call(op, form, shape), kernel_arguments(op, form).join(", "));
+    Some(format!("{kind} [{}]{settings}; {rule}, {cpu}({given})", tensors.join(", ")))
 }
 
-/// `rules::add(self_, other, alpha)`, with all arguments unless the declaration names those that the rule takes.
+/// `rules::add(self_, other, alpha)`, with all arguments unless the declaration names the arguments of the rule.
 fn rule_call(op: &Op, form: &Form, path: &str) -> String {
     let mut list = kernel_arguments(op, form);
     let (path, named) = path.split_once('(').map_or((path, None), |(path, rest)| (path, Some(rest)));
@@ -105,7 +114,7 @@ fn specs(op: &Op, form: &Form, shape: Option<&str>, count: usize) -> String {
     if count == 1 { format!("let spec = {rule}?;\n") } else { format!("let [{}] = {rule}?;\n", names.join(", ")) }
 }
 
-/// `written`: the tensors from before the call that the kernel writes to.
+/// `written`: the tensors, as before the call, that the kernel writes to.
 fn guarded_kernel(
     op: &Op,
     form: &Form,
@@ -117,7 +126,7 @@ fn guarded_kernel(
     let kernel = kernel_call(op, form, cpu, outputs);
     format!(
         "if dispatch::on_cpu(\"{}\", &{}, {})? {{\n{}?;\n}}\n",
-        form.signature.full_name(),
+        form.signature.qualified_name(),
         outputs[0],
         inputs_to_check(op, inputs),
         if written.is_empty() { kernel } else { format!("dispatch::written({kernel}, [{}])", written.join(", ")) }
@@ -156,8 +165,8 @@ fn functional(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
 
 fn overlap(op: &Op) -> &'static str {
     match op.overlap {
-        Overlap::Elementwise => "Overlap::Elementwise",
-        Overlap::Temporary => "Overlap::Temporary",
+        Overlap::Elementwise => "Elementwise",
+        Overlap::Temporary => "Temporary",
     }
 }
 
@@ -195,7 +204,7 @@ fn in_place(op: &Op, form: &Form, shape: &str, cpu: &str) -> String {
     text
 }
 
-/// Operators that exist in place only: the kernel gets what it writes as its own arguments.
+/// Operators that exist only in place: the kernel receives the written tensors as its own arguments.
 fn in_place_only(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
     let inputs = form.inputs();
     let written = form.written();
@@ -234,14 +243,14 @@ fn in_place_only(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String
     };
     text.push_str(&format!(
         "if dispatch::on_cpu(\"{}\", {place}, {others})? {{\ndispatch::written({}, {tensors})?;\n}}\n{count}",
-        form.signature.full_name(),
+        form.signature.qualified_name(),
         kernel_call(op, form, cpu, &[])
     ));
     text.push_str("Ok(())\n");
     text
 }
 
-/// The name that keeps a written argument while its own name stands for the snapshot.
+/// The name for a written argument while its own name denotes the snapshot.
 fn kept(written: &[Parameter], parameter: &Parameter) -> String {
     match (written.len(), parameter.kind) {
         (1, Kind::Tensor) => "tensor".to_string(),
@@ -266,23 +275,15 @@ fn view(op: &Op, form: &Form, path: &str) -> String {
     format!("{rule}Ok({}.view_of(viewed, geometry))\n", ident(&form.inputs()[0]))
 }
 
-fn in_place_view(op: &Op, form: &Form, path: &str) -> String {
-    let target = ident(&form.inputs()[0]);
-    format!("{}{target}.set_geometry(geometry)?;\n{target}.bump_version();\nOk(())\n", view_rule(op, form, path))
-}
-
-/// The forms of a composite, made by copying unless a function writes them, and the functional form if a derivative of its own stands
-/// above it.
+/// The forms of a composite, made by copying unless a function writes them; and the functional form, if it has a
+/// derivative.
 fn composite(op: &Op, form: &Form, kind: FormKind) -> String {
     let call = composite_call(op, form);
-    if let Some(path) = op.writer(form) {
-        return format!("{} {{\n{path}({})\n}}\n", function_head("pub", form), arguments(&form.parameters()));
-    }
     let body = match kind {
         FormKind::Functional => format!("let _below = dispatch::Below::autograd();\n{call}\n"),
         FormKind::InPlace => {
             let target = ident(&form.written()[0]);
-            format!("let result = {call}?;\nops::copy_({target}, &result, false)\n")
+            format!("let result = {call}?;\ndispatch::write_in_place(&result, {target})\n")
         }
         FormKind::Out => {
             let written = form.written();
@@ -300,7 +301,14 @@ fn composite(op: &Op, form: &Form, kind: FormKind) -> String {
     format!("{} {{\n{body}}}\n", function_head("pub", form))
 }
 
-/// The Rust name of the function, for callers above.
-pub fn path(form: &Form) -> String {
-    format!("forward::{}", names::rust_function(&form.signature))
+/// The call of the forward function, for callers above.
+pub fn call(op: &Op, form: &Form) -> String {
+    let line = line(op, form);
+    match line.split_once(' ') {
+        Some(("call", call)) => call.to_string(),
+        _ => {
+            let module = if line == "written" { "written" } else { "forward" };
+            format!("{module}::{}({})", names::rust_function(&form.signature), arguments(&form.parameters()))
+        }
+    }
 }

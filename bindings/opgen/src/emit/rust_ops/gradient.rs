@@ -1,14 +1,14 @@
-//! The autograd layer of an operator: the wrapper that records, and the node that computes the gradients.
+//! The autograd layer of an operator: the wrapper that records the call, and the node that computes the gradients.
 
 use super::forward;
-use super::text::{arguments, function_head, ident, mentions, tensor_iterator};
+use super::text::{arguments, declarations, filled, function_head, ident, tensor_iterator};
 use crate::formula::{self, Use};
 use crate::model::{Form, FormKind, Formula, Op, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 use std::collections::BTreeMap;
 
-/// Does `form` have an autograd wrapper?
+/// Whether `form` has an autograd wrapper.
 pub fn exists(op: &Op, form: &Form) -> bool {
     match form.kind {
         FormKind::Functional => op.is_differentiable(),
@@ -32,27 +32,30 @@ enum KeptKind {
     Value(Kind),
 }
 
-/// What all formulas of an operator use, and where its differentiable arguments have their slots.
+/// The values that the formulas of an operator use, and the slots of its differentiable arguments.
 struct Plan {
     parameters: Vec<Parameter>,
     kept: Vec<Kept>,
-    /// Of each formula: the outputs whose gradients it reads.
+    /// For each formula: the outputs whose gradients it reads.
     gradients: Vec<Vec<usize>>,
-    /// Of each formula: it reads `needs`.
+    /// For each formula: the outputs of which it reads whether they have a gradient.
+    given: Vec<Vec<usize>>,
+    /// For each formula: whether it reads `needs`.
     needs: Vec<bool>,
 }
 
 impl Plan {
     fn new(op: &Op) -> Plan {
         let signature = &op.primary().signature;
-        let schema_names: Vec<&str> = signature.arguments.iter().map(|argument| argument.name.as_str()).collect();
+        let schema_names: Vec<&str> = signature.arguments.iter().map(|argument| &*argument.name).collect();
         let outputs = op.output_names();
         let parameters = op.primary().parameters();
         let mut found: BTreeMap<String, (Use, Vec<usize>)> = BTreeMap::new();
         let mut gradients = Vec::new();
+        let mut given = Vec::new();
         let mut needs = Vec::new();
         for (index, formula) in op.derivative.iter().enumerate() {
-            // `load.rs` has refused formulas that cannot be read.
+            // `load.rs` rejects formulas that cannot be read.
             let uses = formula::uses(&formula.text, &schema_names, &outputs).unwrap_or_default();
             for (name, used) in uses.values {
                 let entry = found.entry(name).or_insert((used, Vec::new()));
@@ -60,6 +63,7 @@ impl Plan {
                 entry.1.push(index);
             }
             gradients.push(uses.gradients);
+            given.push(uses.given);
             needs.push(uses.needs);
         }
         let kind_of = |name: &str| {
@@ -81,10 +85,10 @@ impl Plan {
             .collect();
         let position = |kept: &Kept| parameters.iter().position(|parameter| parameter.name == kept.name);
         kept.sort_by_key(|kept| position(kept).unwrap_or(usize::MAX));
-        Plan { parameters, kept, gradients, needs }
+        Plan { parameters, kept, gradients, given, needs }
     }
 
-    /// The arguments that formulas give gradients of, in order.
+    /// The arguments for which formulas compute gradients, in order.
     fn differentiable(&self, op: &Op) -> Vec<Parameter> {
         self.parameters.iter().filter(|parameter| op.has_gradient(&parameter.name)).cloned().collect()
     }
@@ -109,7 +113,7 @@ impl Plan {
         self.parameters.iter().any(|parameter| parameter.name == name && parameter.kind == Kind::TensorList)
     }
 
-    /// `edges.needs(0) || edges.needs(1)`: does any user of a kept value run?
+    /// `edges.needs(0) || edges.needs(1)`: whether any formula that uses a saved value runs.
     fn condition(&self, op: &Op, kept: &Kept) -> String {
         let mut parts: Vec<String> = Vec::new();
         for &user in &kept.users {
@@ -142,7 +146,7 @@ impl Plan {
 pub fn node(op: &Op) -> String {
     let plan = Plan::new(op);
     let mut text = format!("/// The derivative of `{}`.\n", op.name());
-    let mut fields = String::new();
+    let mut fields = Vec::new();
     for kept in &plan.kept {
         let ty = match kept.kind {
             KeptKind::Input(Kind::TensorList, _) => "MetaList",
@@ -151,17 +155,18 @@ pub fn node(op: &Op) -> String {
             KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => "Saved",
             KeptKind::Value(kind) => kind.spelling().rust_owned,
         };
-        fields.push_str(&format!("{}: {ty},\n", Plan::field(kept)));
+        fields.push(format!("{}: {ty}", Plan::field(kept)));
     }
     for list in plan.differentiable(op).iter().filter(|parameter| parameter.kind == Kind::TensorList) {
-        fields.push_str(&format!("{}_len: usize,\n", ident(list)));
+        fields.push(format!("{}_len: usize", ident(list)));
     }
-    if fields.is_empty() {
-        text.push_str(&format!("struct {};\n\n", op.node));
-    } else {
-        text.push_str(&format!("struct {} {{\n{fields}}}\n\n", op.node));
+    let ty = names::rust_node(op);
+    if let Some(formulas) = formulas(op, &plan) {
+        let head = format!("derivative! {{ {ty} {:?} {}", op.node, plan.saves_memory());
+        return filled(&[head, format!("{{ {} }}", fields.join(", "))]) + &formulas + "}\n";
     }
-    text.push_str(&format!("impl Backward for {} {{\n", op.node));
+    text.push_str(&format!("struct {ty} {{\n{}\n}}\n\n", fields.join(",\n")));
+    text.push_str(&format!("impl Backward for {ty} {{\n"));
     text.push_str(&format!("fn name(&self) -> &str {{ \"{}\" }}\n\n", op.node));
     text.push_str(&format!("fn saves(&self) -> bool {{ {} }}\n\n", plan.saves_memory()));
     text.push_str("fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {\n");
@@ -170,6 +175,45 @@ pub fn node(op: &Op) -> String {
     }
     text.push_str("Ok(())\n}\n}\n");
     text
+}
+
+/// The formulas as the macro `derivative` takes them; `None` if one is of several gradients, or of those of a list.
+fn formulas(op: &Op, plan: &Plan) -> Option<String> {
+    let mut text = String::new();
+    for (index, formula) in op.derivative.iter().enumerate() {
+        let slot: usize = match formula.inputs.as_slice() {
+            [input] if !plan.is_list(input) && !plan.needs[index] => {
+                plan.slot(op, input, |_| "list".into()).parse().ok()?
+            }
+            _ => return None,
+        };
+        let gradient = match plan.gradients[index].as_slice() {
+            [] => String::new(),
+            [output] => format!("{} {output}", gradient_name(op, *output)),
+            _ => return None,
+        };
+        let kept = plan.kept.iter().filter(|kept| kept.users.contains(&index));
+        let kept: Vec<String> = kept.map(|kept| format!("{} {}", way(kept), Plan::field(kept))).collect();
+        let formula = formula::to_rust(&formula.text);
+        text.push_str(&filled(&[format!("{slot} [{gradient}] ({})", kept.join(", ")), format!("=> {formula};")]));
+    }
+    Some(text)
+}
+
+/// How a formula takes a kept value, as the macro `kept` names it.
+fn way(kept: &Kept) -> &'static str {
+    match kept.kind {
+        KeptKind::Input(Kind::TensorList, _)
+        | KeptKind::Input(_, Use::Metadata)
+        | KeptKind::Output(_, Use::Metadata) => "meta",
+        KeptKind::Input(Kind::TensorOptionalList, _) => "tensors",
+        KeptKind::Input(Kind::TensorOptional, Use::Whole) => "option",
+        KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => "tensor",
+        KeptKind::Value(Kind::IntList | Kind::FloatList | Kind::BoolList | Kind::ScalarList) => "list",
+        KeptKind::Value(Kind::Str) => "text",
+        KeptKind::Value(Kind::IntListOptional | Kind::FloatListOptional | Kind::StrOptional) => "optional",
+        KeptKind::Value(_) => "value",
+    }
 }
 
 /// The statements of one formula.
@@ -205,7 +249,11 @@ fn gradient(op: &Op, plan: &Plan, index: usize, formula: &Formula) -> String {
     };
     let mut text = format!("if {condition} {{\n{gradients}");
     for kept in plan.kept.iter().filter(|kept| kept.users.contains(&index)) {
-        text.push_str(&binding(kept));
+        text.push_str(&format!("kept!({} call self {});\n", way(kept), Plan::field(kept)));
+    }
+    for &output in &plan.given[index] {
+        let name = gradient_name(op, output).replacen("grad", "given", 1);
+        text.push_str(&format!("let {name} = call.grad({output}).is_some();\n"));
     }
     if plan.needs[index] {
         text.push_str(&format!("let needs = [{}];\n", needed.join(", ")));
@@ -225,7 +273,7 @@ fn range(start: &str, length: &str) -> String {
     if start == "0" { format!("0..{length}") } else { format!("{start}..{start} + {length}") }
 }
 
-/// A joint formula gives an array, whose elements go to slots that need not be neighbours.
+/// A joint formula returns an array; the slots of its elements need not be adjacent.
 fn joint(plan: &Plan, op: &Op, formula: &Formula, expression: &str) -> String {
     let names: Vec<String> = (0..formula.inputs.len()).map(|index| format!("grad_input{index}")).collect();
     let mut text = format!("let [{}] = {expression};\n", names.join(", "));
@@ -237,56 +285,21 @@ fn joint(plan: &Plan, op: &Op, formula: &Formula, expression: &str) -> String {
 }
 
 fn gradient_name(op: &Op, output: usize) -> String {
-    if output == 0 { "grad".into() } else { format!("grad_{}", op.output_names()[output]) }
+    if output == 0 { "grad".into() } else { format!("grad_{}", op.output_names()[output].to_lowercase()) }
 }
 
-/// The statement that gives a formula a kept value under its name.
-fn binding(kept: &Kept) -> String {
-    let name = Plan::field(kept);
-    match kept.kind {
-        KeptKind::Input(Kind::TensorList, _)
-        | KeptKind::Input(_, Use::Metadata)
-        | KeptKind::Output(_, Use::Metadata) => format!("let {name} = &self.{name};\n"),
-        KeptKind::Input(Kind::TensorOptionalList, _) => {
-            format!("let {name} = &call.unpack_list(&self.{name})?;\n")
-        }
-        KeptKind::Input(Kind::TensorOptional, Use::Whole) => {
-            format!("let {name} = call.unpack_option(&self.{name})?;\nlet {name} = {name}.as_ref();\n")
-        }
-        KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => {
-            format!("let {name} = &call.unpack(&self.{name})?;\n")
-        }
-        KeptKind::Value(Kind::IntList | Kind::FloatList | Kind::BoolList | Kind::ScalarList) => {
-            format!("let {name} = self.{name}.as_slice();\n")
-        }
-        KeptKind::Value(Kind::Str) => format!("let {name} = self.{name}.as_str();\n"),
-        KeptKind::Value(Kind::IntListOptional | Kind::FloatListOptional | Kind::StrOptional) => {
-            format!("let {name} = self.{name}.as_deref();\n")
-        }
-        KeptKind::Value(_) => format!("let {name} = self.{name};\n"),
-    }
-}
-
-/// The autograd wrapper of `form`.
-pub fn wrapper(op: &Op, form: &Form) -> String {
+/// The autograd wrapper of `form`. Forms that cannot be recorded have none.
+pub fn wrapper(op: &Op, form: &Form) -> Option<String> {
     let body = match form.kind {
-        FormKind::Out => checked(form, "check_out", &form.signature.name, &form.parameters()),
-        FormKind::InPlace if !op.is_differentiable() => {
-            checked(form, "check_no_derivative", &form.signature.name, &form.parameters())
-        }
-        FormKind::InPlace => in_place(op, form),
+        FormKind::InPlace if op.is_differentiable() => match node_before_write(op, form) {
+            Some(line) => return Some(line),
+            None => in_place(op, form),
+        },
+        FormKind::Functional if takes_result(op, form) => return Some(recording(op, form)),
         FormKind::Functional => functional(op, form),
+        FormKind::Out | FormKind::InPlace => return None,
     };
-    format!("{} {{\n{body}}}\n", function_head("pub", form))
-}
-
-fn checked(form: &Form, check: &str, name: &str, tensors: &[Parameter]) -> String {
-    format!(
-        "autograd::{check}(\"{name}\", {})?;\n{}({})\n",
-        tensor_iterator(tensors),
-        forward::path(form),
-        arguments(&form.parameters())
-    )
+    Some(format!("{} {{\n{body}}}\n", function_head("pub", form)))
 }
 
 fn edges(differentiable: &[Parameter]) -> String {
@@ -302,15 +315,16 @@ fn edges(differentiable: &[Parameter]) -> String {
     text + ";\n"
 }
 
-/// The struct literal of the node. `outputs` are the expressions of the outputs, `before` the values that had to be
-/// kept before the write.
-fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> String {
+/// The struct literal of the node. `outputs` are the expressions of the outputs, `before` the values that have to be kept
+/// before a write, one or none for each kept value.
+fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[Option<String>]) -> String {
     let mut fields: Vec<String> = Vec::new();
-    for kept in &plan.kept {
+    for (index, kept) in plan.kept.iter().enumerate() {
+        let before = before.get(index).and_then(Option::as_ref);
         let name = Plan::field(kept);
         let condition = plan.condition(op, kept);
         let value = match kept.kind {
-            _ if before.contains(&kept.name) => format!("saved_{}", name.trim_end_matches('_')),
+            _ if before.is_some() => before.cloned().unwrap_or_default(),
             KeptKind::Input(Kind::TensorList, _) => format!("MetaList::of({name})"),
             KeptKind::Input(Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})?"),
             KeptKind::Input(_, Use::Metadata) => format!("Meta::of({name})"),
@@ -333,7 +347,8 @@ fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> Strin
         let name = ident(list);
         fields.push(format!("{name}_len: {name}.len()"));
     }
-    if fields.is_empty() { op.node.clone() } else { format!("{} {{ {} }}", op.node, fields.join(", ")) }
+    let ty = names::rust_node(op);
+    format!("{ty} {{ {} }}", fields.join(", "))
 }
 
 /// `self_, other`, where these are all there.
@@ -342,10 +357,28 @@ fn plain(differentiable: &[Parameter]) -> Option<String> {
     all_there.then(|| arguments(differentiable))
 }
 
+/// Whether the wrapper of a functional form records a result that it is given: one tensor, of tensors that are all there. The
+/// others call the forward function themselves.
+pub fn takes_result(op: &Op, form: &Form) -> bool {
+    form.kind == FormKind::Functional
+        && !matches!(form.returns(), Returns::Tensors(_))
+        && plain(&Plan::new(op).differentiable(op)).is_some()
+}
+
+/// The wrapper that records its result.
+fn recording(op: &Op, form: &Form) -> String {
+    let plan = Plan::new(op);
+    let inputs = plain(&plan.differentiable(op)).unwrap_or_default();
+    let node = literal(op, &plan, &["result".to_string()], &[]);
+    let head = format!("recorded! {{ {}({})", names::rust_function(&form.signature), declarations(&form.parameters()));
+    let view = if op.is_view() { format!(" view of {}", ident(&plan.parameters[0])) } else { String::new() };
+    filled(&[head, format!("[{inputs}]{view} |edges, result|"), format!("{node} }}")])
+}
+
 fn functional(op: &Op, form: &Form) -> String {
     let plan = Plan::new(op);
     let differentiable = plan.differentiable(op);
-    let call = format!("{}({})", forward::path(form), arguments(&form.parameters()));
+    let call = forward::call(op, form);
     let (binding, outputs): (String, Vec<String>) = match form.returns() {
         Returns::Tensors(count) => {
             let names: Vec<String> = (0..count).map(|index| format!("result{index}")).collect();
@@ -358,15 +391,6 @@ fn functional(op: &Op, form: &Form) -> String {
     } else {
         format!("{call}?")
     };
-    if let ([_], Some(inputs)) = (outputs.as_slice(), plain(&differentiable)) {
-        let node = literal(op, &plan, &outputs, &[]);
-        let used = |name| if mentions(&node, name) { name } else { "_" };
-        return format!(
-            "let result = {call};\nautograd::recorded(result, &[{inputs}], |{}, {}| Ok({node}))\n",
-            used("edges"),
-            used("result")
-        );
-    }
     let references: Vec<String> = outputs.iter().map(|output| format!("&{output}")).collect();
     let (record, result) = match outputs.as_slice() {
         [output] => (format!("autograd::record_result(&mut {output}, edges, node)"), output.clone()),
@@ -380,11 +404,28 @@ fn functional(op: &Op, form: &Form) -> String {
     )
 }
 
+/// The wrapper of a form that writes `self`, where its node can be made before the write: it keeps nothing of the result.
+fn node_before_write(op: &Op, form: &Form) -> Option<String> {
+    let plan = Plan::new(op);
+    if plan.kept.iter().any(|kept| matches!(kept.kind, KeptKind::Output(..))) {
+        return None;
+    }
+    let inputs = plain(&plan.differentiable(op))?;
+    let target = ident(&form.written()[0]);
+    let values: Vec<Option<String>> = plan.kept.iter().map(|kept| saved_before(op, &plan, kept, &target)).collect();
+    let node = literal(op, &plan, &[], &values);
+    let name = names::rust_function(&form.signature);
+    let head = format!("recorded_write! {{ {name}({})", declarations(&form.parameters()));
+    let call = forward::call(op, form);
+    Some(filled(&[head, format!("{target} [{inputs}] {call},"), format!("|edges| {node} }}")]))
+}
+
+/// Any other wrapper of a form that writes `self`.
 fn in_place(op: &Op, form: &Form) -> String {
     let plan = Plan::new(op);
     let differentiable = plan.differentiable(op);
     let target = ident(&form.written()[0]);
-    let call = format!("{}({})", forward::path(form), arguments(&form.parameters()));
+    let call = forward::call(op, form);
     let mut text = match plain(&differentiable) {
         Some(inputs) => {
             format!("let Some(edges) = autograd::edges_of_write({target}, &[{inputs}])? else {{\nreturn {call};\n}};\n")
@@ -397,25 +438,33 @@ fn in_place(op: &Op, form: &Form) -> String {
             edges(&differentiable)
         ),
     };
-    let mut before = Vec::new();
+    let mut values = Vec::new();
     for kept in &plan.kept {
-        let KeptKind::Input(kind, used) = &kept.kind else { continue };
-        let name = Plan::field(kept);
-        let condition = plan.condition(op, kept);
-        let value = match (kind, used) {
-            (Kind::TensorList, _) => format!("MetaList::of({name})"),
-            (Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})?"),
-            (_, Use::Metadata) => format!("Meta::of({name})"),
-            (Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})?"),
-            _ if name == target => format!("Saved::before_write_if({condition}, {name})?"),
-            _ => format!("Saved::input_if({condition}, {name})?"),
-        };
-        text.push_str(&format!("let saved_{} = {value};\n", name.trim_end_matches('_')));
-        before.push(kept.name.clone());
+        let value = saved_before(op, &plan, kept, &target);
+        values.push(value.map(|value| {
+            let name = format!("saved_{}", Plan::field(kept).trim_end_matches('_'));
+            text.push_str(&format!("let {name} = {value};\n"));
+            name
+        }));
     }
     text.push_str(&format!(
         "{call}?;\nlet node = {};\nautograd::rebase_history({target}, edges, node)\n",
-        literal(op, &plan, std::slice::from_ref(&target), &before)
+        literal(op, &plan, std::slice::from_ref(&target), &values)
     ));
     text
+}
+
+/// What a node keeps of a tensor argument, before `target` is written; `None` for what it keeps of others.
+fn saved_before(op: &Op, plan: &Plan, kept: &Kept, target: &str) -> Option<String> {
+    let KeptKind::Input(kind, used) = kept.kind else { return None };
+    let name = Plan::field(kept);
+    let condition = plan.condition(op, kept);
+    Some(match (kind, used) {
+        (Kind::TensorList, _) => format!("MetaList::of({name})"),
+        (Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})?"),
+        (_, Use::Metadata) => format!("Meta::of({name})"),
+        (Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})?"),
+        _ if name == target => format!("Saved::before_write_if({condition}, {name})?"),
+        _ => format!("Saved::input_if({condition}, {name})?"),
+    })
 }

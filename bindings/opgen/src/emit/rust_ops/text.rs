@@ -1,6 +1,6 @@
-//! Pieces of Rust text that the parts of an operator's file share.
+//! Pieces of Rust source that the parts of an operator's file share.
 
-use crate::model::{Form, FormKind, Op, Parameter, Returns};
+use crate::model::{Form, FormKind, Op, Parameter};
 use crate::names;
 use crate::types::Kind;
 
@@ -25,12 +25,7 @@ pub fn arguments(parameters: &[Parameter]) -> String {
 
 /// The return type inside `Result`.
 pub fn result_type(form: &Form) -> String {
-    match form.returns() {
-        Returns::Nothing => "()".into(),
-        Returns::Tensor => "Tensor".into(),
-        Returns::Tensors(count) => format!("({})", vec!["Tensor"; count].join(", ")),
-        Returns::TensorList => "Vec<Tensor>".into(),
-    }
+    form.returns().rust()
 }
 
 /// `fn mul_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor>`, with the attribute that many parameters need.
@@ -46,8 +41,8 @@ pub fn function_head(visibility: &str, form: &Form) -> String {
     )
 }
 
-/// The parameters as rules and kernels take them: those of the declared form, under the names of `form`.
-/// In an out form the options are those of the first output.
+/// The parameters of rules and kernels: those of the declared form, under the names of `form`. In an out form the
+/// options are those of the first output.
 pub fn kernel_arguments(op: &Op, form: &Form) -> Vec<String> {
     let own = form.parameters();
     let parameters = op.primary().inputs();
@@ -64,7 +59,7 @@ pub fn kernel_arguments(op: &Op, form: &Form) -> Vec<String> {
     list.collect()
 }
 
-/// Statements that take the snapshot of each tensor argument, under the argument's own name.
+/// Statements that take a snapshot of each tensor argument, under the argument's own name.
 pub fn snapshots(parameters: &[Parameter]) -> String {
     let mut text = String::new();
     for parameter in parameters {
@@ -107,7 +102,7 @@ fn iterator(
     let mut text = match (singles.as_slice(), chained.as_slice()) {
         ([], []) => return "[]".into(),
         ([], [_]) => return chained.remove(0),
-        // A list gives an iterator already where it is copied, an option and a reference do not.
+        // A copied list is an iterator already; an option and a reference are not.
         ([], [first, ..]) if first.ends_with(')') => chained.remove(0),
         ([], _) => format!("{}.iter()", chained.remove(0).trim_start_matches('&')),
         (singles, []) => return format!("[{}]", singles.join(", ")),
@@ -119,8 +114,8 @@ fn iterator(
     text
 }
 
-/// `text` without comments and string literals: what is left are names that the code uses.
-pub fn without_texts(text: &str) -> String {
+/// `text` without comments and string literals: only the names that the code uses remain.
+pub fn without_strings(text: &str) -> String {
     let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     code.join("\n").split('"').step_by(2).collect::<Vec<_>>().join("\"\"")
 }
@@ -152,12 +147,28 @@ pub fn comment(sign: &str, text: &str, indent: usize) -> String {
     lines
 }
 
-/// `text` as inline code, unless it contains code itself.
+/// The parts of a macro's line, which rustfmt leaves alone, in as few lines of 120 characters as they fit into.
+pub fn filled(parts: &[String]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + part.chars().count() <= 120 => {
+                line.push(' ');
+                line.push_str(part);
+            }
+            None => lines.push(part.clone()),
+            Some(_) => lines.push(format!("    {part}")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// `text` as inline code, unless it contains code.
 pub fn code(text: &str) -> String {
     if text.contains('`') { text.to_string() } else { format!("`{text}`") }
 }
 
-/// Does `text` contain `word` as a whole word?
+/// Whether `text` contains `word` as a whole word.
 pub fn mentions(text: &str, word: &str) -> bool {
     let boundary = |c: Option<char>| !c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
     text.match_indices(word).any(|(start, _)| {

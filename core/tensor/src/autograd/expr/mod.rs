@@ -1,9 +1,54 @@
 //! Expressions of derivatives: tensors that carry an error along, so that formulas read like a textbook.
 //!
-//! `grad * other.conj() / 2.0` works on [`Expr`] and `&Expr` in any mixture; the first error that an operator
-//! reports is what the whole expression gives. A method for each operator is generated (`methods.rs`).
+//! `grad * other.conj() / 2.0` works on [`Expr`] and `&Expr` in any mixture; the result is the first error that an
+//! operator reports. The build generates a method for each operator.
 
-mod methods;
+/// The operators as methods, under their Rust names: the receiver is the first argument. An error among the arguments is
+/// the error of the result. The build script writes a line for each from `core/schema/ops`.
+mod methods {
+    #![allow(unused_imports, reason = "small builds leave families out")]
+    #![allow(missing_docs, reason = "the functions of the same names in `ops` have the documentation")]
+    use super::Expr;
+    use crate::{Generator, Options, ops};
+    use rushlight_base::{DType, Device, Layout, MemoryFormat, Scalar};
+
+    /// The type of a parameter; in parentheses it is that of the operator.
+    macro_rules! parameter {
+        (Tensor) => { impl Into<Expr> };
+        (TensorOptional) => { Option<&Expr> };
+        (Scalar) => { impl Into<Scalar> };
+        (($type:ty)) => { $type };
+    }
+
+    /// What the operator takes of a parameter.
+    macro_rules! passed {
+        (Tensor $x:ident) => {
+            $x.into().tensor()?
+        };
+        (TensorOptional $x:ident) => {
+            $x.map(Expr::tensor).transpose()?
+        };
+        (Scalar $x:ident) => {
+            $x.into()
+        };
+        (($type:ty) $x:ident) => {
+            $x
+        };
+    }
+
+    macro_rules! methods {
+        ($($name:ident($($x:ident: $kind:tt),*);)*) => {
+            impl Expr {
+                $(#[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
+                pub fn $name(&self, $($x: parameter!($kind)),*) -> Expr {
+                    Expr::of(|| ops::$name(self.tensor()?, $(passed!($kind $x)),*))
+                })*
+            }
+        };
+    }
+
+    include!(concat!(env!("OUT_DIR"), "/expr.rs"));
+}
 
 use crate::dense::Geometry;
 use crate::ops;
@@ -47,7 +92,7 @@ impl From<Result<Tensor>> for Expr {
 }
 
 impl Expr {
-    /// The value of a computation on tensors.
+    /// Converts the value of a computation on tensors.
     pub fn of(compute: impl FnOnce() -> Result<Tensor>) -> Expr {
         Expr(compute())
     }

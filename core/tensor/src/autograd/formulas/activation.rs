@@ -1,5 +1,5 @@
-//! Second derivatives of activation functions: what the derivatives of their gradients are made of. Each function here
-//! gives the derivative of `grad_output f'(self)` by `self`, `grad grad_output f''(self)`.
+//! Second derivatives of activation functions, used by the derivatives of their gradients. Each function here gives the
+//! derivative of `grad_output f'(self)` with respect to `self`, `grad grad_output f''(self)`.
 
 pub use crate::ops::rules::{SELU_ALPHA, SELU_SCALE};
 
@@ -7,7 +7,7 @@ use super::Expr;
 use rushlight_base::Scalar;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
-/// One minus it.
+/// One minus the argument.
 fn rest(x: &Expr) -> Expr {
     -x + 1.0
 }
@@ -71,9 +71,9 @@ pub fn hardswish_twice(grad: &Expr, grad_output: &Expr, self_: &Expr) -> Expr {
     within.where_scalarother(grad * grad_output / 3.0, 0)
 }
 
-/// The gradient of `logit`, x (1 - x) being its divisor: none outside of the bounds, and no number outside of [0, 1].
+/// The gradient of `logit`, which divides by x (1 - x): zero outside of the bounds, NaN outside of [0, 1].
 pub fn logit(grad: &Expr, self_: &Expr, eps: Option<f64>) -> Expr {
     let slope = grad / (self_ * rest(self_));
     let (low, outside) = eps.map_or((0.0, f64::NAN), |eps| (eps, 0.0));
-    self_.ge_scalar(low).logical_and(self_.le_scalar(1.0 - low)).where_scalarother(slope, outside)
+    self_.lt_scalar(low).logical_or(self_.gt_scalar(1.0 - low)).where_scalarself(outside, slope)
 }

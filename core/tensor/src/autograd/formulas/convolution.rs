@@ -3,7 +3,7 @@
 use super::Expr;
 use rushlight_base::DimVec;
 
-/// What a convolution was given besides tensors.
+/// The arguments of a convolution besides tensors.
 #[derive(Debug)]
 pub struct Convolution<'a> {
     stride: &'a [i64],
@@ -29,7 +29,8 @@ fn of(values: &[i64], dim: usize) -> i64 {
     values.get(dim).or(values.first()).copied().unwrap_or(1)
 }
 
-/// The first positions of each dimension: a kernel finds more than there were where an output padding is wider than a step.
+/// The first positions of each dimension: a kernel finds more positions than there were if the output padding is wider
+/// than a step.
 fn first(image: Expr, sizes: &[i64]) -> Expr {
     (2..sizes.len()).fold(image, |image, dim| {
         if image.sizes().get(dim).is_none_or(|&size| size == sizes[dim]) {
@@ -40,7 +41,8 @@ fn first(image: Expr, sizes: &[i64]) -> Expr {
 }
 
 impl Convolution<'_> {
-    /// The gradient by the image: the transposed convolution, with what a stride cut off the image put back.
+    /// The gradient with respect to the image: the transposed convolution, with the part of the image that the stride
+    /// skips restored.
     pub fn input(&self, grad: &Expr, weight: &Expr, input: &[i64]) -> Expr {
         let (sizes, weights) = (grad.sizes(), weight.sizes());
         let left_over = |dim: usize| {
@@ -69,7 +71,7 @@ impl Convolution<'_> {
     pub fn weight(&self, grad: &Expr, input: &Expr, weight: &[i64]) -> Expr {
         let input = input.conj();
         let (small, large) = if self.transposed { (&input, grad) } else { (grad, &input) };
-        // The sum is of products with the conjugate of the image, wherever that stands.
+        // The sum is of products with the conjugate of the image, in either position.
         small._convolution_weight(large, weight, self.stride, self.padding, self.dilation, self.groups)
     }
 
@@ -80,8 +82,8 @@ impl Convolution<'_> {
     }
 }
 
-/// The derivative of the gradient by the weights, by the gradient it came from: `grad`, which is like the weights,
-/// convolved with the image.
+/// The derivative of the gradient by the weights, by the gradient it came from: `grad`, which has the shape of the
+/// weights, convolved with the image.
 pub fn convolution_weight_grad_output(grad: &Expr, input: &Expr, grad_output: &[i64], walk: &Convolution<'_>) -> Expr {
     let none = DimVec::from_elem(0, grad.ndim().saturating_sub(2));
     let input = input.conj();

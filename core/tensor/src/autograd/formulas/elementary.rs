@@ -3,7 +3,7 @@
 pub use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
 use super::Expr;
-use rushlight_base::{DType, Scalar};
+use rushlight_base::{Complex, DType, Scalar};
 
 /// The exponent less one.
 fn reduced(exponent: Scalar) -> Scalar {
@@ -14,7 +14,7 @@ fn reduced(exponent: Scalar) -> Scalar {
     }
 }
 
-/// The gradient of a power by its base; nothing for the exponent 0, which makes a constant.
+/// The gradient of a power with respect to its base; zero for the exponent 0, which gives a constant.
 pub fn pow_base(grad: &Expr, base: &Expr, exponent: Scalar) -> Expr {
     if !exponent.to_bool() {
         return grad.zeros();
@@ -22,27 +22,32 @@ pub fn pow_base(grad: &Expr, base: &Expr, exponent: Scalar) -> Expr {
     grad * (base.pow_tensor_scalar(reduced(exponent)) * exponent).conj()
 }
 
-/// The real part; of real numbers themselves.
+/// The real part; real numbers are returned unchanged.
 fn real_part(expr: &Expr) -> Expr {
     if expr.dtype().is_complex() { expr.real() } else { expr.clone() }
 }
 
-/// As `pow_base`, exponent by exponent.
+/// Like `pow_base`, exponent by exponent.
 pub fn pow_bases(grad: &Expr, base: &Expr, exponent: &Expr) -> Expr {
     let slope = exponent * base.pow_tensor_tensor(exponent - 1.0);
     exponent.eq_scalar(0).where_scalarself(0, grad * slope.conj())
 }
 
-/// The gradient of a power by its exponent; nothing where 0 to it is 0, for which the logarithm has no value.
+/// The gradient of a power by its exponent; zero where 0 to the exponent is 0, since ln 0 is not finite.
 pub fn pow_exponents(grad: &Expr, base: &Expr, exponent: &Expr, result: &Expr) -> Expr {
     let zero = base.eq_scalar(0).logical_and(real_part(exponent).ge_scalar(0));
+    // A negative base has a logarithm among the complex numbers.
+    let base =
+        if exponent.dtype().is_complex() { base.to_dtype(result.dtype(), false, false, None) } else { base.clone() };
     grad * zero.where_scalarself(0, (result * base.log()).conj())
 }
 
-/// As `pow_exponents`, for a number to powers.
+/// Like `pow_exponents`, for a number as the base.
 pub fn pow_exponents_of_number(grad: &Expr, base: Scalar, exponent: &Expr, result: &Expr) -> Expr {
     let logarithm = match base {
         Scalar::Complex(value) => Scalar::Complex(value.ln()),
+        // A negative base has a logarithm among the complex numbers.
+        real if exponent.dtype().is_complex() => Scalar::Complex(Complex::from(real.to_f64()).ln()),
         other => Scalar::Float(other.to_f64().ln()),
     };
     let slope = (result * logarithm).conj();
@@ -52,45 +57,45 @@ pub fn pow_exponents_of_number(grad: &Expr, base: Scalar, exponent: &Expr, resul
     grad * real_part(exponent).ge_scalar(0).where_scalarself(0, slope)
 }
 
-/// The gradient of sin(pi x)/(pi x): (cos(pi x) - sinc x)/x, and nothing at 0.
+/// The gradient of sin(pi x)/(pi x): (cos(pi x) - sinc x)/x, and 0 at 0.
 pub fn sinc(grad: &Expr, self_: &Expr) -> Expr {
     let slope = ((self_ * std::f64::consts::PI).cos() - self_.sinc()) / self_;
     self_.eq_scalar(0).where_scalarself(0, grad * slope.conj())
 }
 
-/// The gradient of x ln y by x; nothing at x = 0 where the logarithm has no value.
+/// The gradient of x ln y by x; 0 at x = 0 where the logarithm is not finite.
 pub fn xlogy(grad: &Expr, self_: &Expr, other: &Expr) -> Expr {
     let nowhere = self_.eq_scalar(0).logical_and(other.le_scalar(0));
     nowhere.where_scalarself(0, grad.xlogy_tensor(other))
 }
 
-/// As `xlogy`, for a number.
+/// Like `xlogy`, for a number.
 pub fn xlogy_of_number(grad: &Expr, self_: &Expr, other: Scalar) -> Expr {
     let slope = grad.xlogy_scalar_other(other);
     if other.to_f64() > 0.0 { slope } else { self_.eq_scalar(0).where_scalarself(0, slope) }
 }
 
-/// In the doubles, real or complex, that a float_power computes in.
+/// Converts to float64 or complex128, in which float_power computes.
 fn in_doubles(expr: &Expr) -> Expr {
     expr.to_dtype(if expr.dtype().is_complex() { DType::C128 } else { DType::F64 }, false, false, None)
 }
 
-/// As `pow_bases`, in doubles.
+/// Like `pow_bases`, in doubles.
 pub fn float_power_bases(grad: &Expr, base: &Expr, exponent: &Expr) -> Expr {
     pow_bases(grad, &in_doubles(base), &in_doubles(exponent))
 }
 
-/// As `pow_exponents`, in doubles.
+/// Like `pow_exponents`, in doubles.
 pub fn float_power_exponents(grad: &Expr, base: &Expr, exponent: &Expr, result: &Expr) -> Expr {
     pow_exponents(grad, &in_doubles(base), &in_doubles(exponent), result)
 }
 
-/// As `pow_base`, in doubles.
+/// Like `pow_base`, in doubles.
 pub fn float_power_base(grad: &Expr, base: &Expr, exponent: Scalar) -> Expr {
     pow_base(grad, &in_doubles(base), exponent)
 }
 
-/// As `pow_exponents_of_number`, in doubles.
+/// Like `pow_exponents_of_number`, in doubles.
 pub fn float_power_exponents_of_number(grad: &Expr, base: Scalar, exponent: &Expr, result: &Expr) -> Expr {
     pow_exponents_of_number(grad, base, &in_doubles(exponent), result)
 }

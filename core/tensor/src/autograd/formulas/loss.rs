@@ -5,11 +5,11 @@ use crate::ops;
 use crate::ops::rules::squeezed_like;
 use rushlight_base::Scalar;
 
-/// What a loss returns for the losses of the elements.
+/// Reduces the products of the gradients of a loss with their gradients. Without elements the sum is 0, also for a mean.
 pub fn reduced(losses: Expr, reduction: i64) -> Expr {
     match reduction {
         0 => losses,
-        1 => losses.mean(None),
+        1 if losses.numel() > 0 => losses.mean(None),
         _ => losses.sum(None),
     }
 }
@@ -31,7 +31,7 @@ pub fn smooth_l1_slope(self_: &Expr, target: &Expr, beta: f64) -> Expr {
     if beta == 0.0 { away.sign() } else { (away / beta).clamp(Some(Scalar::Float(-1.0)), Some(Scalar::Float(1.0))) }
 }
 
-fn weighed(value: Expr, weight: Option<&Expr>) -> Expr {
+fn weighted(value: Expr, weight: Option<&Expr>) -> Expr {
     weight.map_or(value.clone(), |weight| value * weight)
 }
 
@@ -65,7 +65,7 @@ pub fn binary_cross_entropy_slope(
     weight: Option<&Expr>,
     reduction: i64,
 ) -> Expr {
-    let slopes = reduced(grad * weighed((self_ - paired(target, self_)) / spread(self_), weight), reduction);
+    let slopes = reduced(grad * weighted((self_ - paired(target, self_)) / spread(self_), weight), reduction);
     if reduction == 0 { unpaired(slopes, grad_output) } else { slopes }
 }
 
@@ -78,7 +78,7 @@ pub fn binary_cross_entropy_target(
     reduction: i64,
 ) -> Expr {
     let slope = (-self_ + 1.0).log().clamp_min(-100.0) - self_.log().clamp_min(-100.0);
-    unpaired(shared(grad * weighed(slope, weight), reduction), target)
+    unpaired(shared(grad * weighted(slope, weight), reduction), target)
 }
 
 /// The derivative of the gradient by x: w (x^2 - 2 x t + t) / (x (1 - x))^2.
@@ -92,7 +92,7 @@ pub fn binary_cross_entropy_twice(
 ) -> Expr {
     let (spread, target) = (spread(self_), paired(target, self_));
     let slope = (self_ * self_ - self_ * &target * 2.0 + target) / (&spread * &spread);
-    shared(grad * paired(grad_output, self_) * weighed(slope, weight), reduction)
+    shared(grad * paired(grad_output, self_) * weighted(slope, weight), reduction)
 }
 
 /// The derivative of the gradient by t: -w / (x (1 - x)).
@@ -104,7 +104,7 @@ pub fn binary_cross_entropy_twice_target(
     weight: Option<&Expr>,
     reduction: i64,
 ) -> Expr {
-    let slope = weighed(spread(self_).reciprocal(), weight);
+    let slope = weighted(spread(self_).reciprocal(), weight);
     unpaired(shared(-(grad * paired(grad_output, self_) * slope), reduction), target)
 }
 

@@ -1,38 +1,58 @@
 //! Derivatives of layer norm.
 
 use super::super::{Expr, is_grad_enabled};
-use rushlight_base::{DimVec, Scalar};
+use rushlight_base::DimVec;
+use std::ops::Add;
 
 /// The last dimensions, as many as `shape` has, counted from the end.
-fn last_dims(shape: &[i64]) -> DimVec {
+pub fn last_dims(shape: &[i64]) -> DimVec {
     (0..shape.len() as i64).map(|dim| -1 - dim).collect()
 }
 
-/// In `f32` at least: what halves compute in.
+/// At least `f32`: the computation type of half precision.
 pub(super) fn widened(expr: &Expr) -> Expr {
     let dtype = expr.dtype();
     if dtype == dtype.opmath() { expr.clone() } else { expr.to_dtype(dtype.opmath(), false, false, None) }
 }
 
-/// The input of a norm, normalised over `dims`, and the reciprocal deviations, as functions of the input.
-pub(super) fn normalised(input: &Expr, dims: &[i64], eps: f64) -> (Expr, Expr) {
+/// The deviations of the input of a norm from its means over `dims`, and the variances.
+fn moments(input: &Expr, dims: &[i64]) -> (Expr, Expr) {
     let input = widened(input);
     let away = &input - input.mean_dim(Some(dims), true, None);
     let variance = (&away * &away).mean_dim(Some(dims), true, None);
-    let rstd = (variance + Scalar::Float(eps)).sqrt().reciprocal();
+    (away, variance)
+}
+
+/// The input of a norm, normalized over `dims`, and the reciprocal deviations, as functions of the input.
+pub(super) fn normalised<E>(input: &Expr, dims: &[i64], eps: E) -> (Expr, Expr)
+where
+    Expr: Add<E, Output = Expr>,
+{
+    let (away, variance) = moments(input, dims);
+    let rstd = (variance + eps).sqrt().reciprocal();
     (away * &rstd, rstd)
 }
 
+/// The summand that the variances over `dims` had in `rstd`, a constant: what `eps` is to [`normalised`] where a backward
+/// operator does not get it.
+pub fn eps_of(input: &Expr, dims: &[i64], rstd: &Expr) -> Expr {
+    let (_, variance) = moments(input, dims);
+    ((rstd * rstd).reciprocal() - variance).detach()
+}
+
 /// The gradient of layer_norm by the input: in one pass, unless it is to be differentiated again.
-pub fn layer_norm_input(
+pub fn layer_norm_input<E>(
     grad: &Expr,
     input: &Expr,
     shape: &[i64],
     mean: &Expr,
     rstd: &Expr,
     weight: Option<&Expr>,
-    eps: f64,
-) -> Expr {
+    eps: E,
+) -> Expr
+where
+    Expr: Add<E, Output = Expr>,
+{
     if !is_grad_enabled() {
         return grad._layer_norm_backward_input(input, shape, mean, rstd, weight);
     }
@@ -52,15 +72,18 @@ fn sum_rows(grad: Expr, shape: &[i64]) -> Expr {
 }
 
 /// The gradient of layer_norm by the weight: in one pass, unless it is to be differentiated again.
-pub fn layer_norm_weight(
+pub fn layer_norm_weight<E>(
     grad: &Expr,
     input: &Expr,
     shape: &[i64],
     mean: &Expr,
     rstd: &Expr,
     weight: Option<&Expr>,
-    eps: f64,
-) -> Expr {
+    eps: E,
+) -> Expr
+where
+    Expr: Add<E, Output = Expr>,
+{
     if !is_grad_enabled() {
         let dtype = weight.map_or(grad.dtype(), Expr::dtype);
         return grad._layer_norm_backward_weight(input, shape, mean, rstd, dtype);

@@ -1,8 +1,9 @@
 //! Derivatives of batch and group norm.
 
 use super::super::{Expr, is_grad_enabled};
-use super::{normalised, widened};
+use super::{eps_of, normalised, widened};
 use rushlight_base::DimVec;
+use std::ops::Add;
 
 /// `(C)` shaped to multiply `(N, C, *)`.
 fn by_channel(expr: &Expr, ndim: usize) -> Expr {
@@ -21,22 +22,25 @@ pub fn sum_channels(grad: &Expr) -> Expr {
     widened(grad).sum_dim_intlist(Some(&but_channels(grad.ndim())), false, None)
 }
 
-/// `input` normalised over `dims`, and the reciprocal deviations: as functions of it, if they are to be differentiated.
-fn normal_over(input: &Expr, dims: &[i64], mean: Expr, rstd: Expr, eps: f64) -> (Expr, Expr) {
+/// `input` normalized over `dims`, and the reciprocal deviations: as functions of it, if they are to be differentiated.
+fn normal_over<E>(input: &Expr, dims: &[i64], mean: Expr, rstd: Expr, eps: E) -> (Expr, Expr)
+where
+    Expr: Add<E, Output = Expr>,
+{
     if is_grad_enabled() {
         return normalised(input, dims, eps);
     }
     ((widened(input) - mean) * &rstd, rstd)
 }
 
-/// The gradient by what was normalised over `dims`.
+/// The gradient with respect to the input that was normalized over `dims`.
 fn through(grad: Expr, normal: Expr, rstd: Expr, dims: &[i64]) -> Expr {
     let mean = grad.mean_dim(Some(dims), true, None);
     let along = (&grad * &normal).mean_dim(Some(dims), true, None);
     (grad - mean - normal * along) * rstd
 }
 
-/// The batch normalised, and the reciprocal deviation of each channel.
+/// The batch normalized, and the reciprocal deviation of each channel.
 #[allow(clippy::too_many_arguments)] // the operator's
 fn normal_batch(
     input: &Expr,
@@ -98,22 +102,40 @@ fn in_groups(expr: &Expr, groups: i64) -> Expr {
     expr.reshape(&[samples, groups, count / (samples * groups).max(1)])
 }
 
-/// The groups normalised, and the reciprocal deviation of each.
-fn normal_groups(input: &Expr, groups: i64, mean: &Expr, rstd: &Expr, eps: f64) -> (Expr, Expr) {
+/// The summand that the variances had in `rstd`, for each group.
+pub fn group_eps(input: &Expr, groups: i64, rstd: &Expr) -> Expr {
+    eps_of(&in_groups(input, groups), &[2], &widened(rstd).unsqueeze(2))
+}
+
+/// The mean and the reciprocal deviation of each group, as functions of the input.
+pub fn group_statistics(input: &Expr, groups: i64, eps: f64) -> (Expr, Expr) {
+    let elements = widened(&in_groups(input, groups));
+    let (_, rstd) = normalised(&elements, &[2], eps);
+    (elements.mean_dim(Some(&[2]), false, None), rstd.squeeze_dim(2))
+}
+
+/// The groups normalized, and the reciprocal deviation of each.
+fn normal_groups<E>(input: &Expr, groups: i64, mean: &Expr, rstd: &Expr, eps: E) -> (Expr, Expr)
+where
+    Expr: Add<E, Output = Expr>,
+{
     let each = |expr: &Expr| widened(expr).unsqueeze(2);
     normal_over(&in_groups(input, groups), &[2], each(mean), each(rstd), eps)
 }
 
 /// The gradient of group norm by the input.
-pub fn group_norm_input(
+pub fn group_norm_input<E>(
     grad: &Expr,
     input: &Expr,
     groups: i64,
     weight: Option<&Expr>,
     mean: &Expr,
     rstd: &Expr,
-    eps: f64,
-) -> Expr {
+    eps: E,
+) -> Expr
+where
+    Expr: Add<E, Output = Expr>,
+{
     let (normal, rstd) = normal_groups(input, groups, mean, rstd, eps);
     let grad = widened(grad);
     let grad = weight.map_or(grad.clone(), |weight| grad * by_channel(weight, input.ndim()));
@@ -121,7 +143,10 @@ pub fn group_norm_input(
 }
 
 /// The gradient of group norm by the weight.
-pub fn group_norm_weight(grad: &Expr, input: &Expr, groups: i64, mean: &Expr, rstd: &Expr, eps: f64) -> Expr {
+pub fn group_norm_weight<E>(grad: &Expr, input: &Expr, groups: i64, mean: &Expr, rstd: &Expr, eps: E) -> Expr
+where
+    Expr: Add<E, Output = Expr>,
+{
     let (normal, _) = normal_groups(input, groups, mean, rstd, eps);
     sum_channels(&(widened(grad) * normal.reshape(&input.sizes())))
 }

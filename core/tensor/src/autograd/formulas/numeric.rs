@@ -3,7 +3,7 @@
 use super::Expr;
 use rushlight_base::{Complex, Scalar};
 
-/// The gradient of a size that was given a sign: the sign, and nothing at zero.
+/// The gradient of copysign with respect to the magnitude: the sign, and zero at zero.
 pub fn copysign(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     self_.eq_scalar(0).where_scalarself(0, grad * (result / self_))
 }
@@ -14,7 +14,7 @@ pub fn remainder_of_number(grad: &Expr, number: Scalar, divisor: &Expr) -> Expr 
     -grad * floor
 }
 
-/// One less the weight.
+/// One minus the weight.
 pub fn rest_of(weight: Scalar) -> Scalar {
     match weight {
         Scalar::Complex(value) => Scalar::Complex(1.0 - value),
@@ -22,7 +22,7 @@ pub fn rest_of(weight: Scalar) -> Scalar {
     }
 }
 
-/// The gradient of an angle: across the direction of a complex number; a real one has none.
+/// The gradient of an angle: the component orthogonal to a complex number; zero for a real one.
 pub fn angle(grad: &Expr, self_: &Expr) -> Expr {
     if !self_.dtype().is_complex() {
         return self_.zeros();

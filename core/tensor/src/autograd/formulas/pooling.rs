@@ -3,8 +3,8 @@
 use super::Expr;
 use rushlight_base::DimVec;
 
-/// The derivative of a gradient that was brought to the places of maxima: the elements at these places. `spatial`
-/// dimensions at the end are a plane.
+/// The derivative of a gradient that was scattered to the positions of maxima: the elements at these positions. The
+/// last `spatial` dimensions are a plane.
 pub fn max_pool_twice(grad: &Expr, indices: &Expr, spatial: usize) -> Expr {
     let flat = |sizes: DimVec| -> DimVec {
         let lead = sizes.len().saturating_sub(spatial);

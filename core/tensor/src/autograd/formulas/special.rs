@@ -16,28 +16,28 @@ pub fn i1(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     grad * self_.eq_scalar(0).where_scalarself(0.5, slope)
 }
 
-/// The gradient of I1 scaled by its growth.
+/// The gradient of the exponentially scaled I1.
 pub fn i1e(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     let slope = self_.special_i0e() - result * (self_.sgn() + self_.reciprocal());
     grad * self_.eq_scalar(0).where_scalarself(0.5, slope)
 }
 
-/// The gradient of the normal distribution function: the density.
+/// The gradient of the CDF of the standard normal distribution: the PDF.
 pub fn ndtr(grad: &Expr, self_: &Expr) -> Expr {
     grad * (self_ * self_ * -0.5).exp() * (1.0 / (2.0 * PI).sqrt())
 }
 
-/// The gradient of its logarithm: the density over the function, both scaled by their fall.
+/// The gradient of the logarithm of the CDF: the PDF divided by the CDF, both scaled.
 pub fn log_ndtr(grad: &Expr, self_: &Expr) -> Expr {
     grad / (self_ * -FRAC_1_SQRT_2).special_erfcx() * FRAC_2_PI.sqrt()
 }
 
-/// The gradient of the normal quantile: 1 over the density.
+/// The gradient of the quantile function of the standard normal distribution: 1 over the PDF.
 pub fn ndtri(grad: &Expr, result: &Expr) -> Expr {
     grad * (result * result * 0.5).exp() * (2.0 * PI).sqrt()
 }
 
-/// The gradient of the incomplete gamma function by its bound: the integrand.
+/// The gradient of the incomplete gamma function with respect to its bound: the integrand.
 pub fn igamma(grad: &Expr, self_: &Expr, other: &Expr) -> Expr {
     grad * ((self_ - 1.0) * other.log() - other - self_.lgamma()).exp()
 }
@@ -48,13 +48,13 @@ pub fn zeta_slope(exponent: Scalar, other: &Expr) -> Expr {
     Expr::of(|| ops::special_zeta_self_scalar(next, other.tensor()?)) * Scalar::Float(-exponent.to_f64())
 }
 
-/// The gradient of x ln(1 + y) by x; nothing at x = 0 where the logarithm has no value.
+/// The gradient of x ln(1 + y) by x; 0 at x = 0 where the logarithm is not finite.
 pub fn xlog1py(grad: &Expr, self_: &Expr, other: &Expr) -> Expr {
     let nowhere = self_.eq_scalar(0).logical_and(other.le_scalar(-1));
     nowhere.where_scalarself(0, grad * other.log1p())
 }
 
-/// As `xlog1py`, for a number.
+/// Like `xlog1py`, for a number.
 pub fn xlog1py_of_number(grad: &Expr, self_: &Expr, other: Scalar) -> Expr {
     let slope = grad * other.to_f64().ln_1p();
     if other.to_f64() > -1.0 { slope } else { self_.eq_scalar(0).where_scalarself(0, slope) }

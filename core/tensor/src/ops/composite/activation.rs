@@ -1,12 +1,13 @@
-//! Activation functions made of other operators.
+//! Composite activation functions.
 
-use crate::autograd::{Expr, GradModeGuard};
+use crate::autograd::{Expr, GradModeGuard, formulas, should_record};
+use crate::dispatch;
 use crate::generator::Generator;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, Scalar, ensure, wrap_dim};
+use rushlight_base::{Result, Scalar, ensure, format_sizes, wrap_dim};
 
-/// The weight brought to the input's dimensions: along the second one, that of the channels.
+/// The weight in the shape of the input: along the second dimension, that of the channels.
 pub fn prelu(self_: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let (ndim, weights) = (self_.ndim(), weight.numel());
     if weights != 1 {
@@ -35,7 +36,7 @@ pub fn prelu(self_: &Tensor, weight: &Tensor) -> Result<Tensor> {
     ops::_prelu_kernel(self_, &ops::reshape(weight, &sizes)?)
 }
 
-/// The gradient of `glu`: both halves.
+/// The gradient of `glu`, for both halves of the input.
 pub fn glu_backward(grad_output: &Tensor, self_: &Tensor, dim: i64) -> Result<Tensor> {
     ensure!(self_.ndim() > 0, Runtime, "glu does not support 0-dimensional tensors");
     let at = wrap_dim(dim, self_.ndim())?;
@@ -62,7 +63,7 @@ pub fn rrelu(
     ops::leaky_relu(self_, mean_slope(lower, upper)?)
 }
 
-/// As `rrelu`, in place.
+/// Like `rrelu`, in place.
 pub fn rrelu_(
     self_: &Tensor,
     lower: Scalar,
@@ -76,7 +77,7 @@ pub fn rrelu_(
     ops::leaky_relu_(self_, mean_slope(lower, upper)?)
 }
 
-/// The factors of training; they are no function of the tensor that could be differentiated.
+/// The factors in training; they are not differentiable.
 fn slopes(self_: &Tensor, lower: Scalar, upper: Scalar, generator: Option<&Generator>) -> Result<Tensor> {
     let _guard = GradModeGuard::new(false);
     ops::_rrelu_slopes(self_, lower, upper, generator)
@@ -88,7 +89,27 @@ fn mean_slope(lower: Scalar, upper: Scalar) -> Result<Scalar> {
     Ok(Scalar::Float((lower + upper) / 2.0))
 }
 
-/// As `rrelu`; the factors of training are written to `noise`.
+/// Checks that the factors fit into `noise`.
+fn check_noise(self_: &Tensor, noise: &Tensor, training: bool) -> Result<()> {
+    ensure!(
+        self_.sizes() == noise.sizes(),
+        Runtime,
+        "noise tensor shape must match self tensor shape. Got self.shape = {} noise.shape = {}",
+        format_sizes(&self_.sizes()),
+        format_sizes(&noise.sizes())
+    );
+    let (expected, found) = (self_.dtype(), noise.dtype());
+    let alike = !training || expected == found;
+    ensure!(alike, Runtime, "expected scalar type {} but found {}", expected.c10_name(), found.c10_name());
+    Ok(())
+}
+
+fn write_noise(noise: &Tensor, factors: &Tensor) -> Result<()> {
+    let _guard = GradModeGuard::new(false);
+    ops::copy_(noise, factors, false)
+}
+
+/// Like `rrelu`; the factors of training are written to `noise`.
 pub fn rrelu_with_noise(
     self_: &Tensor,
     noise: &Tensor,
@@ -97,11 +118,122 @@ pub fn rrelu_with_noise(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
+    check_noise(self_, noise, training)?;
     if !training {
         return rrelu(self_, lower, upper, training, generator);
     }
     let (result, factors) = ops::_rrelu(self_, lower, upper, generator)?;
-    let _guard = GradModeGuard::new(false);
-    ops::copy_(noise, &factors, false)?;
+    write_noise(noise, &factors)?;
     Ok(result)
+}
+
+/// Like `rrelu_with_noise`, in place.
+pub fn rrelu_with_noise_(
+    self_: &Tensor,
+    noise: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    check_noise(self_, noise, training)?;
+    if !training {
+        return rrelu_(self_, lower, upper, training, generator);
+    }
+    let factors = slopes(self_, lower, upper, generator)?;
+    ops::mul_tensor_(self_, &factors)?;
+    write_noise(noise, &factors)
+}
+
+/// Like `rrelu_with_noise`, written to `out`.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn rrelu_with_noise_out(
+    self_: &Tensor,
+    noise: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+    out: &Tensor,
+) -> Result<()> {
+    dispatch::write_result(&rrelu_with_noise(self_, noise, lower, upper, training, generator)?, out)
+}
+
+/// The gradient of `rrelu_with_noise`: by the factors of training.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn rrelu_with_noise_backward(
+    grad_output: &Tensor,
+    self_: &Tensor,
+    noise: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    self_is_result: bool,
+) -> Result<Tensor> {
+    if training {
+        return ops::mul_tensor(grad_output, &ops::detach(noise)?);
+    }
+    let slope = Scalar::Float((lower.to_f64() + upper.to_f64()) / 2.0);
+    ops::leaky_relu_backward(grad_output, self_, slope, self_is_result)
+}
+
+fn check_floating(operator: &str, self_: &Tensor) -> Result<()> {
+    let dtype = self_.dtype();
+    ensure!(dtype.is_floating(), Runtime, "\"{operator}_cpu\" not implemented for '{}'", dtype.c10_name());
+    Ok(())
+}
+
+/// The gradient of `logit`.
+pub fn logit_backward(grad_output: &Tensor, self_: &Tensor, eps: Option<f64>) -> Result<Tensor> {
+    check_floating("logit_backward", self_)?;
+    formulas::logit(&grad_output.into(), &self_.into(), eps).into_tensor()
+}
+
+/// The gradient of `gelu`.
+pub fn infinitely_differentiable_gelu_backward(grad: &Tensor, self_: &Tensor) -> Result<Tensor> {
+    ops::gelu_backward(grad, self_, "none")
+}
+
+/// `log_sigmoid` with the exponentials that its gradient is computed from; they are not differentiable.
+pub fn log_sigmoid_forward(self_: &Tensor) -> Result<(Tensor, Tensor)> {
+    let result = ops::log_sigmoid(self_)?;
+    let _guard = GradModeGuard::new(false);
+    Ok((result, ops::exp(&ops::neg(&ops::abs(self_)?)?)?))
+}
+
+/// The gradient of `log_sigmoid` from the exponentials e: 1 / (1 + e) or e / (1 + e), which are sigmoid(-x).
+pub fn log_sigmoid_backward(grad_output: &Tensor, self_: &Tensor, buffer: &Tensor) -> Result<Tensor> {
+    check_floating("log_sigmoid_backward", self_)?;
+    let (scores, buffer) = (Expr::from(self_), Expr::from(buffer).detach());
+    let share = &buffer / (&buffer + 1.0);
+    let slope = scores.detach().lt_scalar(0).where_self(-&share + 1.0, share);
+    if !should_record([self_]) {
+        return (Expr::from(grad_output) * slope).into_tensor();
+    }
+    // The value from the buffer, with the derivative of the function.
+    let function = (-scores).sigmoid();
+    (Expr::from(grad_output) * (&function + (slope - function.detach()))).into_tensor()
+}
+
+/// The tangent of `glu_backward`.
+pub fn glu_backward_jvp(
+    grad_x: &Tensor,
+    grad_glu: &Tensor,
+    x: &Tensor,
+    dgrad_glu: &Tensor,
+    dx: &Tensor,
+    dim: i64,
+) -> Result<Tensor> {
+    let dim = wrap_dim(dim, x.ndim())?;
+    let half = grad_glu.sizes().get(dim).copied().unwrap_or(0);
+    let halves = |tensor: &Tensor| {
+        let tensor = Expr::from(tensor);
+        [0, half].map(|start| tensor.narrow(dim as i64, start, half))
+    };
+    let ([a, b], [da, db], [grad_a, grad_b]) = (halves(x), halves(dx), halves(grad_x));
+    let (gate, grad, dgrad) = (b.sigmoid(), Expr::from(grad_glu), Expr::from(dgrad_glu));
+    let (rest, bend) = (-&gate + 1.0, &gate * -2.0 + 1.0);
+    let first = &dgrad * &gate + grad_a * &rest * &db;
+    let second = (dgrad * a + grad * da) * gate * rest + grad_b * bend * db;
+    ops::cat(&[first.tensor()?, second.tensor()?], dim as i64)
 }

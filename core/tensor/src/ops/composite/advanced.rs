@@ -1,15 +1,15 @@
-//! Operators made of operators: indices into several dimensions that may lie outside, under a mask.
+//! Composite operators: masked indices into several dimensions that may be out of range.
 
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, Scalar};
 
-/// As `index`: indices are checked always.
+/// Like `index`: indices are always checked.
 pub fn _unsafe_index(self_: &Tensor, indices: &[Option<&Tensor>]) -> Result<Tensor> {
     ops::index_tensor(self_, indices)
 }
 
-/// As `index_put`: indices are checked always.
+/// Like `index_put`: indices are always checked.
 pub fn _unsafe_index_put(
     self_: &Tensor,
     indices: &[Option<&Tensor>],
@@ -19,7 +19,7 @@ pub fn _unsafe_index_put(
     ops::index_put(self_, indices, values, accumulate)
 }
 
-/// Indices moved to the nearest place inside.
+/// Indices clamped to the valid range.
 fn clamped(self_: &Tensor, indices: &[Option<&Tensor>]) -> Result<Vec<Option<Tensor>>> {
     let clamp = |(index, &size): (&Option<&Tensor>, &i64)| {
         let clamp = |index: &Tensor| ops::clamp(index, Some(Scalar::Int(-size)), Some(Scalar::Int(size - 1)));

@@ -1,4 +1,4 @@
-//! Attention by scaled products.
+//! Scaled dot-product attention.
 
 use crate::autograd::{Expr, is_grad_enabled, should_record};
 use crate::ops;
@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, ensure};
 
-/// Scores that are held at once, where no gradient needs all of them.
+/// Scores that are stored at once if no gradient needs all of them.
 const BLOCK: i64 = 1 << 18;
 
 fn check(query: &Tensor, key: &Tensor, value: &Tensor, attn_mask: Option<&Tensor>, is_causal: bool) -> Result<()> {
@@ -46,7 +46,7 @@ fn check(query: &Tensor, key: &Tensor, value: &Tensor, attn_mask: Option<&Tensor
     Ok(())
 }
 
-/// Each head of `tensor` as often as there are heads of the query that share it.
+/// Repeats each head of `tensor` for the query heads that share it.
 fn shared_heads(tensor: &Tensor, query: &Tensor) -> Result<Tensor> {
     ensure!(
         query.ndim() >= 3 && tensor.ndim() >= 3,
@@ -68,7 +68,7 @@ fn shared_heads(tensor: &Tensor, query: &Tensor) -> Result<Tensor> {
     ops::reshape(&spread, &sizes)
 }
 
-/// What a block of queries is computed from.
+/// The inputs of a block of queries.
 struct Attention<'a> {
     key: Expr,
     value: Expr,
@@ -124,7 +124,7 @@ pub fn scaled_dot_product_attention(
     check(query, key, value, attn_mask, is_causal)?;
     let dtype = query.dtype();
     if dtype != dtype.opmath() {
-        // The scores of half precision are not rounded on the way.
+        // Scores in half precision are not rounded in intermediate steps.
         let [query, key, value] =
             [query, key, value].map(|tensor| ops::to_dtype(tensor, dtype.opmath(), false, false, None));
         let (query, key, value) = (query?, key?, value?);
@@ -154,7 +154,7 @@ pub fn scaled_dot_product_attention(
     if records || dropout_p > 0.0 || rows * per_row <= BLOCK {
         return attention.of(&scaled, 0, rows)?.into_tensor();
     }
-    // Each row is on its own: blocks of them give the same results and need less memory.
+    // Rows are independent: blocks of them give the same results and need less memory.
     let block = (BLOCK / per_row.max(1)).max(16);
     let mut parts = Vec::new();
     for first in (0..rows).step_by(block as usize) {

@@ -3,9 +3,9 @@
 use crate::autograd::Expr;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DeviceType, MemoryFormat, Result, bail, ensure};
+use rushlight_base::{DType, DeviceType, MemoryFormat, Result, bail, ensure, list};
 
-/// Reduced over the batch, for which a single sequence counts as one of one.
+/// Reduced over the batch; a single sequence counts as a batch of one.
 pub fn ctc_loss_intlist(
     log_probs: &Tensor,
     targets: &Tensor,
@@ -31,7 +31,7 @@ pub fn ctc_loss_intlist(
         0 if batched => losses,
         0 => losses.squeeze_dim(0),
         1 => {
-            let lengths: Vec<i64> = target_lengths.iter().map(|&length| length.max(1)).collect();
+            let lengths = list::collect(target_lengths.iter().map(|&length| length.max(1)))?;
             let lengths = Expr::from(Tensor::from_slice(&lengths, &[lengths.len() as i64])?);
             let dtype = losses.dtype();
             let lengths = lengths.to_device(log_probs.device(), dtype, false, false, None);
@@ -51,7 +51,7 @@ fn listed(name: &str, lengths: &Tensor) -> Result<Vec<i64>> {
     ops::contiguous(&ops::reshape(&lengths, &[-1])?, MemoryFormat::Contiguous)?.to_vec::<i64>()
 }
 
-/// As `ctc_loss_intlist`, with the lengths in tensors.
+/// Like `ctc_loss_intlist`, with the lengths in tensors.
 pub fn ctc_loss_tensor(
     log_probs: &Tensor,
     targets: &Tensor,

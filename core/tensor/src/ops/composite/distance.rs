@@ -2,10 +2,11 @@
 
 use crate::autograd::{Expr, GradModeGuard};
 use crate::ops;
+use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, Result, Scalar, ensure};
+use rushlight_base::{DType, DimVec, Result, Scalar, ensure, list};
 
-/// The cosine of the angle between vectors along `dim`.
+/// The cosine similarity of vectors along `dim`.
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
     let dtype = ops::rules::common_dtype(&[&*x1.dense()?, &*x2.dense()?])?;
     ensure!(
@@ -18,7 +19,7 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
     let direction = |tensor: &Tensor| -> Result<Expr> {
         let vectors = Expr::from(tensor).to_dtype(dtype, false, false, None).expand(&sizes, false);
         let length = vectors.linalg_vector_norm(Scalar::Int(2), Some(&[dim]), true, None);
-        // What keeps a short vector's length from 0 is a constant to the derivative.
+        // The lower bound of the norm is a constant for the derivative.
         let length = &length + Expr::from(ops::detach((length.clamp_min(eps) - &length).tensor()?)?);
         Ok(vectors / length)
     };
@@ -36,7 +37,7 @@ pub fn dist(self_: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
     (Expr::from(self_) - Expr::from(other)).norm_scalar(p).into_tensor()
 }
 
-/// What each slice along `dim` is multiplied by, broadcastable.
+/// The factor of each slice along `dim`, in a broadcastable shape.
 fn renorm_factors(self_: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Expr> {
     ensure!(p.to_f64() > 0.0, Runtime, "renorm: non-positive-norm not supported");
     let most = maxnorm.to_f64();
@@ -99,7 +100,7 @@ pub fn cdist_backward(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &T
     if p == 0.0 {
         return x1.zeros().into_tensor();
     }
-    // Rows at one place have no direction from one another.
+    // Identical rows have no direction: their gradient is zero.
     let together = distances.eq_scalar(0);
     if p == 2.0 {
         let share = (grad / distances.masked_fill_scalar(&together, 1)).masked_fill_scalar(&together, 0);
@@ -127,12 +128,31 @@ pub fn pdist(self_: &Tensor, p: f64) -> Result<Tensor> {
     ensure!(self_.dtype().is_floating(), Runtime, "pdist only supports floating-point dtypes");
     ensure!(p >= 0.0, Runtime, "pdist only supports non-negative p values");
     let rows = self_.sizes()[0];
-    let pairs: Vec<i64> = (0..rows).flat_map(|i| (i + 1..rows).map(move |j| i * rows + j)).collect();
-    let places = Tensor::from_slice(&pairs, &[pairs.len() as i64])?;
+    let most = (PAIRS / rows.max(1)).max(1);
+    let block = |first: i64| pairs_of_block(self_, p, first, most.min(rows - first));
+    if most >= rows {
+        return block(0);
+    }
+    // If there is no memory for the result, the call fails before the work begins.
+    let pairs = rows.checked_mul(rows - 1).map_or(i64::MAX, |twice| twice / 2);
+    drop(ops::empty_memory_format(&[pairs], self_.options(), None)?);
+    let blocks = list::try_collect((0..rows).step_by(most as usize).map(block))?;
+    ops::cat(&list::collect(&blocks)?, 0)
+}
+
+/// Number of distances that are computed together.
+const PAIRS: i64 = 1 << 22;
+
+/// The distances of `count` rows, from `first` on, from all rows after each.
+fn pairs_of_block(self_: &Tensor, p: f64, first: i64, count: i64) -> Result<Tensor> {
+    let width = self_.sizes()[0] - first;
+    let all = ops::cdist(&ops::narrow(self_, 0, first, count)?, &ops::narrow(self_, 0, first, width)?, p, None)?;
     let places = {
         let _guard = GradModeGuard::new(false);
-        ops::to_device(&places, self_.device(), DType::I64, false, false, None)?
+        let options = Options::of(DType::I64).on(self_.device());
+        let pair = ops::triu_indices(count, width, 1, options)?;
+        let row = Expr::from(&pair).select_int(0, 0).mul_scalar(width);
+        (row + Expr::from(&pair).select_int(0, 1)).into_tensor()?
     };
-    let all = ops::cdist(self_, self_, p, None)?;
     ops::index_select(&ops::reshape(&all, &[-1])?, 0, &places)
 }

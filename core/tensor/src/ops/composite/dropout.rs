@@ -1,4 +1,4 @@
-//! The family of dropout.
+//! The dropout operators.
 
 use crate::autograd::Expr;
 use crate::generator::Generator;
@@ -7,17 +7,17 @@ use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, Result, Scalar, ensure};
 
-/// What `selu` saturates at, with the other sign.
+/// The negated saturation value of `selu`.
 const ALPHA: f64 = 1.758_099_340_847_376_6;
 
-/// Does nothing happen to `input`?
+/// Whether `input` is returned unchanged.
 fn is_idle(input: &Tensor, p: f64, train: bool) -> Result<bool> {
     ensure!((0.0..=1.0).contains(&p), Runtime, "dropout probability has to be between 0 and 1, but got {p}");
     Ok(p == 0.0 || !train || input.numel() == 0)
 }
 
-/// Ones and zeros, these with probability p: for each element, or for each channel of each sample.
-fn draw(input: &Tensor, p: f64, by_channel: bool) -> Result<Tensor> {
+/// Ones and zeros, zeros with probability p: for each element, or for each channel of each sample.
+fn sample_mask(input: &Tensor, p: f64, by_channel: bool) -> Result<Tensor> {
     let noise = if by_channel {
         ensure!(input.ndim() >= 2, Runtime, "Feature dropout requires at least 2 dimensions in the input");
         let mut sizes = DimVec::from_elem(1, input.ndim());
@@ -31,7 +31,7 @@ fn draw(input: &Tensor, p: f64, by_channel: bool) -> Result<Tensor> {
     Ok(noise)
 }
 
-/// What elements, or channels, are multiplied by: 0 with probability p, else 1 / (1 - p). Nothing if they stay as they are.
+/// The factor of elements, or channels: 0 with probability p, else 1 / (1 - p). None if they are unchanged.
 fn factors(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Option<Tensor>> {
     if is_idle(input, p, train)? {
         return Ok(None);
@@ -39,7 +39,7 @@ fn factors(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Opti
     if p == 1.0 {
         return ops::zeros(&[], input.options()).map(Some);
     }
-    let noise = draw(input, p, by_channel)?;
+    let noise = sample_mask(input, p, by_channel)?;
     ops::div_scalar_(&noise, Scalar::Float(1.0 - p))?;
     Ok(Some(noise))
 }
@@ -48,8 +48,8 @@ fn zeroing(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Tens
     factors(input, p, train, by_channel)?.map_or_else(|| Ok(input.clone()), |factors| ops::mul_tensor(input, &factors))
 }
 
-/// What elements, or channels, are multiplied by, and what is added then: with probability p they are set to where `selu`
-/// saturates; all are brought back to mean 0 and variance 1. Nothing if they stay as they are.
+/// The factor of elements, or channels, and the addend: with probability p they are set to the saturation value of
+/// `selu`; all are rescaled to mean 0 and variance 1. None if they are unchanged.
 fn saturation(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Option<(Tensor, Option<Tensor>)>> {
     if is_idle(input, p, train)? {
         return Ok(None);
@@ -57,7 +57,7 @@ fn saturation(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<O
     if p == 1.0 {
         return Ok(Some((ops::zeros(&[], input.options())?, None)));
     }
-    let noise = draw(input, p, by_channel)?;
+    let noise = sample_mask(input, p, by_channel)?;
     let scale = 1.0 / ((ALPHA * ALPHA * p + 1.0) * (1.0 - p)).sqrt();
     let shift = (Expr::from(&noise) - 1.0) * (ALPHA * scale) + ALPHA * scale * p;
     ops::mul_scalar_(&noise, Scalar::Float(scale))?;
@@ -76,7 +76,7 @@ fn saturate(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<()>
     shift.map_or(Ok(()), |shift| ops::add_tensor_(input, &shift, Scalar::Int(1)))
 }
 
-/// Elements zeroed.
+/// Sets elements to zero.
 pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     zeroing(input, p, train, false)
 }
@@ -85,37 +85,37 @@ fn zero(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<()> {
     factors(input, p, train, by_channel)?.map_or(Ok(()), |factors| ops::mul_tensor_(input, &factors))
 }
 
-/// As `dropout`, in place.
+/// Like `dropout`, in place.
 pub fn dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
     zero(input, p, train, false)
 }
 
-/// As `feature_dropout`, in place.
+/// Like `feature_dropout`, in place.
 pub fn feature_dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
     zero(input, p, train, true)
 }
 
-/// As `alpha_dropout`, in place.
+/// Like `alpha_dropout`, in place.
 pub fn alpha_dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
     saturate(input, p, train, false)
 }
 
-/// As `feature_alpha_dropout`, in place.
+/// Like `feature_alpha_dropout`, in place.
 pub fn feature_alpha_dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
     saturate(input, p, train, true)
 }
 
-/// Channels zeroed.
+/// Sets channels to zero.
 pub fn feature_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     zeroing(input, p, train, true)
 }
 
-/// Elements saturated.
+/// Sets elements to the saturation value.
 pub fn alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     saturating(input, p, train, false)
 }
 
-/// Channels saturated.
+/// Sets channels to the saturation value.
 pub fn feature_alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     saturating(input, p, train, true)
 }

@@ -1,10 +1,10 @@
-//! Operators made of operators: sums of products over named or numbered dimensions.
+//! Composite operators: sums of products over named or numbered dimensions.
 
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, Result, bail, ensure, err, wrap_dim};
 
-/// A subscript: a letter, or a dimension that an ellipsis stands for.
+/// A subscript: a letter, or a dimension of an ellipsis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subscript {
     Letter(u8),
@@ -46,7 +46,7 @@ fn parse(text: &str, start: usize, place: &str) -> Result<Vec<Option<u8>>> {
     Ok(found)
 }
 
-/// An equation applied to operands: which dimensions there are, and how each operand has them.
+/// An equation applied to operands: its dimensions, and their positions in each operand.
 struct Equation {
     /// Those of the output first.
     labels: Vec<Subscript>,
@@ -107,7 +107,7 @@ impl Equation {
     }
 }
 
-/// Subscripts with those that an ellipsis stands for.
+/// Subscripts with those of an ellipsis expanded.
 fn spread(found: &[Option<u8>], covered: usize) -> Vec<Subscript> {
     let mut list = Vec::new();
     for subscript in found {
@@ -138,7 +138,7 @@ fn explicit(text: &str, start: usize, hidden: usize, operands: &[Vec<Subscript>]
     Ok(found)
 }
 
-/// The dimensions of ellipses, then the letters that appear once, in alphabetical order.
+/// The dimensions of the ellipsis, followed by the letters that appear once, in alphabetical order.
 fn implicit(hidden: usize, operands: &[Vec<Subscript>]) -> Vec<Subscript> {
     let mut labels: Vec<Subscript> = (0..hidden).rev().map(Subscript::Hidden).collect();
     let letters = (b'A'..=b'Z').chain(b'a'..=b'z').map(Subscript::Letter);
@@ -149,7 +149,7 @@ fn implicit(hidden: usize, operands: &[Vec<Subscript>]) -> Vec<Subscript> {
 /// An operand with every dimension of the equation, size 1 for those that it lacks.
 fn aligned(tensor: &Tensor, nth: usize, own: &[Subscript], labels: &[Subscript]) -> Result<Tensor> {
     let (mut tensor, mut own) = (tensor.clone(), own.to_vec());
-    // Repeated subscripts walk the diagonal.
+    // Repeated subscripts select the diagonal.
     while let Some((first, second)) = repeated(&own) {
         let sizes = tensor.sizes();
         ensure!(
@@ -205,10 +205,10 @@ fn check_sizes(operands: &[Tensor], labels: &[Subscript]) -> Result<()> {
     Ok(())
 }
 
-/// The order of contractions: pairs of places in the list of operands, whose product goes to its end.
+/// The order of contractions: pairs of positions in the list of operands, whose product is appended.
 fn pairs_of(path: Option<&[i64]>, count: usize) -> Result<Vec<(usize, usize)>> {
     let Some(path) = path else {
-        // From left to right: the product so far is last in the list.
+        // From left to right: the product of the previous operands is last in the list.
         return Ok((1..count).map(|nth| if nth == 1 { (0, 1) } else { (0, count - nth) }).collect());
     };
     ensure!(
@@ -249,7 +249,7 @@ pub fn einsum(equation: &str, tensors: &[&Tensor], path: Option<&[i64]>) -> Resu
     for (first, second) in pairs_of(path, list.len())? {
         let right = list.remove(second);
         let left = list.remove(first);
-        // What no other operand has, and the output neither, is summed now.
+        // Dimensions that neither another operand nor the output has are summed now.
         let summed: Vec<usize> =
             (outputs..labels.len()).filter(|&at| list.iter().all(|other| other.sizes()[at] == 1)).collect();
         list.push(sum_of_products(&left, &right, &summed)?);
@@ -275,7 +275,7 @@ fn sum_of_products(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Te
     for at in 0..rank {
         let (in_left, in_right) = (left.sizes()[at] != 1, right.sizes()[at] != 1);
         if summed.contains(&at) {
-            // What one operand alone has, it is summed over before.
+            // Dimensions of a single operand are summed beforehand.
             if in_left != in_right {
                 let alone = if in_left { &mut left } else { &mut right };
                 *alone = ops::sum_dim_intlist(alone, Some(&[at as i64]), true, Some(alone.dtype()))?;
@@ -292,7 +292,7 @@ fn sum_of_products(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Te
     let matrices = |tensor: &Tensor, groups: [&[usize]; 4]| {
         let order: Vec<i64> = groups.concat().iter().map(|&at| at as i64).collect();
         let sizes = tensor.sizes();
-        // The last group has size 1 here.
+        // The size of the last group is 1 here.
         let sizes = [0, 1, 2].map(|group| groups[group].iter().map(|&at| sizes[at]).product::<i64>());
         ops::reshape(&ops::permute(tensor, &order)?, &sizes)
     };

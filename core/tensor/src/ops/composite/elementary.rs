@@ -1,4 +1,4 @@
-//! Operators made of operators: powers in doubles, in place.
+//! Composite operators: powers in double precision, in place.
 
 use crate::ops;
 use crate::tensor::Tensor;

@@ -10,14 +10,14 @@ const SUM: i64 = 0;
 const MEAN: i64 = 1;
 const MAX: i64 = 2;
 
-/// Rows and the bags that they go to.
+/// Rows and the bags to which they are added.
 struct Bags {
     /// The looked-up row of each place.
     indices: Expr,
     /// The bag of each place.
     bag_of: Expr,
     count: i64,
-    /// Places of this row count for nothing.
+    /// Positions of this row are ignored.
     padding: Option<i64>,
 }
 
@@ -26,12 +26,12 @@ impl Bags {
         Options { dtype: Some(DType::I64), ..self.indices.options() }
     }
 
-    /// Is the place one that counts?
+    /// Whether the position is not ignored.
     fn counts(&self) -> Option<Expr> {
         self.padding.map(|padding| self.indices.ne_scalar(padding))
     }
 
-    /// How many places each bag has.
+    /// Number of positions in each bag.
     fn sizes(&self) -> Result<Expr> {
         let ones = match self.counts() {
             Some(counts) => counts.to_dtype(DType::I64, false, false, None),
@@ -40,7 +40,7 @@ impl Bags {
         Ok(Expr::from(ops::zeros(&[self.count], self.integers())?).index_add(0, &self.bag_of, ones, 1))
     }
 
-    /// The sum of the rows of each bag; halves are added up in `f32`.
+    /// The sum of the rows of each bag; half precision is accumulated in `f32`.
     fn sums(&self, rows: &Expr, weights: Option<&Tensor>) -> Expr {
         let wide = rows.dtype().opmath();
         let widened = |expr: &Expr| expr.to_dtype(wide, false, false, None);
@@ -55,8 +55,7 @@ impl Bags {
         rows.new_zeros(&[self.count, width]).index_add(0, &self.bag_of, rows, 1)
     }
 
-    /// For each bag and column the first of the places whose element is the largest; as many as there are places, where
-    /// there is none.
+    /// For each bag and column the first position of the largest element; the number of positions if there is none.
     fn first_largest(&self, rows: &Expr) -> Result<Expr> {
         let (places, width) = (self.indices.numel(), rows.sizes().get(1).copied().unwrap_or(0));
         let rows = match self.counts() {
@@ -139,7 +138,7 @@ fn check(
     Ok(())
 }
 
-/// The bag of each of `places` places: how many offsets there are up to it.
+/// The bag of each of `places` positions: the number of offsets up to it, minus one.
 fn bag_of(offsets: &Expr, places: i64) -> Result<Expr> {
     let options = Options { dtype: Some(DType::I64), ..offsets.options() };
     let ones = Expr::from(ops::ones(&offsets.sizes(), options)?);
@@ -147,7 +146,7 @@ fn bag_of(offsets: &Expr, places: i64) -> Result<Expr> {
     Ok(starts.cumsum(0, None).sub_scalar(1, 1).narrow(0, 0, places))
 }
 
-/// As `embedding_bag_padding_idx`, without a row that counts for nothing.
+/// Like `embedding_bag_padding_idx`, without a padding row.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn embedding_bag(
     weight: &Tensor,
@@ -172,8 +171,8 @@ pub fn embedding_bag(
     )
 }
 
-/// The rows of each bag as one; the bag of each place, the sizes of the bags, and where the largest elements are, as far as
-/// PyTorch gives them.
+/// Reduces the rows of each bag; also returns the bag of each position, the sizes of the bags, and the indices of the
+/// maxima, as far as PyTorch returns them.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn embedding_bag_padding_idx(
     weight: &Tensor,
@@ -200,12 +199,12 @@ pub fn embedding_bag_padding_idx(
         let first = bags.first_largest(&rows)?;
         let none = first.eq_scalar(places);
         let width = weight.sizes()[1];
-        // A row more, which is nobody's, for the bags without a place.
+        // An additional, unused row for the empty bags.
         let padded = Expr::of(|| ops::cat(&[rows.tensor()?, rows.new_zeros(&[1, width]).tensor()?], 0));
         let out = padded.gather(0, &first, false);
         let listed = Expr::of(|| {
-            let nobody = ops::zeros(&[1], integers)?;
-            ops::cat(&[bags.indices.to_dtype(DType::I64, false, false, None).tensor()?, &nobody], 0)
+            let unused = ops::zeros(&[1], integers)?;
+            ops::cat(&[bags.indices.to_dtype(DType::I64, false, false, None).tensor()?, &unused], 0)
         });
         let largest = listed.index_select(0, first.reshape(&[-1])).reshape(&[count, width]);
         let largest = largest.masked_fill_scalar(none, 0);
@@ -221,7 +220,7 @@ pub fn embedding_bag_padding_idx(
         return Ok((means, bag_of, sizes, copy));
     }
     let out = sums.to_dtype(dtype, false, false, None).into_tensor()?;
-    // PyTorch's quick road gives no bags.
+    // PyTorch's fast path returns no bags.
     let quick = dtype != DType::F64 && padding.is_none();
     let bag_of = if quick { ops::empty_memory_format(&[0], integers, None)? } else { bag_of };
     let nothing = || ops::zeros(&[offsets.numel()], integers);

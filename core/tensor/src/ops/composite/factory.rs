@@ -1,13 +1,13 @@
-//! Operators made of operators: windows, matrices of powers, and tensors that are given other sizes.
+//! Composite operators: windows, Vandermonde matrices, resized tensors, and mapped files.
 
-use crate::dense::{Spec, strides_in};
+use crate::dense::{Dense, Geometry, Spec, strides_in};
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, ensure};
+use rushlight_base::{DType, DeviceType, DimVec, MemoryFormat, Result, Scalar, Storage, bail, ensure};
 use std::f64::consts::PI;
 
-/// `0, 1, ..., n - 1` for a window of `window_length`, or the window itself where it is too short for a formula; a
+/// `0, 1, ..., n - 1` for a window of `window_length`, or the window itself if it is too short for a formula; a
 /// periodic one is cut from one that is longer by one.
 enum Steps {
     Window(Tensor),
@@ -38,7 +38,7 @@ impl Steps {
         Ok(Steps::Of { steps, last: (length - 1) as f64, length: window_length })
     }
 
-    /// The window that `formula` makes of the steps and the last of them.
+    /// The window that `formula` computes from the steps and the last of them.
     fn window(self, formula: impl FnOnce(Tensor, f64) -> Result<Tensor>) -> Result<Tensor> {
         match self {
             Steps::Window(window) => Ok(window),
@@ -112,12 +112,12 @@ pub fn hamming_window_periodic(window_length: i64, periodic: bool, options: Opti
     hamming_window_alpha(window_length, periodic, 0.54, options)
 }
 
-/// A cosine on a step of a given height.
+/// A raised cosine (Hann, Hamming).
 pub fn hamming_window_alpha(window_length: i64, periodic: bool, alpha: f64, options: Options) -> Result<Tensor> {
     hamming_window_alpha_beta(window_length, periodic, alpha, 0.46, options)
 }
 
-/// A cosine of a given height on a step of a given height.
+/// A generalized raised cosine.
 pub fn hamming_window_alpha_beta(
     window_length: i64,
     periodic: bool,
@@ -138,9 +138,12 @@ pub fn kaiser_window_periodic(window_length: i64, periodic: bool, options: Optio
     kaiser_window_beta(window_length, periodic, 12.0, options)
 }
 
-/// A ratio of Bessel functions of a given spread.
+/// The Kaiser window: a ratio of Bessel functions.
 pub fn kaiser_window_beta(window_length: i64, periodic: bool, beta: f64, options: Options) -> Result<Tensor> {
     Steps::new("kaiser_window", window_length, periodic, options)?.window(|steps, last| {
+        // Half precision is rounded once, at the end.
+        let dtype = steps.dtype();
+        let steps = ops::to_dtype(&steps, dtype.opmath(), false, false, None)?;
         // From -1 to 1.
         let place =
             ops::sub_scalar(&ops::mul_scalar(&steps, Scalar::Float(2.0 / last))?, Scalar::Int(1), Scalar::Int(1))?;
@@ -148,7 +151,8 @@ pub fn kaiser_window_beta(window_length: i64, periodic: bool, beta: f64, options
         // Rounding may leave the ends a little below zero.
         let height = ops::sqrt(&ops::clamp_min(&height, Scalar::Int(0))?)?;
         let most = ops::i0(&ops::full(&[], Scalar::Float(beta), place.options())?)?;
-        ops::div_tensor(&ops::i0(&ops::mul_scalar(&height, Scalar::Float(beta))?)?, &most)
+        let window = ops::div_tensor(&ops::i0(&ops::mul_scalar(&height, Scalar::Float(beta))?)?, &most)?;
+        ops::to_dtype(&window, dtype, false, false, None)
     })
 }
 
@@ -198,7 +202,7 @@ pub fn resize_(self_: &Tensor, size: &[i64], memory_format: Option<MemoryFormat>
     rushlight_base::numel(size)?;
     let spec = Spec::new(size, self_.dtype(), self_.device());
     let spec = match memory_format {
-        None | Some(MemoryFormat::Contiguous) => spec,
+        None => spec,
         Some(MemoryFormat::Preserve) => {
             return Err(rushlight_base::err!(Runtime, "Unsupported memory format Preserve"));
         }
@@ -211,15 +215,26 @@ pub fn resize_(self_: &Tensor, size: &[i64], memory_format: Option<MemoryFormat>
 pub fn resize_as_(self_: &Tensor, the_template: &Tensor, memory_format: Option<MemoryFormat>) -> Result<()> {
     let sizes: DimVec = the_template.sizes();
     let format = match memory_format {
-        Some(MemoryFormat::Preserve) => suggested_format(the_template),
+        Some(MemoryFormat::Preserve) => Some(the_template.suggested_format()),
         other => other,
     };
     resize_(self_, &sizes, format)
 }
 
-/// The memory format that a tensor has besides the usual one.
-fn suggested_format(tensor: &Tensor) -> Option<MemoryFormat> {
-    [MemoryFormat::Contiguous, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d]
-        .into_iter()
-        .find(|&format| tensor.is_contiguous(format))
+/// A file as the memory of a tensor.
+pub fn from_file(filename: &str, shared: Option<bool>, size: Option<i64>, options: Options) -> Result<Tensor> {
+    ensure!(options.pin_memory != Some(true), Runtime, "tensors constructed from a file cannot be pinned");
+    options.check()?;
+    let (dtype, device) = (options.dtype_or_default(), options.device_or_cpu());
+    ensure!(
+        device.kind == DeviceType::Cpu,
+        NotImplemented,
+        "Could not run 'aten::from_file' with arguments from the '{}' backend.",
+        device.kind.name()
+    );
+    let size = size.unwrap_or(0);
+    let bytes = usize::try_from(size).ok().and_then(|size| size.checked_mul(dtype.size()));
+    let Some(bytes) = bytes else { bail!(Runtime, "unable to mmap {size} elements from file <{filename}>") };
+    let storage = Storage::of_file(filename, shared.unwrap_or(false), bytes)?;
+    Ok(Tensor::from_dense(Dense::new(storage, Geometry::contiguous(&[size]), dtype, device)))
 }

@@ -1,8 +1,8 @@
-//! Operators made of operators: histograms.
+//! Composite operators: histograms.
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, Scalar, ensure, format_sizes};
+use rushlight_base::{Result, Scalar, ensure, err, format_sizes, list};
 
 /// Ways to find the bin of an element, as `_count_in_bins` names them.
 const EVEN: &str = "even";
@@ -15,7 +15,7 @@ fn check_dtype(name: &str, self_: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// The least and the largest element; nothing lies between 0 and 1.
+/// The minimum and maximum; 0 and 1 for a constant tensor.
 fn extent(self_: &Tensor) -> Result<(f64, f64)> {
     // Without data, any bins have the right shape.
     if self_.numel() == 0 || super::sorting::is_meta(self_) {
@@ -26,17 +26,12 @@ fn extent(self_: &Tensor) -> Result<(f64, f64)> {
 
 fn check_finite(name: &str, first: f64, last: f64) -> Result<()> {
     let shown = |value: f64| if value.is_nan() { "nan".to_string() } else { value.to_string() };
-    ensure!(
-        first.is_finite() && last.is_finite(),
-        Runtime,
-        "{name}: range of [{}, {}] is not finite",
-        shown(first),
-        shown(last)
-    );
+    let finite = first.is_finite() && last.is_finite();
+    ensure!(finite, Runtime, "{name} [{}, {}] is not finite", shown(first), shown(last));
     Ok(())
 }
 
-/// How many elements lie in each of so many bins of equal width.
+/// Counts the elements in bins of equal width.
 pub fn histc(self_: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
     check_dtype("histogram_cpu", self_)?;
     let self_ = ops::detach(self_)?;
@@ -47,13 +42,13 @@ pub fn histc(self_: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tens
     if first == last {
         (first, last) = (first - 1.0, last + 1.0);
     }
-    check_finite("torch.histc", first, last)?;
+    check_finite("torch.histc: range of", first, last)?;
     ensure!(first < last, Runtime, "torch.histc: max must be larger than min");
     let edges = ops::_bin_edges(&self_, bins, first, last)?;
     ops::_count_in_bins(&ops::reshape(&self_, &[-1, 1])?, &[&edges], None, EVEN)
 }
 
-/// The ends of the bins along each column of a matrix: those given, else those of its elements.
+/// The range of the bins along each column of a matrix: the given one, else the range of its elements.
 fn outer_edges(points: &Tensor, columns: i64, range: Option<&[f64]>) -> Result<Vec<(f64, f64)>> {
     let mut ends = Vec::new();
     if let Some(range) = range {
@@ -71,7 +66,7 @@ fn outer_edges(points: &Tensor, columns: i64, range: Option<&[f64]>) -> Result<V
         }
     }
     for (dim, (first, last)) in ends.iter_mut().enumerate() {
-        check_finite("torch.histogramdd: dimension", *first, *last)?;
+        check_finite(&format!("torch.histogramdd: dimension {dim}'s range"), *first, *last)?;
         ensure!(
             first <= last,
             Runtime,
@@ -84,7 +79,7 @@ fn outer_edges(points: &Tensor, columns: i64, range: Option<&[f64]>) -> Result<V
     Ok(ends)
 }
 
-/// Points that stand along the last dimension, as rows of a matrix, with their weights as a vector.
+/// Points along the last dimension, as rows of a matrix, with their weights as a vector.
 fn rows(self_: &Tensor, weight: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)> {
     check_dtype("histogramdd", self_)?;
     let sizes = self_.sizes();
@@ -106,7 +101,7 @@ fn rows(self_: &Tensor, weight: Option<&Tensor>) -> Result<(Tensor, Option<Tenso
     Ok((points, weight))
 }
 
-/// What a histogram with these edges counts, divided by the total and the sizes of the bins if `density`.
+/// The counts of a histogram with these edges, divided by the total and the bin sizes if `density`.
 fn counted(points: &Tensor, edges: &[&Tensor], weight: Option<&Tensor>, density: bool, search: &str) -> Result<Tensor> {
     let mut counts = ops::_count_in_bins(points, edges, weight, search)?;
     if density {
@@ -177,7 +172,7 @@ fn as_points(self_: &Tensor, weight: Option<&Tensor>) -> Result<(Tensor, Option<
     Ok((column(self_, &[-1, 1])?, weight))
 }
 
-/// The histogram of elements over so many bins of equal width, and their edges.
+/// The histogram of elements over bins of equal width, and their edges.
 pub fn histogram_bin_ct(
     self_: &Tensor,
     bins: i64,
@@ -203,4 +198,48 @@ pub fn histogram_bins_tensor(
     let (points, weight) = rows(&points, weight.as_ref())?;
     let counts = counted(&points, &[bins], weight.as_ref(), density, SORTED)?;
     Ok((counts, ops::clone(&ops::detach(bins)?, None)?))
+}
+
+/// The histogram of points over bins of equal width, and their edges.
+pub fn histogramdd(
+    self_: &Tensor,
+    bins: &[i64],
+    range: Option<&[f64]>,
+    weight: Option<&Tensor>,
+    density: bool,
+) -> Result<(Tensor, Vec<Tensor>)> {
+    let sizes = self_.sizes();
+    ensure!(
+        sizes.len() < 2 || bins.len() as i64 == sizes[sizes.len() - 1],
+        Runtime,
+        "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+    );
+    let edges = ops::_histogramdd_bin_edges(self_, bins, range, weight, density)?;
+    Ok((ops::_histogramdd_from_bin_cts(self_, bins, range, weight, density)?, edges))
+}
+
+/// The same number of bins in each dimension.
+pub fn histogramdd_int_bins(
+    self_: &Tensor,
+    bins: i64,
+    range: Option<&[f64]>,
+    weight: Option<&Tensor>,
+    density: bool,
+) -> Result<(Tensor, Vec<Tensor>)> {
+    let columns = self_.sizes().last().copied();
+    let columns = columns.ok_or_else(|| err!(Index, "Dimension specified as -1 but tensor has no dimensions"))?;
+    list::check_memory(columns as usize)?;
+    histogramdd(self_, &vec![bins; columns as usize], range, weight, density)
+}
+
+/// The histogram of points over bins with the given edges, and these.
+pub fn histogramdd_tensors(
+    self_: &Tensor,
+    bins: &[&Tensor],
+    _range: Option<&[f64]>,
+    weight: Option<&Tensor>,
+    density: bool,
+) -> Result<(Tensor, Vec<Tensor>)> {
+    let counts = ops::_histogramdd_from_bin_tensors(self_, bins, weight, density)?;
+    Ok((counts, bins.iter().map(|&edges| edges.clone()).collect()))
 }

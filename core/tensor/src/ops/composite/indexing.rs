@@ -1,5 +1,6 @@
-//! Operators made of operators: indices, diagonals.
+//! Composite operators: indices, diagonals.
 
+use crate::autograd::formulas;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, Scalar, bail, ensure, wrap_dim};
@@ -15,7 +16,7 @@ pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Res
     ops::gather(&self_, dim, &indices, false)
 }
 
-/// As `take_along_dim`, written to `out`.
+/// Like `take_along_dim`, written to `out`.
 pub fn take_along_dim_out(self_: &Tensor, indices: &Tensor, dim: Option<i64>, out: &Tensor) -> Result<()> {
     let (self_, dim, indices) = broadcast_along(self_, indices, dim)?;
     ops::gather_out(&self_, dim, &indices, false, out)
@@ -37,7 +38,7 @@ fn broadcast_along(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result
     let dim = wrap_dim(dim, self_.ndim())?;
     let (mut own, mut others) = (self_.sizes(), indices.sizes());
     for at in (0..own.len()).filter(|&at| at != dim) {
-        // Sizes that differ, neither of them 1, are what `expand` refuses.
+        // `expand` rejects sizes that differ and are not 1.
         let size = if own[at] == 1 { others[at] } else { own[at] };
         (own[at], others[at]) = (size, size);
     }
@@ -51,7 +52,7 @@ pub fn argwhere(self_: &Tensor) -> Result<Tensor> {
 
 /// The last dimension on the diagonal of two new ones.
 pub fn diag_embed(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    ensure!(self_.ndim() > 0, Index, "diag_embed(): a tensor without dimensions has nothing to put on a diagonal");
+    ensure!(self_.ndim() > 0, Index, "diag_embed(): a 0-dim tensor has no diagonal");
     let rank = self_.ndim() + 1;
     let (first, second) = (wrap_dim(dim1, rank)?, wrap_dim(dim2, rank)?);
     ensure!(first != second, Runtime, "diagonal dimensions cannot be identical {dim1}, {dim2}");
@@ -76,4 +77,64 @@ pub fn diag(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
 /// A matrix with all elements on its diagonal.
 pub fn diagflat(self_: &Tensor, offset: i64) -> Result<Tensor> {
     diag_embed(&ops::reshape(self_, &[-1])?, offset, 0, 1)
+}
+
+/// The gradient of `gather`: added where the elements were taken from.
+pub fn gather_backward(grad: &Tensor, self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor> {
+    ensure!(!sparse_grad, NotImplemented, "gather_backward: sparse gradients are not supported");
+    ops::scatter_add(&ops::zeros(&self_.sizes(), grad.options())?, dim, index, grad)
+}
+
+/// The gradient of `masked_select`.
+pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    formulas::masked_select(&grad.into(), &input.into(), &mask.into()).into_tensor()
+}
+
+/// The gradient of `masked_scatter` by its source.
+pub fn masked_scatter_backward(grad_output: &Tensor, mask: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    formulas::masked_scatter_source(&grad_output.into(), &mask.into(), sizes).into_tensor()
+}
+
+/// The gradient of `diagonal`.
+pub fn diagonal_backward(
+    grad_output: &Tensor,
+    input_sizes: &[i64],
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+) -> Result<Tensor> {
+    ops::diagonal_scatter(&ops::zeros(input_sizes, grad_output.options())?, grad_output, offset, dim1, dim2)
+}
+
+/// A view of the storage with the geometry of `src`.
+pub fn slice_inverse(
+    self_: &Tensor,
+    src: &Tensor,
+    _dim: i64,
+    _start: Option<i64>,
+    _end: Option<i64>,
+    _step: i64,
+) -> Result<Tensor> {
+    ops::as_strided(self_, &src.sizes(), &src.strides(), Some(src.storage_offset()))
+}
+
+/// Writes a number to the main diagonal, and for tall matrices to those of the blocks below it.
+pub fn fill_diagonal_(self_: &Tensor, fill_value: Scalar, wrap: bool) -> Result<()> {
+    let (sizes, strides) = (self_.sizes(), self_.strides());
+    ensure!(sizes.len() >= 2, Runtime, "dimensions must larger than 1");
+    let equal = sizes.iter().all(|&size| size == sizes[0]);
+    ensure!(sizes.len() == 2 || equal, Runtime, "all dimensions of input must be of equal length");
+    let (offset, along) = (self_.storage_offset(), strides.iter().fold(0, |sum: i64, step| sum.saturating_add(*step)));
+    let fill = |size: &[i64], stride: &[i64], offset: i64| {
+        ops::fill_scalar_(&ops::as_strided(self_, size, stride, Some(offset))?, fill_value)
+    };
+    let (rows, columns) = (sizes[0], sizes[1]);
+    if !wrap || sizes.len() > 2 || rows <= columns {
+        return fill(&[rows.min(columns)], &[along], offset);
+    }
+    // The whole blocks, each with the row below it, and the rest of the last block.
+    let block = columns + 1;
+    let (blocks, rest) = (rows / block, rows % block);
+    fill(&[blocks, columns], &[block * strides[0], along], offset)?;
+    if rest > 0 { fill(&[rest.min(columns)], &[along], offset + blocks * block * strides[0]) } else { Ok(()) }
 }

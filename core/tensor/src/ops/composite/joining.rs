@@ -1,25 +1,31 @@
-//! Operators made of operators: joining, splitting, repeating and turning.
+//! Composite operators: joining, splitting, repeating and reordering.
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, err, format_sizes, wrap_dim};
+use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, err, format_sizes, list, wrap_dim};
 
-/// `cat` of tensors that were made for it.
+/// `cat` of temporary tensors.
 fn joined(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     let tensors: Vec<&Tensor> = tensors.iter().collect();
     ops::cat(&tensors, dim)
+}
+
+/// `joined`, written to `out`.
+fn joined_into(tensors: &[Tensor], dim: i64, out: &Tensor) -> Result<()> {
+    let tensors: Vec<&Tensor> = tensors.iter().collect();
+    ops::cat_out(&tensors, dim, out)
 }
 
 fn all(tensors: &[&Tensor], each: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| each(tensor)).collect()
 }
 
-/// One dimension at least.
+/// The tensor with at least one dimension.
 pub fn atleast_1d(self_: &Tensor) -> Result<Tensor> {
     if self_.ndim() == 0 { ops::reshape(self_, &[1]) } else { Ok(self_.clone()) }
 }
 
-/// Two dimensions at least: a vector is a row.
+/// The tensor with at least two dimensions: a vector becomes a row.
 pub fn atleast_2d(self_: &Tensor) -> Result<Tensor> {
     match self_.ndim() {
         0 => ops::reshape(self_, &[1, 1]),
@@ -28,7 +34,7 @@ pub fn atleast_2d(self_: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Three dimensions at least: the last one is new.
+/// The tensor with at least three dimensions: the last one is new.
 pub fn atleast_3d(self_: &Tensor) -> Result<Tensor> {
     match self_.ndim() {
         0 => ops::reshape(self_, &[1, 1, 1]),
@@ -38,51 +44,85 @@ pub fn atleast_3d(self_: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// One dimension at least, each.
+/// The tensors with at least one dimension.
 pub fn atleast_1d_all(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     all(tensors, atleast_1d)
 }
 
-/// Two dimensions at least, each.
+/// The tensors with at least two dimensions.
 pub fn atleast_2d_all(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     all(tensors, atleast_2d)
 }
 
-/// Three dimensions at least, each.
+/// The tensors with at least three dimensions.
 pub fn atleast_3d_all(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     all(tensors, atleast_3d)
 }
 
-/// Side by side.
-pub fn hstack(tensors: &[&Tensor]) -> Result<Tensor> {
+/// What `hstack` concatenates, and the dimension.
+fn side_by_side(tensors: &[&Tensor]) -> Result<(Vec<Tensor>, i64)> {
     ensure!(!tensors.is_empty(), Runtime, "hstack expects a non-empty TensorList");
     let tensors = all(tensors, atleast_1d)?;
-    joined(&tensors, i64::from(tensors[0].ndim() > 1))
+    let dim = i64::from(tensors[0].ndim() > 1);
+    Ok((tensors, dim))
 }
 
-/// One above the other.
+/// Concatenates along the second dimension; vectors along their only one.
+pub fn hstack(tensors: &[&Tensor]) -> Result<Tensor> {
+    let (tensors, dim) = side_by_side(tensors)?;
+    joined(&tensors, dim)
+}
+
+/// Like `hstack`, written to `out`.
+pub fn hstack_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
+    let (tensors, dim) = side_by_side(tensors)?;
+    joined_into(&tensors, dim, out)
+}
+
+/// Concatenates along the first dimension.
 pub fn vstack(tensors: &[&Tensor]) -> Result<Tensor> {
     ensure!(!tensors.is_empty(), Runtime, "vstack expects a non-empty TensorList");
     joined(&all(tensors, atleast_2d)?, 0)
 }
 
-/// In depth.
+/// Like `vstack`, written to `out`.
+pub fn vstack_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
+    ensure!(!tensors.is_empty(), Runtime, "vstack expects a non-empty TensorList");
+    joined_into(&all(tensors, atleast_2d)?, 0, out)
+}
+
+/// Concatenates along the third dimension.
 pub fn dstack(tensors: &[&Tensor]) -> Result<Tensor> {
     ensure!(!tensors.is_empty(), Runtime, "dstack expects a non-empty TensorList");
     joined(&all(tensors, atleast_3d)?, 2)
 }
 
-/// Side by side, vectors as columns.
-pub fn column_stack(tensors: &[&Tensor]) -> Result<Tensor> {
-    ensure!(!tensors.is_empty(), Runtime, "column_stack expects a non-empty TensorList");
-    let column = |tensor: &Tensor| match tensor.ndim() {
-        0 | 1 => ops::reshape(tensor, &[tensor.numel(), 1]),
-        _ => Ok(tensor.clone()),
-    };
-    joined(&all(tensors, column)?, 1)
+/// Like `dstack`, written to `out`.
+pub fn dstack_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
+    ensure!(!tensors.is_empty(), Runtime, "dstack expects a non-empty TensorList");
+    joined_into(&all(tensors, atleast_3d)?, 2, out)
 }
 
-/// At most so many parts of equal size.
+/// The tensors with vectors and numbers as columns.
+fn columns(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    ensure!(!tensors.is_empty(), Runtime, "column_stack expects a non-empty TensorList");
+    all(tensors, |tensor| match tensor.ndim() {
+        0 | 1 => ops::reshape(tensor, &[tensor.numel(), 1]),
+        _ => Ok(tensor.clone()),
+    })
+}
+
+/// Concatenates along the second dimension; vectors are columns.
+pub fn column_stack(tensors: &[&Tensor]) -> Result<Tensor> {
+    joined(&columns(tensors)?, 1)
+}
+
+/// Like `column_stack`, written to `out`.
+pub fn column_stack_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
+    joined_into(&columns(tensors)?, 1, out)
+}
+
+/// At most this many parts of equal size.
 pub fn chunk(self_: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     ensure!(self_.ndim() > 0, Runtime, "chunk expects at least a 1-dimensional tensor");
     ensure!(chunks > 0, Runtime, "chunk expects `chunks` to be greater than 0, got: {chunks}");
@@ -90,13 +130,13 @@ pub fn chunk(self_: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     let part = size / chunks + i64::from(size % chunks != 0);
     if part == 0 {
         super::view::check_room_for_views(chunks)?;
-        // Of nothing there are as many parts as were asked for.
-        return ops::split_with_sizes(self_, &vec![0; chunks as usize], dim);
+        // An empty dimension is split into as many parts as requested.
+        return ops::split_with_sizes(self_, &list::filled(chunks as usize, 0)?, dim);
     }
     ops::split_tensor(self_, part, dim)
 }
 
-/// The parts of the same number of every tensor side by side, padded with zeros to parts of one size.
+/// Chunks of the same index of every tensor, concatenated and zero-padded to one size.
 pub fn chunk_cat(tensors: &[&Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else { bail!(Runtime, "_chunk_cat expects a non-empty input tensor list") };
     ensure!(num_chunks >= 1, Runtime, "_chunk_cat expects positive num_chunks");
@@ -140,7 +180,7 @@ fn parts(self_: &Tensor, bounds: impl Iterator<Item = i64>, dim: i64) -> Result<
     Ok(parts)
 }
 
-/// Exactly so many parts, the first ones longer by one where they cannot be equal.
+/// Exactly this many parts, the first ones longer by one if they cannot be equal.
 pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
     ensure!(
         self_.ndim() > 0,
@@ -154,7 +194,7 @@ pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<
     parts(self_, (1..sections).map(|at| at * length + at.min(longer)), dim)
 }
 
-/// Parts between the given places.
+/// Parts between the given indices.
 pub fn tensor_split_indices(self_: &Tensor, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     ensure!(
         self_.ndim() > 0,
@@ -164,7 +204,7 @@ pub fn tensor_split_indices(self_: &Tensor, indices: &[i64], dim: i64) -> Result
     parts(self_, indices.iter().copied(), dim)
 }
 
-/// As `tensor_split_sections`, with a number, or as `tensor_split_indices`, with a list.
+/// Like `tensor_split_sections`, with a number, or as `tensor_split_indices`, with a list.
 pub fn tensor_split_tensor(self_: &Tensor, tensor: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     ensure!(
         tensor.dtype() == DType::I64,
@@ -174,11 +214,7 @@ pub fn tensor_split_tensor(self_: &Tensor, tensor: &Tensor, dim: i64) -> Result<
     );
     match tensor.ndim() {
         0 => tensor_split_sections(self_, tensor.item()?.to_i64(), dim),
-        1 => {
-            let indices: Result<DimVec> =
-                (0..tensor.numel()).map(|at| Ok(ops::select_int(tensor, 0, at)?.item()?.to_i64())).collect();
-            tensor_split_indices(self_, &indices?, dim)
-        }
+        1 => tensor_split_indices(self_, &tensor.to_vec::<i64>()?, dim),
         ndim => bail!(
             Runtime,
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but \
@@ -187,7 +223,7 @@ pub fn tensor_split_tensor(self_: &Tensor, tensor: &Tensor, dim: i64) -> Result<
     }
 }
 
-/// What hsplit, vsplit and dsplit split, and how many dimensions they ask for.
+/// The dimension that hsplit, vsplit and dsplit split, and the required number of dimensions.
 struct Split {
     name: &'static str,
     dim: i64,
@@ -199,7 +235,7 @@ const VSPLIT: Split = Split { name: "vsplit", dim: 0, least: 2 };
 const DSPLIT: Split = Split { name: "dsplit", dim: 2, least: 3 };
 
 impl Split {
-    /// The dimension; of a vector its only one.
+    /// The dimension; for a vector its only one.
     fn dimension(&self, tensor: &Tensor) -> Result<i64> {
         ensure!(
             tensor.ndim() >= self.least,
@@ -236,7 +272,7 @@ pub fn hsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     HSPLIT.evenly(self_, sections)
 }
 
-/// The second dimension at the given places.
+/// The second dimension at the given indices.
 pub fn hsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     HSPLIT.at(self_, indices)
 }
@@ -246,7 +282,7 @@ pub fn vsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     VSPLIT.evenly(self_, sections)
 }
 
-/// The first dimension at the given places.
+/// The first dimension at the given indices.
 pub fn vsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     VSPLIT.at(self_, indices)
 }
@@ -256,12 +292,12 @@ pub fn dsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     DSPLIT.evenly(self_, sections)
 }
 
-/// The third dimension at the given places.
+/// The third dimension at the given indices.
 pub fn dsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     DSPLIT.at(self_, indices)
 }
 
-/// The tensor again and again along its dimensions, new ones in front.
+/// The tensor repeated along its dimensions, with new ones in front.
 pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
     ensure!(
         repeats.len() >= self_.ndim(),
@@ -281,7 +317,7 @@ pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
         .map(|(dim, &count)| extent(dim).checked_mul(count))
         .collect::<Option<DimVec>>()
         .ok_or_else(|| err!(Runtime, "repeat: {} times {} is too large", format_sizes(&own), format_sizes(repeats)))?;
-    // Each dimension with one before it that is expanded: they become one when the elements are copied.
+    // Each dimension is preceded by an expanded one: copying the elements merges the two.
     let (mut split, mut spread) = (DimVec::new(), DimVec::new());
     for (dim, &count) in repeats.iter().enumerate() {
         let size = extent(dim);
@@ -289,11 +325,11 @@ pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
         spread.extend_from_slice(&[count, size]);
     }
     let spread = ops::expand(&ops::reshape(self_, &split)?, &spread, false)?;
-    // A reshape that needs no copy would give a view.
+    // A reshape without a copy would return a view.
     ops::reshape(&ops::clone(&spread, Some(MemoryFormat::Contiguous))?, &merged)
 }
 
-/// As `repeat`, for the last dimensions.
+/// Like `repeat`, for the last dimensions.
 pub fn tile(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let missing = self_.ndim().saturating_sub(dims.len());
     let repeats: DimVec = std::iter::repeat_n(1, missing).chain(dims.iter().copied()).collect();
@@ -305,7 +341,7 @@ pub fn broadcast_to(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
     ops::expand(self_, size, false)
 }
 
-/// The shape that all broadcast to, each.
+/// The tensors broadcast to their common shape.
 pub fn broadcast_tensors(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     let mut shape = DimVec::new();
     for tensor in tensors {
@@ -314,7 +350,7 @@ pub fn broadcast_tensors(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     all(tensors, |tensor| ops::expand(tensor, &shape, false))
 }
 
-/// Vectors over a grid.
+/// Expands vectors to a grid.
 pub fn meshgrid(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     ensure!(!tensors.is_empty(), Runtime, "meshgrid expects a non-empty TensorList");
     for tensor in tensors {
@@ -339,7 +375,7 @@ pub fn meshgrid(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     tensors.iter().enumerate().map(spread).collect()
 }
 
-/// As `meshgrid`, the first two dimensions exchanged for "xy".
+/// Like `meshgrid`, the first two dimensions exchanged for "xy".
 pub fn meshgrid_indexing(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
     ensure!(
         matches!(indexing, "ij" | "xy"),
@@ -371,7 +407,7 @@ pub fn cartesian_prod(tensors: &[&Tensor]) -> Result<Tensor> {
     ops::stack(&columns, 1)
 }
 
-/// Matrices corner to corner.
+/// Matrices as blocks on a diagonal.
 pub fn block_diag(tensors: &[&Tensor]) -> Result<Tensor> {
     ensure!(!tensors.is_empty(), Runtime, "torch.block_diag: Input tensor list is empty");
     for (at, tensor) in tensors.iter().enumerate() {
@@ -382,7 +418,10 @@ pub fn block_diag(tensors: &[&Tensor]) -> Result<Tensor> {
             tensor.ndim()
         );
     }
-    let blocks = all(tensors, atleast_2d)?;
+    // The result dtype follows from the tensors as given: a 0-dim one does not promote others of its category.
+    let dense: Vec<_> = tensors.iter().map(|tensor| tensor.dense()).collect::<Result<_>>()?;
+    let dtype = ops::rules::common_dtype(&dense.iter().map(|dense| &**dense).collect::<Vec<_>>())?;
+    let blocks = all(tensors, |tensor| ops::to_dtype(&atleast_2d(tensor)?, dtype, false, false, None))?;
     let columns: i64 = blocks.iter().map(|block| block.sizes()[1]).sum();
     let mut before = 0;
     let rows: Result<Vec<Tensor>> = blocks
@@ -397,19 +436,19 @@ pub fn block_diag(tensors: &[&Tensor]) -> Result<Tensor> {
     joined(&rows?, 0)
 }
 
-/// The second dimension turned around.
+/// Reverses the second dimension.
 pub fn fliplr(self_: &Tensor) -> Result<Tensor> {
     ensure!(self_.ndim() >= 2, Runtime, "Input must be >= 2-d.");
     ops::flip(self_, &[1])
 }
 
-/// The first dimension turned around.
+/// Reverses the first dimension.
 pub fn flipud(self_: &Tensor) -> Result<Tensor> {
     ensure!(self_.ndim() >= 1, Runtime, "Input must be >= 1-d.");
     ops::flip(self_, &[0])
 }
 
-/// Dimensions shifted around; without dimensions all elements as a vector.
+/// Shifts dimensions cyclically; without dimensions, all elements as a vector.
 pub fn roll(self_: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
     ensure!(!shifts.is_empty(), Runtime, "`shifts` required");
     if dims.is_empty() && shifts.len() == 1 {
@@ -441,7 +480,7 @@ fn rolled(self_: &Tensor, shift: i64, dim: i64) -> Result<Tensor> {
     ops::cat(&[&tail, &head], dim)
 }
 
-/// A plane turned by quarters.
+/// Rotates a plane by 90 degrees.
 pub fn rot90(self_: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
     let &[first, second] = dims else {
         bail!(Runtime, "expected total rotation dims == 2, but got dims = {}", dims.len());
@@ -457,7 +496,7 @@ pub fn rot90(self_: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
     }
 }
 
-/// Sequences side by side, padded to the length of the longest.
+/// Stacked sequences, padded to the length of the longest.
 pub fn pad_sequence(
     sequences: &[&Tensor],
     batch_first: bool,
@@ -490,4 +529,28 @@ pub fn pad_sequence(
         ops::copy_(&ops::narrow(&place, 0, start, length)?, sequence, false)?;
     }
     Ok(out)
+}
+
+/// The elements of tensors, one after the other.
+pub fn flatten_dense_tensors(tensors: &[&Tensor]) -> Result<Tensor> {
+    let flat = list::try_collect(tensors.iter().map(|tensor| ops::reshape(tensor, &[-1])))?;
+    match &flat[..] {
+        [single] => Ok(single.clone()),
+        several => ops::cat(&several.iter().collect::<Vec<_>>(), 0),
+    }
+}
+
+/// The elements of a tensor in the shapes of other tensors.
+pub fn unflatten_dense_tensors(flat: &Tensor, tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    let mut start = 0;
+    let part = |like: &&Tensor| {
+        let (count, sizes) = (like.numel(), like.sizes());
+        if count == 0 {
+            return ops::empty_memory_format(&[0], flat.options(), None);
+        }
+        let part = ops::narrow(flat, 0, start, count)?;
+        start += count;
+        ops::view(&part, &sizes)
+    };
+    list::try_collect(tensors.iter().map(part))
 }

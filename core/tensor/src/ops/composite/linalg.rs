@@ -1,4 +1,4 @@
-//! Products of matrices of any rank, made of those of two matrices.
+//! Matrix products of any rank, composed of those of two matrices.
 
 use crate::dense::Spec;
 use crate::dispatch::{self, Overlap};
@@ -15,7 +15,7 @@ pub fn matmul(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     ops::view(&if left.ndim() == 2 { ops::mm(&left, &right)? } else { ops::bmm(&left, &right)? }, &sizes)
 }
 
-/// As `matmul`, written to `out`.
+/// Like `matmul`, written to `out`.
 pub fn matmul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     if (self_.ndim(), other.ndim()) == (2, 2) {
         return ops::mm_out(self_, other, out);
@@ -30,8 +30,8 @@ pub fn matmul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     }
 }
 
-/// Gives `out` the shape `sizes` for a result like `like`, and calls `write` with a view of it of the shape `seen`; where its strides
-/// have none, a tensor stands in for it.
+/// Resizes `out` to `sizes` for a result like `like`, and calls `write` with a view of it of the shape `seen`; if its
+/// strides allow no view, a temporary is used.
 fn write_as(
     out: &Tensor,
     like: &Tensor,
@@ -50,7 +50,7 @@ fn write_as(
     }
 }
 
-/// A product as that of two matrices, or of two batches of as many, and the sizes that the result is seen with.
+/// A product as the product of two matrices, or of two batches of the same size, and the shape of the result.
 struct Product {
     left: Tensor,
     right: Tensor,
@@ -104,7 +104,7 @@ impl Product {
         }
     }
 
-    /// A batch times one matrix is one tall product.
+    /// A batch times one matrix is computed as the product of one tall matrix.
     fn tall(self_: &Tensor, other: &Tensor) -> Result<Product> {
         let right = if other.ndim() == 1 { ops::unsqueeze(other, 1)? } else { other.clone() };
         let (a, inner) = (self_.sizes(), right.sizes()[0]);
@@ -170,7 +170,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     }
 }
 
-/// As `linear`, written to `out`.
+/// Like `linear`, written to `out`.
 pub fn linear_out(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, out: &Tensor) -> Result<()> {
     check_weight(weight, bias)?;
     let transposed = ops::t(weight)?;
@@ -190,7 +190,7 @@ pub fn linear_out(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, out: &
     }
 }
 
-/// A stack of rows is one tall matrix: one pass writes product and bias.
+/// A stack of rows is one tall matrix: one pass computes product and bias.
 fn is_stack(input: &Tensor, weight: &Tensor) -> bool {
     input.ndim() > 2 && weight.ndim() == 2 && input.is_contiguous(MemoryFormat::Contiguous)
 }
@@ -219,7 +219,7 @@ pub fn vdot(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     ops::dot(&ops::conj(self_)?, other)
 }
 
-/// As `vdot`, written to `out`.
+/// Like `vdot`, written to `out`.
 pub fn vdot_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     ops::dot_out(&ops::conj(self_)?, other, out)
 }
@@ -236,7 +236,7 @@ pub fn inner(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// As `inner`, written to `out`.
+/// Like `inner`, written to `out`.
 pub fn inner_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     check_inner(self_, other)?;
     match (self_.ndim(), other.ndim()) {
@@ -285,19 +285,9 @@ pub fn outer(self_: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     ops::mul_tensor(&column("outer", [("self", self_), ("vec2", vec2)])?, vec2)
 }
 
-/// As `outer`, written to `out`.
+/// Like `outer`, written to `out`.
 pub fn outer_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
     ops::mul_out(&column("outer", [("self", self_), ("vec2", vec2)])?, vec2, out)
-}
-
-/// The same.
-pub fn ger(self_: &Tensor, vec2: &Tensor) -> Result<Tensor> {
-    outer(self_, vec2)
-}
-
-/// The same.
-pub fn ger_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
-    outer_out(self_, vec2, out)
 }
 
 /// beta self + alpha vec1 vec2^T
@@ -308,7 +298,7 @@ pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: S
     }
 }
 
-/// As `addr`, written to `out`.
+/// Like `addr`, written to `out`.
 pub fn addr_out(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar, out: &Tensor) -> Result<()> {
     match scaled_terms(self_, vec1, vec2, beta, alpha)? {
         (Some(first), product) => ops::add_out(&first, &product, Scalar::Int(1), out),
@@ -316,7 +306,7 @@ pub fn addr_out(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alph
     }
 }
 
-/// As `addr`, in place.
+/// Like `addr`, in place.
 pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
     match scaled_terms(self_, vec1, vec2, beta, alpha)? {
         (Some(_), product) if beta.to_complex() == Scalar::Int(1).to_complex() => {
@@ -352,7 +342,7 @@ fn scaled_terms(
     Ok((Some(scaled(self_, beta)?), product))
 }
 
-/// Does the factor of a sum of these tensors have a kind of number that they can take?
+/// Whether the category of the factor of a sum is allowed for these tensors.
 fn check_factor(name: &str, factor: Scalar, tensors: [&Tensor; 3]) -> Result<()> {
     let integral = tensors.iter().all(|tensor| tensor.dtype().category() <= Category::Integral);
     ensure!(
@@ -363,7 +353,7 @@ fn check_factor(name: &str, factor: Scalar, tensors: [&Tensor; 3]) -> Result<()>
     Ok(())
 }
 
-/// `factor` times a tensor, in its dtype if the factor is 1 or the tensor one of truth values.
+/// `factor` times a tensor, in its dtype if the factor is 1 or the tensor is boolean.
 fn scaled(tensor: &Tensor, factor: Scalar) -> Result<Tensor> {
     if factor.to_complex() == Scalar::Int(1).to_complex() {
         return Ok(tensor.clone());
@@ -372,7 +362,7 @@ fn scaled(tensor: &Tensor, factor: Scalar) -> Result<Tensor> {
     ops::mul_scalar(tensor, factor)
 }
 
-/// The product of matrices.
+/// The product of several matrices.
 pub fn chain_matmul(matrices: &[&Tensor]) -> Result<Tensor> {
     check_chain(matrices)?;
     match matrices {
@@ -381,7 +371,7 @@ pub fn chain_matmul(matrices: &[&Tensor]) -> Result<Tensor> {
     }
 }
 
-/// As `chain_matmul`, written to `out`.
+/// Like `chain_matmul`, written to `out`.
 pub fn chain_matmul_out(matrices: &[&Tensor], out: &Tensor) -> Result<()> {
     check_chain(matrices)?;
     match matrices {
@@ -399,13 +389,13 @@ fn check_chain(matrices: &[&Tensor]) -> Result<()> {
     Ok(())
 }
 
-/// The product of matrices, of which the first and the last may be vectors.
+/// The product of several matrices, of which the first and the last may be vectors.
 pub fn linalg_multi_dot(tensors: &[&Tensor]) -> Result<Tensor> {
     let Product { left, right, sizes } = last_product(tensors)?;
     ops::view(&ops::mm(&left, &right)?, &sizes)
 }
 
-/// As `linalg_multi_dot`, written to `out`.
+/// Like `linalg_multi_dot`, written to `out`.
 pub fn linalg_multi_dot_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
     let aliases: Vec<Tensor> = tensors.iter().map(|tensor| ops::alias(tensor)).collect::<Result<_>>()?;
     let Product { left, right, sizes } = last_product(&aliases.iter().collect::<Vec<_>>())?;
@@ -413,7 +403,7 @@ pub fn linalg_multi_dot_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
     write_as(out, &left, &sizes, &seen, |out| ops::mm_out(&left, &right, out))
 }
 
-/// All products but the one that is taken last.
+/// All products but the last one.
 fn last_product(tensors: &[&Tensor]) -> Result<Product> {
     let count = tensors.len();
     ensure!(count >= 2, Runtime, "multi_dot(): expected at least 2 tensors but got {count}");
@@ -465,8 +455,7 @@ fn last_product(tensors: &[&Tensor]) -> Result<Product> {
     Ok(Product { left, right, sizes })
 }
 
-/// For each run of matrices, first to last, after which one to cut it so that its product takes the fewest
-/// multiplications: the textbook's dynamic programming.
+/// For each run of matrices, the split that minimizes the number of multiplications: the textbook dynamic programming.
 fn cheapest_cuts(matrices: &[Tensor]) -> Vec<Vec<usize>> {
     let count = matrices.len();
     let rows = |index: usize| matrices[index].sizes()[0] as f64;

@@ -10,7 +10,7 @@ pub fn log_softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Ten
     ops::_log_softmax(&softmax_input(self_, dtype)?, dim, false)
 }
 
-/// As `log_softmax`, written to `out`.
+/// Like `log_softmax`, written to `out`.
 pub fn log_softmax_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
     ops::_log_softmax_out(&softmax_input(self_, dtype)?, dim, false, out)
 }
@@ -26,7 +26,7 @@ pub fn nll_loss(
     Ok(ops::nll_loss_forward(self_, target, weight, reduction, ignore_index)?.0)
 }
 
-/// As `nll_loss`, written to `out`.
+/// Like `nll_loss`, written to `out`.
 pub fn nll_loss_out(
     self_: &Tensor,
     target: &Tensor,
@@ -39,7 +39,7 @@ pub fn nll_loss_out(
     ops::nll_loss_forward_output(self_, target, weight, reduction, ignore_index, out, &total)
 }
 
-/// As `nll_loss`, after a check of the batch sizes.
+/// Like `nll_loss`, after a check of the batch sizes.
 pub fn nll_loss_nd(
     self_: &Tensor,
     target: &Tensor,

@@ -5,7 +5,7 @@ use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes};
 
-/// What a loss returns for the losses of the elements.
+/// Reduces the element losses.
 fn reduced(losses: Expr, reduction: i64) -> Result<Tensor> {
     match reduction {
         0 => losses,
@@ -69,8 +69,36 @@ pub fn poisson_nll_loss(
 /// ln(1 + e^(-target self))
 pub fn soft_margin_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let likely = Expr::from(self_) * Expr::from(target);
-    // The power of halves is a half, as in PyTorch: infinity where it is out of range.
+    // The power is rounded to half precision, as in PyTorch: infinity if it is out of range.
     reduced(if likely.dtype().is_half() { (-likely).exp().log1p() } else { -likely.log_sigmoid() }, reduction)
+}
+
+/// The gradient of `soft_margin_loss`: -target sigmoid(-target self)
+pub fn soft_margin_loss_backward(
+    grad_output: &Tensor,
+    self_: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+) -> Result<Tensor> {
+    ensure!(
+        self_.dtype().is_floating(),
+        Runtime,
+        "result type Float can't be cast to the desired output type {}",
+        self_.dtype().c10_name()
+    );
+    let (count, target) = (self_.numel(), Expr::from(target));
+    let slopes = -&target * (-(&target * Expr::from(self_))).sigmoid();
+    let found = slopes.tensor()?;
+    let sizes = ops::rules::broadcast_sizes(&found.sizes(), &grad_output.sizes())?;
+    ensure!(
+        sizes == found.sizes(),
+        Runtime,
+        "output with shape {} doesn't match the broadcast shape {}",
+        format_sizes(&found.sizes()),
+        format_sizes(&sizes)
+    );
+    let slopes = if reduction == 1 { slopes / count as f64 } else { slopes };
+    (slopes * Expr::from(grad_output)).into_tensor()
 }
 
 /// self where target is 1, max(0, margin - self) where it is -1, both elsewhere
@@ -103,7 +131,7 @@ pub fn margin_ranking_loss(
     reduced((-Expr::from(target) * lead + margin).clamp_min(0), reduction)
 }
 
-/// What keeps a vector of zeros from having no direction.
+/// The lower bound of norms, so that a zero vector is not divided by zero.
 const LEAST_SQUARE: f64 = 1e-12;
 
 /// 1 - cos where target is 1, max(0, cos - margin) where it is -1
@@ -189,7 +217,7 @@ pub fn nll_loss2d(
     ops::nll_loss(self_, target, weight, reduction, ignore_index)
 }
 
-/// As `nll_loss2d`, with the total weight.
+/// Like `nll_loss2d`, with the total weight.
 pub fn nll_loss2d_forward(
     self_: &Tensor,
     target: &Tensor,
@@ -248,6 +276,21 @@ fn multi_margin_rows(self_: &Tensor, target: &Tensor, weight: Option<&Tensor>) -
     Ok((Expr::from(self_).reshape(&[rows, classes]), Expr::from(target).reshape(&[rows, 1])))
 }
 
+/// Whether the losses of `multi_margin_loss` are squared.
+fn check_multi_margin(kernel: &str, self_: &Tensor, p: Scalar) -> Result<bool> {
+    let power = p.to_f64();
+    ensure!(power == 1.0 || power == 2.0, Runtime, "only p == 1 and p == 2 supported");
+    let dtype = self_.dtype();
+    ensure!(dtype.is_floating(), Runtime, "\"{kernel}\" not implemented for '{}'", dtype.c10_name());
+    Ok(power == 2.0)
+}
+
+/// The rows, multiplied by the weights of their classes.
+fn of_class(rows: Expr, weight: Option<&Tensor>, target_rows: &Expr) -> Expr {
+    let Some(weight) = weight else { return rows };
+    rows * Expr::from(weight).reshape(&[-1]).index_select(0, target_rows.reshape(&[-1])).unsqueeze(1)
+}
+
 /// The sum over other classes of w_y max(0, margin - x_y + x_c)^p / C
 pub fn multi_margin_loss(
     self_: &Tensor,
@@ -257,25 +300,45 @@ pub fn multi_margin_loss(
     weight: Option<&Tensor>,
     reduction: i64,
 ) -> Result<Tensor> {
-    let power = p.to_f64();
-    ensure!(power == 1.0 || power == 2.0, Runtime, "only p == 1 and p == 2 supported");
-    ensure!(
-        self_.dtype().is_floating(),
-        Runtime,
-        "\"multi_margin_loss_cpu_kernel\" not implemented for '{}'",
-        self_.dtype().c10_name()
-    );
+    let squared = check_multi_margin("multi_margin_loss_cpu_kernel", self_, p)?;
     let (scores, target_rows) = multi_margin_rows(self_, target, weight)?;
     let short = (&scores - scores.gather(1, &target_rows, false) + margin).relu();
-    let mut losses = if power == 2.0 { &short * &short } else { short };
-    if let Some(weight) = weight {
-        losses = losses * Expr::from(weight).reshape(&[-1]).index_select(0, target_rows.reshape(&[-1])).unsqueeze(1);
-    }
+    let losses = of_class(if squared { &short * &short } else { short }, weight, &target_rows);
     let others = losses.scatter_value(1, &target_rows, 0);
     let classes = scores.sizes().get(1).copied().unwrap_or(1);
     let each = others.sum_dim_intlist(Some(&[1]), false, None) / classes as f64;
     let single = self_.ndim() <= 1 && target.ndim() == 0;
     reduced(if single { each.reshape(&[]) } else { each }, reduction)
+}
+
+/// The gradient of `multi_margin_loss`: of the other classes, and minus their sum for the target.
+pub fn multi_margin_loss_backward(
+    grad_output: &Tensor,
+    self_: &Tensor,
+    target: &Tensor,
+    p: Scalar,
+    margin: Scalar,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    let squared = check_multi_margin("multi_margin_loss_backward_cpu_kernel", self_, p)?;
+    let (scores, target_rows) = multi_margin_rows(self_, target, weight)?;
+    let (rows, classes) = (target.numel(), scores.sizes().get(1).copied().unwrap_or(1));
+    let each = grad_output.numel();
+    ensure!(
+        each == 1 || (reduction == 0 && each == rows),
+        Runtime,
+        "inconsistent grad_output size, expected {rows} but got {}",
+        format_sizes(&grad_output.sizes())
+    );
+    let short = &scores - scores.gather(1, &target_rows, false) + margin;
+    let slopes =
+        if squared { short.relu() * 2.0 } else { short.gt_scalar(0).to_dtype(self_.dtype(), false, false, None) };
+    let others = of_class(slopes, weight, &target_rows).scatter_value(1, &target_rows, 0);
+    let own = -others.sum_dim_intlist(Some(&[1]), true, None);
+    let gradients = others.scatter_add(1, &target_rows, own) * Expr::from(grad_output).reshape(&[-1, 1]);
+    let count = if reduction == 1 { rows * classes } else { classes };
+    (gradients / count as f64).reshape(&self_.sizes()).into_tensor()
 }
 
 /// The loss of rows with several labels.

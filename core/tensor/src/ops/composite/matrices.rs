@@ -1,8 +1,8 @@
-//! Operators made of operators: products of vectors, Kronecker products, diagonals, powers.
+//! Composite operators: products of vectors, Kronecker products, diagonals, powers.
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, Result, Scalar, ensure, wrap_dim};
+use rushlight_base::{DType, DimVec, Result, Scalar, bail, ensure, wrap_dim};
 
 /// The cross product along a dimension of size 3.
 pub fn linalg_cross(self_: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
@@ -23,7 +23,7 @@ pub fn linalg_cross(self_: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> 
         other.dtype().c10_name()
     );
     ensure!(self_.dtype() != DType::Bool, Runtime, "\"cross\" not implemented for 'Bool'");
-    // Element i of the product is made of those that follow it, around the circle.
+    // Element i of the product uses the elements that follow it, cyclically.
     let turned = |tensor: &Tensor, by: i64| {
         let (head, tail) = (ops::narrow(tensor, dim, 0, by)?, ops::narrow(tensor, dim, by, 3 - by)?);
         ops::cat(&[&tail, &head], dim)
@@ -69,6 +69,12 @@ pub fn linalg_vecdot(x: &Tensor, y: &Tensor, dim: i64) -> Result<Tensor> {
         wrap_dim(dim, 1)?;
         return ops::vdot(x, y);
     }
+    let sizes = ops::rules::broadcast_sizes(&x.sizes(), &y.sizes())?;
+    let (x, y) = (&ops::expand(x, &sizes, false)?, &ops::expand(y, &sizes, false)?);
+    if x.ndim() == 0 {
+        wrap_dim(dim, 1)?;
+        return ops::mul_tensor(&ops::conj(x)?, y);
+    }
     // As products of rows and columns, which are rounded once.
     let last = |tensor: &Tensor| ops::movedim_int(tensor, dim, -1);
     let (row, column) = (ops::unsqueeze(&ops::conj(&last(x)?)?, -2)?, ops::unsqueeze(&last(y)?, -1)?);
@@ -93,12 +99,7 @@ pub fn linalg_diagonal(a: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<
     ops::diagonal(a, offset, dim1, dim2)
 }
 
-/// The product of matrices, by another name.
-pub fn linalg_matmul(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    ops::matmul(self_, other)
-}
-
-/// Each element times a whole tensor.
+/// The Kronecker product: each element times a whole tensor.
 pub fn kron(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     // Dimensions of both in turn, of size 1 where one has fewer.
     let rank = self_.ndim().max(other.ndim());
@@ -115,4 +116,17 @@ pub fn kron(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         ops::mul_tensor(&ops::reshape(self_, &spread(&own, true))?, &ops::reshape(other, &spread(&others, false))?)?;
     let sizes: DimVec = own.iter().zip(&others).map(|(a, b)| a * b).collect();
     ops::reshape(&product, &sizes)
+}
+
+/// The gradient of `trace`.
+pub fn trace_backward(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    let &[rows, columns] = sizes else { bail!(Runtime, "expected matrix input") };
+    ensure!(
+        grad.ndim() == 0,
+        Runtime,
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
+        grad.ndim()
+    );
+    let diagonal = ops::expand(grad, &[rows.min(columns)], false)?;
+    ops::diagonal_scatter(&ops::zeros(sizes, grad.options())?, &diagonal, 0, 0, 1)
 }

@@ -1,6 +1,6 @@
-//! Operators made of operators. They get gradients from their parts.
+//! Composite operators. Their gradients are those of the operators that they call.
 //!
-//! Those of the families that every build has are here, the others in a file for each family.
+//! Operators of the families that every build contains are here, the others in a file for each family.
 
 #[cfg(feature = "op-activation")]
 mod activation;
@@ -46,6 +46,8 @@ mod numeric;
 mod packed;
 #[cfg(feature = "op-pooling")]
 mod pooling;
+#[cfg(feature = "op-random")]
+mod random;
 #[cfg(feature = "op-recurrent")]
 mod recurrent;
 #[cfg(feature = "op-sorting")]
@@ -54,6 +56,8 @@ mod segments;
 mod series;
 #[cfg(feature = "op-sorting")]
 mod sorting;
+#[cfg(feature = "op-sparse")]
+mod sparse;
 #[cfg(feature = "op-special")]
 mod special;
 mod view;
@@ -106,6 +110,8 @@ pub use numeric::*;
 pub use packed::{pack_padded_sequence, pad_packed_sequence};
 #[cfg(feature = "op-pooling")]
 pub use pooling::*;
+#[cfg(feature = "op-random")]
+pub use random::*;
 #[cfg(feature = "op-recurrent")]
 pub use recurrent::*;
 #[cfg(feature = "op-sorting")]
@@ -114,6 +120,8 @@ pub use segments::*;
 pub use series::*;
 #[cfg(feature = "op-sorting")]
 pub use sorting::*;
+#[cfg(feature = "op-sparse")]
+pub use sparse::*;
 #[cfg(feature = "op-special")]
 pub use special::*;
 pub use view::*;
@@ -122,44 +130,47 @@ pub use view_copy::*;
 #[cfg(feature = "op-vision")]
 pub use vision::*;
 
+#[cfg(any(feature = "op-convolution", feature = "op-nn"))]
+use crate::autograd::Expr;
+use crate::autograd::formulas;
 use crate::dispatch;
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure, format_sizes};
+use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure, format_sizes, wrap_dim};
 
-/// The complex conjugate; a real tensor is its own.
+/// The complex conjugate; a real tensor is returned unchanged.
 pub fn conj(self_: &Tensor) -> Result<Tensor> {
     if self_.dtype().is_complex() { ops::_conj(self_) } else { Ok(self_.clone()) }
 }
 
-/// A conjugation that was put off, carried out.
+/// Materializes a lazy conjugation.
 pub fn resolve_conj(self_: &Tensor) -> Result<Tensor> {
     if self_.is_conj() { dispatch::carried_out(self_) } else { Ok(self_.clone()) }
 }
 
-/// A negation that was put off, carried out.
+/// Materializes a lazy negation.
 pub fn resolve_neg(self_: &Tensor) -> Result<Tensor> {
     if self_.is_neg() { dispatch::carried_out(self_) } else { Ok(self_.clone()) }
 }
 
-/// The real (0) or imaginary (1) parts of a complex tensor whose conjugation is not put off.
+/// The real (0) or imaginary (1) parts of a complex tensor without the conj bit.
 fn part(self_: &Tensor, which: i64) -> Result<Tensor> {
     ops::select_int(&ops::view_as_real(self_)?, -1, which)
 }
 
-/// The imaginary part; of a conjugate, the opposite of it, put off.
+/// The imaginary part; for a lazily conjugated tensor its lazy negation.
 pub fn imag(self_: &Tensor) -> Result<Tensor> {
     ensure!(self_.dtype().is_complex(), Runtime, "imag is not implemented for tensors with non-complex dtypes.");
     if self_.is_conj() { ops::_neg_view(&part(&ops::_conj(self_)?, 1)?) } else { part(self_, 1) }
 }
 
-/// As complex numbers of halves.
+/// Pairs of half-precision numbers as complex numbers.
 pub fn chalf(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
     to(self_, Options::of(DType::C32), false, false, memory_format)
 }
 
-/// The real part; a real tensor is its own.
+/// The real part; a real tensor is returned unchanged.
 pub fn real(self_: &Tensor) -> Result<Tensor> {
     if !self_.dtype().is_complex() {
         return Ok(self_.clone());
@@ -181,7 +192,7 @@ pub fn var_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: boo
     ops::var_correction(self_, dim, unbiased_correction(unbiased), keepdim)
 }
 
-/// As `var_dim`, written to `out`.
+/// Like `var_dim`, written to `out`.
 pub fn var_dim_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
     ops::var_correction_out(self_, dim, unbiased_correction(unbiased), keepdim, out)
 }
@@ -196,7 +207,7 @@ pub fn std_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: boo
     ops::std_correction(self_, dim, unbiased_correction(unbiased), keepdim)
 }
 
-/// As `std_dim`, written to `out`.
+/// Like `std_dim`, written to `out`.
 pub fn std_dim_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
     ops::std_correction_out(self_, dim, unbiased_correction(unbiased), keepdim, out)
 }
@@ -250,12 +261,12 @@ fn numbers(self_: &Tensor) -> Result<Tensor> {
     ops::masked_fill_scalar(self_, &ops::isnan(self_)?, Scalar::Int(0))
 }
 
-/// The sum along dimensions of what is not NaN.
+/// The sum of the elements that are not NaN along dimensions.
 pub fn nansum(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     ops::sum_dim_intlist(&numbers(self_)?, dim, keepdim, dtype)
 }
 
-/// As `nansum`, written to `out`.
+/// Like `nansum`, written to `out`.
 pub fn nansum_out(
     self_: &Tensor,
     dim: Option<&[i64]>,
@@ -266,7 +277,7 @@ pub fn nansum_out(
     ops::sum_intlist_out(&numbers(self_)?, dim, keepdim, dtype, out)
 }
 
-/// The sum over the dimensions that a broadcast from `size` would have made larger.
+/// The sum over the dimensions that broadcasting from `size` would have expanded.
 pub fn sum_to_size(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
     let own = self_.sizes();
     let lead = own.len().checked_sub(size.len());
@@ -284,7 +295,7 @@ pub fn sum_to_size(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
     ops::reshape(&ops::sum_dim_intlist(self_, Some(&dims), true, None)?, size)
 }
 
-/// The sum and the number along dimensions of what is not NaN.
+/// The sum and the number of the elements that are not NaN along dimensions.
 fn sum_and_count(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<(Tensor, Tensor)> {
     ensure!(
         self_.dtype().is_differentiable(),
@@ -297,13 +308,13 @@ fn sum_and_count(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Opti
     Ok((nansum(self_, dim, keepdim, dtype)?, count))
 }
 
-/// The mean along dimensions of what is not NaN.
+/// The mean of the elements that are not NaN along dimensions.
 pub fn nanmean(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     let (sum, count) = sum_and_count(self_, dim, keepdim, dtype)?;
     ops::div_tensor(&sum, &count)
 }
 
-/// As `nanmean`, written to `out`.
+/// Like `nanmean`, written to `out`.
 pub fn nanmean_out(
     self_: &Tensor,
     dim: Option<&[i64]>,
@@ -341,7 +352,7 @@ pub fn norm_scalaropt_dim_dtype(
     norm(self_, p, dim, keepdim, Some(dtype))
 }
 
-/// As `norm_scalaropt_dim`, written to `out`.
+/// Like `norm_scalaropt_dim`, written to `out`.
 pub fn norm_scalaropt_dim_out(
     self_: &Tensor,
     p: Option<Scalar>,
@@ -352,7 +363,7 @@ pub fn norm_scalaropt_dim_out(
     norm_out(self_, p, dim, keepdim, None, out)
 }
 
-/// As `norm_scalaropt_dim_dtype`, written to `out`.
+/// Like `norm_scalaropt_dim_dtype`, written to `out`.
 pub fn norm_scalaropt_dim_dtype_out(
     self_: &Tensor,
     p: Option<Scalar>,
@@ -364,7 +375,7 @@ pub fn norm_scalaropt_dim_dtype_out(
     norm_out(self_, p, dim, keepdim, Some(dtype), out)
 }
 
-/// As `frobenius_norm_dim`, written to `out`.
+/// Like `frobenius_norm_dim`, written to `out`.
 pub fn frobenius_norm_dim_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
     ops::linalg_vector_norm_out(self_, Scalar::Int(2), Some(dim), keepdim, None, out)
 }
@@ -407,7 +418,7 @@ pub fn logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     shift.map_or_else(|| ops::log(&sum), |shift| ops::add_tensor(&ops::log(&sum)?, &shift, Scalar::Int(1)))
 }
 
-/// As `logsumexp`, written to `out`.
+/// Like `logsumexp`, written to `out`.
 pub fn logsumexp_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
     let (sum, shift) = shifted_logsumexp(self_, dim, keepdim)?;
     match shift {
@@ -416,7 +427,7 @@ pub fn logsumexp_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -
     }
 }
 
-/// A sum of exponentials and what its logarithm is to be shifted by.
+/// A sum of exponentials and the shift of its logarithm.
 fn shifted_logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<(Tensor, Option<Tensor>)> {
     let floating;
     let self_ = if self_.dtype().is_integral(true) {
@@ -429,7 +440,7 @@ fn shifted_logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<(Tens
         return Ok((ops::sum_dim_intlist(&ops::exp(self_)?, Some(dim), keepdim, None)?, None));
     }
     let most = ops::detach(&ops::amax(&ops::real(self_)?, dim, true)?)?;
-    // Infinities are left where they are: their differences are none.
+    // The maximum is not subtracted where it is infinite: the difference of infinities is NaN.
     let infinite = ops::eq_scalar(&ops::mul_scalar(&most, Scalar::Int(0))?, Scalar::Int(0))?;
     let most = ops::masked_fill_scalar(&most, &ops::logical_not(&infinite)?, Scalar::Int(0))?;
     let sum = ops::sum_dim_intlist(&ops::exp(&ops::sub_tensor(self_, &most, Scalar::Int(1))?)?, Some(dim), true, None)?;
@@ -440,14 +451,17 @@ fn shifted_logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<(Tens
     Ok((ops::reshape(&sum, &sizes)?, Some(ops::reshape(&most, &sizes)?)))
 }
 
-/// The tensor itself if it is laid out so, else a copy that is.
+/// The tensor itself if it is contiguous in this format, else a contiguous copy.
 pub fn contiguous(self_: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
+    if self_.is_contiguous(memory_format) {
+        return Ok(self_.clone());
+    }
     ensure!(
         memory_format != MemoryFormat::Preserve,
         Runtime,
         "preserve memory format is unsupported by the contiguous operator"
     );
-    if self_.is_contiguous(memory_format) { Ok(self_.clone()) } else { ops::clone(self_, Some(memory_format)) }
+    ops::clone(self_, Some(memory_format))
 }
 
 /// The tensor itself if nothing has to change, else a converted copy.
@@ -464,7 +478,7 @@ fn to(
     });
     let keeps_layout = match memory_format {
         None | Some(MemoryFormat::Preserve) => true,
-        Some(format) => self_.is_contiguous(format),
+        Some(format) => self_.suggested_format() == format,
     };
     let keeps_dtype = options.dtype.is_none_or(|dtype| dtype == self_.dtype());
     if keeps_dtype && keeps_device && keeps_layout && !copy {
@@ -473,7 +487,7 @@ fn to(
     ops::_to_copy(self_, options, non_blocking, memory_format)
 }
 
-/// As another dtype.
+/// Converts to another dtype.
 pub fn to_dtype(
     self_: &Tensor,
     dtype: DType,
@@ -484,7 +498,7 @@ pub fn to_dtype(
     to(self_, Options::of(dtype), non_blocking, copy, memory_format)
 }
 
-/// As another dtype, on a device.
+/// Converts to another dtype, on a device.
 pub fn to_device(
     self_: &Tensor,
     device: Device,
@@ -496,7 +510,7 @@ pub fn to_device(
     to(self_, Options::of(dtype).on(device), non_blocking, copy, memory_format)
 }
 
-/// With dtype, layout and device as told.
+/// Converts to the given dtype, layout and device.
 pub fn to_dtype_layout(
     self_: &Tensor,
     options: Options,
@@ -508,7 +522,7 @@ pub fn to_dtype_layout(
     to(self_, options, non_blocking, copy, memory_format)
 }
 
-/// With dtype and device of another tensor.
+/// Converts to dtype and device of another tensor.
 pub fn to_other(
     self_: &Tensor,
     other: &Tensor,
@@ -519,29 +533,29 @@ pub fn to_other(
     to(self_, other.options(), non_blocking, copy, memory_format)
 }
 
-/// self, or a number, by a condition.
+/// Selects from self or a number, by a condition.
 pub fn where_scalarother(condition: &Tensor, self_: &Tensor, other: Scalar) -> Result<Tensor> {
     ops::where_self(condition, self_, &number(other, condition)?)
 }
 
-/// A number, or other, by a condition.
+/// Selects from a number or other, by a condition.
 pub fn where_scalarself(condition: &Tensor, self_: Scalar, other: &Tensor) -> Result<Tensor> {
     ops::where_self(condition, &number(self_, condition)?, other)
 }
 
-/// One of two numbers, by a condition.
+/// Selects one of two numbers, by a condition.
 pub fn where_scalar(condition: &Tensor, self_: Scalar, other: Scalar) -> Result<Tensor> {
     ops::where_self(condition, &number(self_, condition)?, &number(other, condition)?)
 }
 
-/// A number as a 0-dim tensor that yields in promotion.
+/// A number as a wrapped 0-dim tensor, which has lower priority in promotion.
 fn number(value: Scalar, like: &Tensor) -> Result<Tensor> {
     let tensor = ops::full(&[], value, Options::of(value.dtype()).on(like.device()))?;
     tensor.set_wrapped_number(true)?;
     Ok(tensor)
 }
 
-/// The gradient of a reduction that picks one element: the gradient at the picked places.
+/// The gradient of a reduction that selects one element: the gradient at the selected indices.
 pub fn value_selecting_reduction_backward(
     grad: &Tensor,
     dim: i64,
@@ -563,4 +577,55 @@ fn softmax_input(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
         Some(dtype) => ops::to_dtype(self_, dtype, false, false, None),
         None => Ok(self_.clone()),
     }
+}
+
+/// The flags of `output_mask`, one for each gradient.
+#[cfg(any(feature = "op-convolution", feature = "op-nn"))]
+fn output_mask(operator: &str, mask: &[bool]) -> Result<[bool; 3]> {
+    mask.try_into()
+        .map_err(|_| rushlight_base::err!(Runtime, "{operator}: output_mask has three elements, not {}", mask.len()))
+}
+
+/// Checks that a gradient is like the input of a norm.
+#[cfg(feature = "op-nn")]
+fn check_alike(operator: &str, grad: &Tensor, input: &Tensor) -> Result<()> {
+    ensure!(
+        grad.sizes() == input.sizes() && grad.dtype() == input.dtype() && input.dtype().is_floating(),
+        Runtime,
+        "{operator}: expected a gradient like the floating-point input {} {}, but got {} {}",
+        input.dtype().c10_name(),
+        format_sizes(&input.sizes()),
+        grad.dtype().c10_name(),
+        format_sizes(&grad.sizes())
+    );
+    Ok(())
+}
+
+/// A gradient, or an empty tensor if it is not selected.
+#[cfg(any(feature = "op-convolution", feature = "op-nn"))]
+fn selected(wanted: bool, options: Options, gradient: impl FnOnce() -> Expr) -> Result<Tensor> {
+    if wanted { gradient().into_tensor() } else { ops::empty_memory_format(&[0], options, None) }
+}
+
+/// A copy of `src` with the shape, strides and dtype of `self`.
+pub fn copy(self_: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor> {
+    let (sizes, strides) = (self_.sizes(), self_.strides());
+    let out = if self_.dense()?.has_internal_overlap() {
+        ops::empty_like(self_, Options::default(), None)?
+    } else {
+        ops::empty_strided(&sizes, &strides, self_.options())?
+    };
+    ops::copy_(&out, src, non_blocking)?;
+    Ok(out)
+}
+
+/// The gradient of `cumprod`.
+pub fn cumprod_backward(grad: &Tensor, input: &Tensor, dim: i64, output: &Tensor) -> Result<Tensor> {
+    wrap_dim(dim, input.ndim())?;
+    formulas::cumprod(&grad.into(), &input.into(), &output.into(), dim).into_tensor()
+}
+
+/// The gradient of `cummax` and `cummin`: added where the extrema were.
+pub fn cummaxmin_backward(grad: &Tensor, input: &Tensor, indices: &Tensor, dim: i64) -> Result<Tensor> {
+    ops::scatter_add(&ops::zeros(&input.sizes(), grad.options())?, dim, indices, grad)
 }

@@ -1,11 +1,11 @@
-//! Softmax, layer norm, tables of embeddings and bilinear forms.
+//! Softmax, layer norm, embeddings and bilinear forms.
 
-use super::softmax_input;
-use crate::autograd::Expr;
+use super::{selected, softmax_input};
+use crate::autograd::{Expr, GradModeGuard, formulas, should_record};
 use crate::ops;
 use crate::options::cpp_name;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, Result, Scalar, bail, ensure};
+use rushlight_base::{DType, DimVec, Result, Scalar, bail, ensure, wrap_dim};
 
 /// softmax along a dimension
 pub fn softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
@@ -15,17 +15,17 @@ pub fn softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
 /// softmax along a dimension; 0 where all is minus infinity
 pub fn _safe_softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     let nothing = ops::all_dim(&ops::eq_scalar(self_, Scalar::Float(f64::NEG_INFINITY))?, dim, true)?;
-    // Such a row becomes one of equals first: what is no number would come back with the gradient.
+    // Such a row becomes a constant first: NaN would propagate into the gradient.
     let scores = ops::masked_fill_scalar(self_, &nothing, Scalar::Int(0))?;
     ops::masked_fill_scalar(&ops::softmax_int(&scores, dim, dtype)?, &nothing, Scalar::Int(0))
 }
 
-/// As `softmax`, written to `out`.
+/// Like `softmax`, written to `out`.
 pub fn softmax_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
     ops::_softmax_out(&softmax_input(self_, dtype)?, dim, false, out)
 }
 
-/// The last dimensions normalised; the mean and the deviation are dropped.
+/// Normalizes the last dimensions; mean and deviation are not returned.
 pub fn layer_norm(
     input: &Tensor,
     normalized_shape: &[i64],
@@ -60,7 +60,74 @@ pub fn embedding_dense_backward(
     ops::index_add(&ops::zeros(&[num_weights, width], grad.options())?, 0, &rows, &grad, Scalar::Int(1))
 }
 
-/// A 1 at each index of a last dimension.
+/// The gradient of `embedding` by its table, which is dense.
+pub fn embedding_backward(
+    grad: &Tensor,
+    indices: &Tensor,
+    num_weights: i64,
+    padding_idx: i64,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Result<Tensor> {
+    ensure!(!sparse, NotImplemented, "embedding_backward: sparse gradients are not supported");
+    ops::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+}
+
+/// The gradients of `layer_norm` that `mask` selects. The statistics are those of the forward pass, and functions of the
+/// input where the gradients are differentiated again.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn native_layer_norm_backward(
+    grad_out: &Tensor,
+    input: &Tensor,
+    normalized_shape: &[i64],
+    mean: &Tensor,
+    rstd: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let [by_input, by_weight, by_bias] = super::output_mask("native_layer_norm_backward", output_mask)?;
+    super::check_alike("native_layer_norm_backward", grad_out, input)?;
+    ops::rules::check_normalized_shape(&input.sizes(), normalized_shape, [("weight", weight.map(Tensor::sizes))])?;
+    let recorded = should_record([grad_out, input].into_iter().chain(weight));
+    let _guard = (!recorded).then(|| GradModeGuard::new(false));
+    let mut rows = input.sizes();
+    let leading = rows.len() - normalized_shape.len();
+    rows[leading..].fill(1);
+    let statistics = |tensor: &Tensor| Expr::from(tensor).detach().reshape(&rows);
+    let (grad, x, scale) = (Expr::from(grad_out), Expr::from(input), weight.map(Expr::from));
+    let (mean, rstd, scale) = (statistics(mean), statistics(rstd), scale.as_ref());
+    let eps = if recorded { formulas::eps_of(&x, &formulas::last_dims(normalized_shape), &rstd) } else { rstd.clone() };
+    let like = |gradient: Expr, tensor: &Tensor| gradient.to_dtype(tensor.dtype(), false, false, None);
+    let (shape, options) = (normalized_shape, grad_out.options());
+    let parameter = weight.or(bias).unwrap_or(input);
+    Ok((
+        selected(by_input, options, || {
+            like(formulas::layer_norm_input(&grad, &x, shape, &mean, &rstd, scale, &eps), input)
+        })?,
+        selected(by_weight, options, || {
+            like(formulas::layer_norm_weight(&grad, &x, shape, &mean, &rstd, scale, &eps), parameter)
+        })?,
+        selected(by_bias, options, || like(formulas::layer_norm_bias(&grad, shape), parameter))?,
+    ))
+}
+
+/// The norms over all dimensions but `dim`; over all for -1.
+pub fn norm_except_dim(v: &Tensor, pow: i64, dim: i64) -> Result<Tensor> {
+    if dim == -1 {
+        return ops::norm_scalar(v, Scalar::Int(pow));
+    }
+    ensure!(v.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
+    let dim = wrap_dim(dim, v.ndim())? as i64;
+    let first = ops::transpose_int(v, 0, dim)?;
+    let mut sizes = first.sizes();
+    let rows = ops::reshape(&first, &[sizes[0], -1])?;
+    sizes[1..].fill(1);
+    let norms = ops::norm_scalaropt_dim(&rows, Some(Scalar::Int(pow)), &[1], false)?;
+    ops::transpose_int(&ops::reshape(&norms, &sizes)?, 0, dim)
+}
+
+/// One-hot encoding: a 1 at each index of a new last dimension.
 pub fn one_hot(self_: &Tensor, num_classes: i64) -> Result<Tensor> {
     ensure!(self_.dtype() == DType::I64, Runtime, "one_hot is only applicable to index tensor of type LongTensor.");
     ensure!(self_.numel() > 0 || num_classes > 0, Runtime, "Can not infer total number of classes from empty tensor.");

@@ -1,17 +1,17 @@
-//! Operators made of operators: comparisons with tolerance, powers of 2.
+//! Composite operators: comparisons with tolerance, powers of 2.
 
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, ensure, runtime};
 
-/// The tensor itself.
+/// Returns the tensor itself.
 pub fn positive(self_: &Tensor) -> Result<Tensor> {
     ensure!(self_.dtype() != DType::Bool, Runtime, "The `+` operator, on a bool tensor is not supported.");
     Ok(self_.clone())
 }
 
-/// Equal up to a tolerance.
+/// Whether the elements are equal within a tolerance.
 pub fn isclose(self_: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
     let (left, right) = (self_.dtype(), other.dtype());
     ensure!(left == right, Runtime, "{} did not match {}", left.c10_name(), right.c10_name());
@@ -41,7 +41,12 @@ pub fn isclose(self_: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: 
     ops::logical_or(&close, &near)
 }
 
-/// No imaginary part.
+/// Whether all elements are close.
+pub fn allclose(self_: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
+    ops::metadata::is_nonzero(&ops::all(&isclose(self_, other, rtol, atol, equal_nan)?)?)
+}
+
+/// Whether the imaginary part is zero.
 pub fn isreal(self_: &Tensor) -> Result<Tensor> {
     if self_.dtype().is_complex() {
         return ops::eq_scalar(&ops::imag(self_)?, Scalar::Int(0));

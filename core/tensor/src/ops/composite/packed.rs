@@ -1,8 +1,8 @@
-//! Packed sequences: those of a batch, longest first, step by step without padding.
+//! Packed sequences: the steps of a batch without padding, longest sequence first.
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DeviceType, DimVec, Result, Scalar, ensure};
+use rushlight_base::{DType, DeviceType, DimVec, Result, Scalar, ensure, format_sizes, list};
 
 /// A list of numbers that the shapes of results depend on.
 pub(super) fn host_numbers(name: &str, tensor: &Tensor) -> Result<Vec<i64>> {
@@ -18,23 +18,25 @@ pub(super) fn host_numbers(name: &str, tensor: &Tensor) -> Result<Vec<i64>> {
     list.to_vec::<i64>()
 }
 
-/// Is the order of sequences, longest first, kept?
+/// Checks that the lengths are in decreasing order.
 pub(super) fn check_batch_sizes(batch_sizes: &[i64], rows: i64) -> Result<()> {
     let shrink = batch_sizes.windows(2).all(|pair| pair[0] >= pair[1]);
     ensure!(
         !batch_sizes.is_empty() && shrink && batch_sizes.last().is_some_and(|&last| last > 0),
         Runtime,
-        "batch_sizes should be positive and not increase, got {batch_sizes:?}"
+        "batch_sizes should be positive and not increase, got {}",
+        format_sizes(batch_sizes)
     );
     ensure!(
         batch_sizes.iter().sum::<i64>() == rows,
         Runtime,
-        "batch_sizes should sum up to the number of rows of data, {rows}, got {batch_sizes:?}"
+        "batch_sizes should sum up to the number of rows of data, {rows}, got {}",
+        format_sizes(batch_sizes)
     );
     Ok(())
 }
 
-/// The batch without padding, and how many sequences there are at each step.
+/// The batch without padding, and the number of sequences at each step.
 pub fn pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
     let lengths = host_numbers("lengths", lengths)?;
     ensure!(input.ndim() >= 2, Runtime, "Expected an input of 2 dimensions or more, got {}", input.ndim());
@@ -67,7 +69,7 @@ pub fn pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool)
         sizes[0],
         lengths[0]
     );
-    let (mut parts, mut batch_sizes, mut first) = (Vec::new(), Vec::new(), 0);
+    let (mut parts, mut batch_sizes, mut first) = (Vec::new(), list::with_capacity(lengths[0] as usize)?, 0);
     let mut row = DimVec::from_slice(&sizes[1..]);
     row[0] = -1;
     // The steps up to the end of the next shortest sequence have the same number of sequences.
@@ -75,12 +77,12 @@ pub fn pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool)
         if end > first {
             let batch = nth as i64 + 1;
             let steps = ops::narrow(&ops::narrow(&input, 0, first, end - first)?, 1, 0, batch)?;
-            parts.push(ops::reshape(&steps, &row)?);
+            list::push(&mut parts, ops::reshape(&steps, &row)?)?;
             batch_sizes.resize(end as usize, batch);
             first = end;
         }
     }
-    let data = ops::cat(&parts.iter().collect::<Vec<_>>(), 0)?;
+    let data = ops::cat(&list::collect(&parts)?, 0)?;
     Ok((data, Tensor::from_slice(&batch_sizes, &[batch_sizes.len() as i64])?))
 }
 
@@ -112,19 +114,20 @@ pub fn pad_packed_sequence(
         let same = batch_sizes[first..].iter().take_while(|&&other| other == size).count();
         let rows = ops::narrow(data, 0, row, size * same as i64)?;
         let block = ops::reshape(&rows, &shaped([same as i64, size]))?;
-        parts.push(if size == batch {
+        let block = if size == batch {
             block
         } else {
             ops::cat(&[&block, &padding(&shaped([same as i64, batch - size]))?], 1)?
-        });
+        };
+        list::push(&mut parts, block)?;
         (first, row) = (first + same, row + size * same as i64);
     }
     if steps > longest {
         parts.push(padding(&shaped([steps - longest, batch]))?);
     }
-    let padded = ops::cat(&parts.iter().collect::<Vec<_>>(), 0)?;
-    let lengths: Vec<i64> =
-        (0..batch).map(|nth| batch_sizes.iter().take_while(|&&size| size > nth).count() as i64).collect();
+    let padded = ops::cat(&list::collect(&parts)?, 0)?;
+    let length = |nth: i64| batch_sizes.partition_point(|&size| size > nth) as i64;
+    let lengths = list::collect((0..batch).map(length))?;
     let padded = if batch_first { ops::transpose_int(&padded, 0, 1)? } else { padded };
     Ok((padded, Tensor::from_slice(&lengths, &[batch])?))
 }

@@ -1,4 +1,4 @@
-//! Operators made of operators: pooling of one dimension, pooling without indices, and its reversal.
+//! Composite operators: pooling of one dimension, pooling without indices, and unpooling.
 
 use crate::ops;
 use crate::tensor::Tensor;
@@ -10,7 +10,7 @@ fn with_height(op: &str, what: &str, values: &[i64], height: i64) -> Result<DimV
     Ok(values.iter().flat_map(|&value| [height, value]).collect())
 }
 
-/// A line as an image of height 1.
+/// A 1-d input as an image of height 1.
 fn as_image(op: &str, self_: &Tensor) -> Result<Tensor> {
     ensure!(
         matches!(self_.ndim(), 2 | 3),
@@ -21,7 +21,7 @@ fn as_image(op: &str, self_: &Tensor) -> Result<Tensor> {
     ops::unsqueeze(self_, -2)
 }
 
-/// The largest elements of windows.
+/// The maximum of each window.
 pub fn max_pool1d(
     self_: &Tensor,
     kernel_size: &[i64],
@@ -33,7 +33,7 @@ pub fn max_pool1d(
     Ok(max_pool1d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0)
 }
 
-/// The largest elements of windows, and their places.
+/// Max pooling with indices.
 pub fn max_pool1d_with_indices(
     self_: &Tensor,
     kernel_size: &[i64],
@@ -55,7 +55,7 @@ pub fn max_pool1d_with_indices(
     Ok((ops::squeeze_dim(&values, -2)?, ops::squeeze_dim(&indices, -2)?))
 }
 
-/// The largest elements of windows.
+/// The maximum of each window.
 pub fn max_pool2d(
     self_: &Tensor,
     kernel_size: &[i64],
@@ -67,7 +67,7 @@ pub fn max_pool2d(
     Ok(ops::max_pool2d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0)
 }
 
-/// The largest elements of windows.
+/// The maximum of each window.
 pub fn max_pool3d(
     self_: &Tensor,
     kernel_size: &[i64],
@@ -101,14 +101,14 @@ pub fn avg_pool1d(
     ops::squeeze_dim(&means, -2)
 }
 
-/// The means of windows that share the input evenly.
+/// The mean of each window; the windows divide the input evenly.
 pub fn adaptive_avg_pool1d(self_: &Tensor, output_size: &[i64]) -> Result<Tensor> {
     let op = "adaptive_avg_pool1d";
     let means = ops::adaptive_avg_pool2d(&as_image(op, self_)?, &with_height(op, "output_size", output_size, 1)?)?;
     ops::squeeze_dim(&means, -2)
 }
 
-/// The largest elements of windows that share the input evenly, and their places.
+/// Adaptive max pooling with indices.
 pub fn adaptive_max_pool1d(self_: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
     let op = "adaptive_max_pool1d";
     let size = with_height(op, "output_size", output_size, 1)?;
@@ -116,7 +116,7 @@ pub fn adaptive_max_pool1d(self_: &Tensor, output_size: &[i64]) -> Result<(Tenso
     Ok((ops::squeeze_dim(&values, -2)?, ops::squeeze_dim(&indices, -2)?))
 }
 
-/// Planes with the elements at the places that `indices` names, zeros elsewhere.
+/// Planes with the elements at the positions in `indices`, zeros elsewhere.
 fn unpooled(op: &str, self_: &Tensor, indices: &Tensor, output_size: &[i64], spatial: usize) -> Result<Tensor> {
     ensure!(
         output_size.len() == spatial,
@@ -164,12 +164,12 @@ fn unpooled(op: &str, self_: &Tensor, indices: &Tensor, output_size: &[i64], spa
     ops::reshape(&placed, &shape)
 }
 
-/// Images with the elements of `self_` at the places they were found at.
+/// Images with the elements of `self_` at their original positions.
 pub fn max_unpool2d(self_: &Tensor, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
     unpooled("max_unpooling2d", self_, indices, output_size, 2)
 }
 
-/// Volumes with the elements of `self_` at the places they were found at.
+/// Volumes with the elements of `self_` at their original positions.
 pub fn max_unpool3d(
     self_: &Tensor,
     indices: &Tensor,
@@ -195,7 +195,7 @@ pub fn max_unpool3d(
     unpooled("max_unpooling3d", self_, indices, output_size, 3)
 }
 
-/// The gradient of a maximum over windows, without indices: they are found again.
+/// The gradient of max pooling without indices, which are computed again.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn max_pool2d_backward(
     grad_output: &Tensor,

@@ -1,12 +1,13 @@
 //! Recurrent layers over packed sequences; a padded batch is one whose sequences all have the same length.
 //!
-//! What a layer does with its input is one product over all steps; each step then adds the product with its state.
+//! The input of a layer is multiplied by its weights in one product over all steps; each step then adds the product
+//! with its state.
 
 use super::packed::{check_batch_sizes, host_numbers};
 use crate::autograd::Expr;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, ensure, format_sizes};
+use rushlight_base::{Result, ensure, format_sizes, list};
 
 /// The weights of one direction of one layer.
 #[derive(Clone, Copy)]
@@ -14,14 +15,14 @@ struct Weights<'a> {
     input: &'a Tensor,
     state: &'a Tensor,
     biases: Option<[&'a Tensor; 2]>,
-    /// What narrows the outputs of an LSTM.
+    /// The projection of the outputs of an LSTM.
     projection: Option<&'a Tensor>,
 }
 
 /// The states of a batch: h, and c of an LSTM.
 type States = Vec<Expr>;
 
-/// What a step makes of the products with its input and of its states.
+/// One step, from the products with the input and with the states.
 trait Cell: Copy {
     /// Rows of the weights for each element of the state.
     const GATES: i64;
@@ -96,63 +97,96 @@ fn of_input(input: &Tensor, weights: Weights<'_>) -> Result<Expr> {
 }
 
 fn joined(parts: Vec<Expr>, dim: i64) -> Result<Expr> {
-    let parts = parts.into_iter().map(Expr::into_tensor).collect::<Result<Vec<_>>>()?;
+    let parts = list::try_collect(parts.into_iter().map(Expr::into_tensor))?;
     if let [single] = parts.as_slice() {
         return Ok(single.into());
     }
-    Ok(ops::cat(&parts.iter().collect::<Vec<_>>(), dim)?.into())
+    Ok(ops::cat(&list::collect(&parts)?, dim)?.into())
+}
+
+/// How many sequences each step has.
+#[derive(Clone, Copy)]
+enum Steps<'a> {
+    /// All sequences have the same length.
+    Padded {
+        count: usize,
+        batch: i64,
+    },
+    Packed(&'a [i64]),
+}
+
+impl Steps<'_> {
+    fn count(self) -> usize {
+        match self {
+            Steps::Padded { count, .. } => count,
+            Steps::Packed(sizes) => sizes.len(),
+        }
+    }
+
+    fn batch(self, step: usize) -> i64 {
+        match self {
+            Steps::Padded { batch, .. } => batch,
+            Steps::Packed(sizes) => sizes[step],
+        }
+    }
+
+    fn rows(self) -> i64 {
+        match self {
+            Steps::Padded { count, batch } => count as i64 * batch,
+            Steps::Packed(sizes) => sizes.iter().sum(),
+        }
+    }
 }
 
 /// One direction of one layer: its outputs, packed as the input is, and the last states of each sequence.
 fn direction(
     cell: impl Cell,
     data: &Tensor,
-    batch_sizes: &[i64],
+    steps: Steps<'_>,
     initial: &States,
     weights: Weights<'_>,
     backwards: bool,
 ) -> Result<(Expr, States)> {
     let products = of_input(data, weights)?;
-    let starts: Vec<i64> = batch_sizes
-        .iter()
-        .scan(0, |next, &size| {
-            let start = *next;
-            *next += size;
-            Some(start)
-        })
-        .collect();
     let rows = |state: &Expr, first: i64, end: i64| state.narrow(0, first, end - first);
-    let mut outputs = vec![Expr::from(data); batch_sizes.len()];
-    let order: Vec<usize> =
-        if backwards { (0..batch_sizes.len()).rev().collect() } else { (0..batch_sizes.len()).collect() };
-    let mut batch = batch_sizes[order[0]];
+    let count = steps.count();
+    let mut outputs = list::with_capacity(count)?;
+    let mut batch = steps.batch(if backwards { count - 1 } else { 0 });
+    // The first row of a step; initially of the last one if the direction is reversed.
+    let mut first = if backwards { steps.rows() } else { 0 };
     let mut states: States = initial.iter().map(|state| rows(state, 0, batch)).collect();
     // The last states of the sequences that have ended, the shortest first.
     let mut ended: Vec<States> = Vec::new();
-    for step in order {
-        let size = batch_sizes[step];
+    for nth in 0..count {
+        let step = if backwards { count - 1 - nth } else { nth };
+        let size = steps.batch(step);
         if size < batch {
-            ended.push(states.iter().map(|state| rows(state, size, batch)).collect());
+            list::push(&mut ended, states.iter().map(|state| rows(state, size, batch)).collect())?;
             states = states.iter().map(|state| rows(state, 0, size)).collect();
         } else if size > batch {
-            // Backwards, sequences begin on the way.
+            // In reverse direction, sequences begin at different steps.
             let begun = initial.iter().map(|state| rows(state, batch, size));
             states =
                 states.iter().zip(begun).map(|(own, new)| joined(vec![own.clone(), new], 0)).collect::<Result<_>>()?;
         }
         batch = size;
-        states = cell.step(products.narrow(0, starts[step], size), &states, weights)?;
-        outputs[step] = states[0].clone();
+        first -= if backwards { size } else { 0 };
+        states = cell.step(products.narrow(0, first, size), &states, weights)?;
+        first += if backwards { 0 } else { size };
+        outputs.push(states[0].clone());
     }
-    ended.push(states);
+    if backwards {
+        outputs.reverse();
+    }
+    list::push(&mut ended, states)?;
     ended.reverse();
     let last = (0..initial.len())
-        .map(|nth| joined(ended.iter().map(|states| states[nth].clone()).collect(), 0))
+        .map(|nth| joined(list::collect(ended.iter().map(|states: &States| states[nth].clone()))?, 0))
         .collect::<Result<_>>()?;
     Ok((joined(outputs, 0)?, last))
 }
 
-/// How layers are put together.
+/// The structure of the layers.
 struct Layers {
     has_biases: bool,
     count: i64,
@@ -192,13 +226,13 @@ impl Layers {
         &self,
         cell: C,
         data: &Tensor,
-        batch_sizes: &[i64],
+        steps: Steps<'_>,
         states: &[&Tensor],
         params: &[&Tensor],
     ) -> Result<(Tensor, Vec<Tensor>)> {
         let projected = states.len() == 2 && states[0].sizes().last() != states[1].sizes().last();
         let weights = self.weights(params, projected)?;
-        check_states::<C>(states, &weights, batch_sizes[0])?;
+        check_states::<C>(states, &weights, steps.batch(0))?;
         let states: States = states.iter().map(|&state| Expr::from(state)).collect();
         let mut data = data.clone();
         let mut last: Vec<States> = Vec::new();
@@ -208,7 +242,7 @@ impl Layers {
                 let nth = (layer * self.directions() + backwards) as i64;
                 let initial = states.iter().map(|state| state.select_int(0, nth)).collect();
                 check_input::<C>(&data, weights)?;
-                let (output, ends) = direction(cell, &data, batch_sizes, &initial, weights, backwards == 1)?;
+                let (output, ends) = direction(cell, &data, steps, &initial, weights, backwards == 1)?;
                 outputs.push(output);
                 last.push(ends);
             }
@@ -221,7 +255,7 @@ impl Layers {
         Ok((data, (0..states.len()).map(stacked).collect::<Result<_>>()?))
     }
 
-    /// As `run`, of a padded batch.
+    /// Like `run`, of a padded batch.
     fn run_padded(
         &self,
         cell: impl Cell,
@@ -236,13 +270,13 @@ impl Layers {
         let (steps, batch) = (sizes[0], sizes[1]);
         ensure!(steps > 0, Runtime, "Expected sequence length to be larger than 0 in RNN");
         let data = ops::reshape(&input, &[steps * batch, sizes[2]])?;
-        let (out, states) = self.run(cell, &data, &vec![batch; steps as usize], states, params)?;
+        let (out, states) = self.run(cell, &data, Steps::Padded { count: steps as usize, batch }, states, params)?;
         let width = out.sizes()[1];
         let out = ops::view(&out, &[steps, batch, width])?;
         Ok((if batch_first { ops::transpose_int(&out, 0, 1)? } else { out }, states))
     }
 
-    /// As `run`, of packed sequences.
+    /// Like `run`, of packed sequences.
     fn run_packed(
         &self,
         cell: impl Cell,
@@ -254,7 +288,7 @@ impl Layers {
         ensure!(data.ndim() == 2, Runtime, "rnn: Expected packed data to be 2D, got {}D instead", data.ndim());
         let batch_sizes = host_numbers("batch_sizes", batch_sizes)?;
         check_batch_sizes(&batch_sizes, data.sizes()[0])?;
-        self.run(cell, data, &batch_sizes, states, params)
+        self.run(cell, data, Steps::Packed(&batch_sizes), states, params)
     }
 }
 
@@ -264,7 +298,7 @@ fn check_states<C: Cell>(states: &[&Tensor], weights: &[Weights<'_>], batch: i64
     ensure!(
         rows % C::GATES == 0,
         Runtime,
-        "rnn: the weight of the state has {rows} rows, which is no multiple of {}",
+        "rnn: the weight of the state has {rows} rows, which is not a multiple of {}",
         C::GATES
     );
     let widths = [weights[0].state.sizes().last().copied().unwrap_or(0), rows / C::GATES];
@@ -280,7 +314,7 @@ fn check_states<C: Cell>(states: &[&Tensor], weights: &[Weights<'_>], batch: i64
     Ok(())
 }
 
-/// As wide as the weight says, which has a row for each gate.
+/// The number of columns of the weight, which has a row for each gate.
 fn check_input<C: Cell>(input: &Tensor, weights: Weights<'_>) -> Result<()> {
     let (shape, state) = (weights.input.sizes(), weights.state.sizes());
     ensure!(
@@ -303,11 +337,12 @@ fn two_states<'a>(name: &str, hx: &[&'a Tensor]) -> Result<[&'a Tensor; 2]> {
 }
 
 fn only<const N: usize>((out, states): (Tensor, Vec<Tensor>)) -> Result<(Tensor, [Tensor; N])> {
-    let states = states.try_into().map_err(|_| rushlight_base::err!(Internal, "a layer gave other states"))?;
+    let states =
+        states.try_into().map_err(|_| rushlight_base::err!(Internal, "a layer returned states of another shape"))?;
     Ok((out, states))
 }
 
-/// Layers of long short-term memory.
+/// LSTM layers.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn lstm_input(
     input: &Tensor,
@@ -326,7 +361,7 @@ pub fn lstm_input(
     Ok((out, h, c))
 }
 
-/// Layers of long short-term memory over packed sequences.
+/// LSTM layers over packed sequences.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn lstm_data(
     data: &Tensor,
@@ -345,7 +380,7 @@ pub fn lstm_data(
     Ok((out, h, c))
 }
 
-/// The two doors of a layer with one state.
+/// The two entry points of a layer with one state.
 macro_rules! layers {
     ($($(#[$doc:meta])* $input:ident $data:ident $cell:expr;)*) => {$(
         $(#[$doc])*
@@ -387,11 +422,11 @@ macro_rules! layers {
 }
 
 layers! {
-    /// Layers of gated recurrent units.
+    /// GRU layers.
     gru_input gru_data Gru;
-    /// Recurrent layers with tanh.
+    /// RNN layers with tanh.
     rnn_tanh_input rnn_tanh_data Simple::Tanh;
-    /// Recurrent layers with the positive part.
+    /// RNN layers with ReLU.
     rnn_relu_input rnn_relu_data Simple::Relu;
 }
 
@@ -420,7 +455,7 @@ fn cell_weights<'a>(
     Ok(Weights { input: w_ih, state: w_hh, biases: b_ih.zip(b_hh).map(|(a, b)| [a, b]), projection: None })
 }
 
-/// One step of long short-term memory.
+/// One LSTM step.
 pub fn lstm_cell(
     input: &Tensor,
     hx: &[&Tensor],
@@ -452,10 +487,10 @@ macro_rules! cells {
 }
 
 cells! {
-    /// One step of a gated recurrent unit.
+    /// One GRU step.
     gru_cell Gru;
-    /// One step of a recurrent layer with tanh.
+    /// One RNN step with tanh.
     rnn_tanh_cell Simple::Tanh;
-    /// One step of a recurrent layer with the positive part.
+    /// One RNN step with ReLU.
     rnn_relu_cell Simple::Relu;
 }

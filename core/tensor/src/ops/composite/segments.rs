@@ -1,10 +1,10 @@
-//! Operators made of operators: reductions of segments.
+//! Composite operators: reductions of segments.
 
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes, wrap_dim};
 
-/// Elements put together in segments of given lengths along an axis.
+/// Elements reduced in segments of given lengths along an axis.
 #[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
 pub fn segment_reduce(
     data: &Tensor,
@@ -64,7 +64,7 @@ pub fn segment_reduce(
             "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe."
         );
     }
-    // What belongs to no segment goes into one more, which is cut off in the end.
+    // Elements outside of all segments go into an additional one, which is dropped in the end.
     let all = ops::reshape(&ops::cat(&[&lengths, &rest], -1)?, &[-1])?;
     let count = sizes[..=axis].iter().product();
     let segment = ops::repeat_interleave_tensor(&all, Some(count))?;
@@ -93,7 +93,7 @@ pub fn segment_reduce(
     ops::clone(&ops::narrow(&ops::reshape(&joined, &shaped(&lead))?, axis as i64, 0, segments)?, None)
 }
 
-/// The extrema of segments. The initial value has no part in the gradient where it is reached.
+/// The extrema of segments. Where the initial value is the result, it does not contribute to the gradient.
 fn extreme_of_segments(
     rows: &Tensor,
     segment: &Tensor,

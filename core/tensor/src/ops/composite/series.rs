@@ -1,4 +1,4 @@
-//! Operators made of operators: differences, gradients, integrals and covariances of sampled values.
+//! Composite operators: differences, gradients, integrals and covariances of sampled values.
 
 use crate::ops;
 use crate::options::Options;
@@ -18,7 +18,7 @@ fn sub(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     ops::sub_tensor(a, b, Scalar::Int(1))
 }
 
-/// Differences of neighbours along a dimension, so many times.
+/// nth-order differences along a dimension.
 pub fn diff(self_: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
     ensure!(self_.ndim() >= 1, Runtime, "diff expects input to be at least one-dimensional");
     ensure!(n >= 0, Runtime, "order must be non-negative but got {n}");
@@ -54,7 +54,7 @@ fn check_end(self_: &Tensor, end: &Tensor, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// How far samples lie apart along a dimension.
+/// Sample spacing along a dimension.
 enum Spacing<'a> {
     Even(Scalar),
     At(&'a Tensor),
@@ -79,7 +79,7 @@ fn gradients(self_: &Tensor, spacing: &[Spacing], dims: &[i64], edge_order: i64)
 }
 
 /// a s_i + b s_(i + 1) + c s_(i + 2), for the triple of neighbours that begins at `start`
-fn weighed(self_: &Tensor, dim: i64, start: i64, weights: [Scalar; 3]) -> Result<Tensor> {
+fn weighted(self_: &Tensor, dim: i64, start: i64, weights: [Scalar; 3]) -> Result<Tensor> {
     let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
     let start = if start < 0 { start + size } else { start };
     let term = |nth: usize| ops::mul_scalar(&ops::narrow(self_, dim, start + nth as i64, 1)?, weights[nth]);
@@ -96,7 +96,7 @@ fn even_gradient(self_: &Tensor, step: Scalar, dim: i64, edge_order: i64) -> Res
         (slope(0, Some(1), 1, Some(2), 1.0)?, slope(-2, Some(-1), -1, None, 1.0)?)
     } else {
         let weights = |list: [f64; 3]| list.map(|weight| over(weight, step));
-        (weighed(self_, dim, 0, weights([-1.5, 2.0, -0.5]))?, weighed(self_, dim, -3, weights([0.5, -2.0, 1.5]))?)
+        (weighted(self_, dim, 0, weights([-1.5, 2.0, -0.5]))?, weighted(self_, dim, -3, weights([0.5, -2.0, 1.5]))?)
     };
     ops::cat(&[&first, &inner, &last], dim)
 }
@@ -150,7 +150,7 @@ fn gradient_at(self_: &Tensor, places: &Tensor, dim: i64, edge_order: i64) -> Re
     ops::cat(&[&first, &inner, &last], dim)
 }
 
-/// The dimension given, or all.
+/// The given dimension, or all.
 fn dims_of(self_: &Tensor, dim: Option<i64>) -> Vec<i64> {
     dim.map_or_else(|| (0..self_.ndim() as i64).collect(), |dim| vec![dim])
 }
@@ -244,7 +244,7 @@ pub fn gradient_scalarrayarray(
     evenly(self_, spacing, dim, true, edge_order)
 }
 
-/// The gradient of samples at given places.
+/// The gradient of samples at given coordinates.
 pub fn gradient_tensorarrayint(
     self_: &Tensor,
     spacing: &[&Tensor],
@@ -254,7 +254,7 @@ pub fn gradient_tensorarrayint(
     at_places(self_, spacing, &dims_of(self_, dim), dim.is_some(), edge_order)
 }
 
-/// The gradient of samples at given places along dimensions.
+/// The gradient of samples at given coordinates along dimensions.
 pub fn gradient_tensorarray(self_: &Tensor, spacing: &[&Tensor], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     at_places(self_, spacing, dim, true, edge_order)
 }
@@ -291,7 +291,7 @@ fn widths(name: &str, y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     sub(&part(&points, dim, 1, None)?, &part(&points, dim, 0, Some(-1))?)
 }
 
-/// No samples enclose no area.
+/// Without samples the integral is 0.
 fn no_area(y: &Tensor, dim: i64) -> Result<Option<Tensor>> {
     let mut sizes = y.sizes();
     ensure!(!sizes.is_empty(), Index, "Dimension specified as {dim} but tensor has no dimensions");
@@ -302,7 +302,7 @@ fn no_area(y: &Tensor, dim: i64) -> Result<Option<Tensor>> {
     ops::zeros(&sizes, y.options()).map(Some)
 }
 
-/// The area below samples at given places.
+/// The trapezoidal integral of samples at given coordinates.
 pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     if let Some(none) = no_area(y, dim)? {
         return Ok(none);
@@ -312,7 +312,7 @@ pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     ops::div_scalar(&ops::sum_dim_intlist(&areas, Some(&[dim]), false, None)?, Scalar::Int(2))
 }
 
-/// The area below samples of one distance.
+/// The trapezoidal integral of equidistant samples.
 pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     if let Some(none) = no_area(y, dim)? {
         return Ok(none);
@@ -333,20 +333,20 @@ pub fn trapz_dx(y: &Tensor, dx: f64, dim: i64) -> Result<Tensor> {
     trapezoid_dx(y, Scalar::Float(dx), dim)
 }
 
-/// The area below samples at given places, up to each.
+/// The cumulative trapezoidal integral of samples at given coordinates.
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_sampled("cumulative_trapezoid", y, Some(x))?;
     let areas = ops::mul_tensor(&pairs(y, dim)?, &widths("cumulative_trapezoid", y, x, dim)?)?;
     ops::div_scalar(&ops::cumsum(&areas, dim, None)?, Scalar::Int(2))
 }
 
-/// The area below samples of one distance, up to each.
+/// The cumulative trapezoidal integral of equidistant samples.
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     check_sampled("cumulative_trapezoid", y, None)?;
     ops::mul_scalar(&ops::cumsum(&pairs(y, dim)?, dim, None)?, times(dx, 0.5))
 }
 
-/// One weight for each observation, none negative.
+/// One nonnegative weight for each observation.
 fn check_weights(name: &str, weights: &Tensor, count: i64) -> Result<()> {
     ensure!(
         weights.ndim() <= 1,
@@ -445,7 +445,7 @@ pub fn corrcoef(self_: &Tensor) -> Result<Tensor> {
     if !result.dtype().is_complex() {
         return clamp(&result);
     }
-    // What either part exceeds 1 by is taken away: rounding errors.
+    // Clips both parts to [-1, 1], which rounding errors may exceed.
     let excess = |part: &Tensor| sub(part, &clamp(part)?);
     let turn = |by: f64| Scalar::Complex(rushlight_base::Complex::new(0.0, by));
     let real = excess(&ops::real(&result)?)?;

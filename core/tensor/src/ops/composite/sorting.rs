@@ -1,11 +1,11 @@
-//! Operators made of operators: orders, distinct elements, counts, quantiles, repetitions.
+//! Composite operators: orders, unique elements, counts, quantiles, repetitions.
 
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, DeviceType, Result, Scalar, bail, ensure, err, format_sizes, wrap_dim};
 
-/// Sorted along the first dimension.
+/// Sorts along the first dimension.
 pub fn msort(self_: &Tensor) -> Result<Tensor> {
     Ok(ops::sort(self_, 0, false)?.0)
 }
@@ -24,7 +24,7 @@ fn no_indices(like: &Tensor) -> Result<Tensor> {
     ops::empty_memory_format(&[0], indices(like), None)
 }
 
-/// Has no data to look at?
+/// Whether there is no data.
 pub(super) fn is_meta(tensor: &Tensor) -> bool {
     tensor.device().kind == DeviceType::Meta
 }
@@ -40,9 +40,9 @@ fn counted(count: i64, like: &Tensor) -> Result<Tensor> {
 
 /// Runs of equal slices along the first dimension.
 struct Runs {
-    /// Where each begins.
+    /// The first slice of each run.
     starts: Tensor,
-    /// Which one each slice is in.
+    /// The run of each slice.
     number: Tensor,
     slices: i64,
 }
@@ -72,8 +72,8 @@ impl Runs {
     }
 }
 
-/// The distinct slices along a dimension, in which of them each was found, and how often. They are looked for among neighbours
-/// in `order`, if there is one.
+/// The unique slices along a dimension, the inverse indices, and the counts. Neighbours in `order` are compared, if it
+/// is given.
 fn distinct(
     self_: &Tensor,
     dim: i64,
@@ -110,11 +110,11 @@ fn distinct_elements(
     let flat = ops::reshape(self_, &[-1])?;
     let order = if sorted { Some(argsort(&ops::detach(&flat)?, 0, false)?) } else { None };
     let (values, inverse, counts) = distinct(&flat, 0, order.as_ref(), return_inverse, return_counts)?;
-    let inverse = if return_inverse && self_.numel() > 0 { ops::reshape(&inverse, &self_.sizes())? } else { inverse };
+    let inverse = if return_inverse { ops::reshape(&inverse, &self_.sizes())? } else { inverse };
     Ok((values, inverse, counts))
 }
 
-/// The distinct elements, in ascending order whether asked for or not, where each went, and how often they occur.
+/// The unique elements, in ascending order whether requested or not, the inverse indices, and the counts.
 pub fn _unique2(
     self_: &Tensor,
     _sorted: bool,
@@ -124,13 +124,13 @@ pub fn _unique2(
     distinct_elements(self_, true, return_inverse, return_counts)
 }
 
-/// As `_unique2`, without counts.
+/// Like `_unique2`, without counts.
 pub fn _unique(self_: &Tensor, _sorted: bool, return_inverse: bool) -> Result<(Tensor, Tensor)> {
     let (values, inverse, _) = distinct_elements(self_, true, return_inverse, false)?;
     Ok((values, inverse))
 }
 
-/// Nothing to compare, or nothing to compare with: what PyTorch says of tensors without elements.
+/// PyTorch's results for empty tensors.
 fn check_slices(self_: &Tensor, dim: usize) -> Result<()> {
     check_ordered(self_)?;
     let sizes = self_.sizes();
@@ -146,7 +146,7 @@ fn check_slices(self_: &Tensor, dim: usize) -> Result<()> {
     Ok(())
 }
 
-/// The distinct slices along a dimension, in lexicographic order, and all that is known of them, asked for or not.
+/// The unique slices along a dimension, in lexicographic order, with inverse indices and counts, requested or not.
 pub fn unique_dim(
     self_: &Tensor,
     dim: i64,
@@ -160,7 +160,7 @@ pub fn unique_dim(
     distinct(&rows, dim, Some(&order), true, true)
 }
 
-/// The slices along a dimension that differ from the one before, and all that is known of them, asked for or not.
+/// The slices along a dimension that differ from the previous one, with inverse indices and counts, requested or not.
 pub fn unique_dim_consecutive(
     self_: &Tensor,
     dim: i64,
@@ -178,7 +178,7 @@ pub fn unique_consecutive(
     return_counts: bool,
     dim: Option<i64>,
 ) -> Result<(Tensor, Tensor, Tensor)> {
-    // The slices of a vector along 0 are its elements; only along -1 is more told of them than asked for, as in PyTorch.
+    // The slices of a vector along 0 are its elements; only along -1 more is returned than requested, as in PyTorch.
     match dim.filter(|&dim| dim != 0 || self_.ndim() != 1) {
         Some(dim) => unique_dim_consecutive(self_, dim, return_inverse, return_counts),
         None => distinct_elements(self_, false, return_inverse, return_counts),
@@ -217,7 +217,7 @@ pub fn bincount(self_: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Res
     ops::index_add(&ops::zeros(&[length], weights.options())?, 0, &places, &weights, Scalar::Int(1))
 }
 
-/// Which elements are among the others.
+/// Whether each element is contained in `elements`.
 pub fn isin_tensor_tensor(
     elements: &Tensor,
     test_elements: &Tensor,
@@ -245,7 +245,7 @@ pub fn isin_tensor_tensor(
     if invert { ops::ne_tensor(&elements, &nearest) } else { ops::eq_tensor(&elements, &nearest) }
 }
 
-/// Which elements equal a number.
+/// The mask of the elements that equal a number.
 pub fn isin_tensor_scalar(
     elements: &Tensor,
     test_element: Scalar,
@@ -255,7 +255,7 @@ pub fn isin_tensor_scalar(
     isin_tensor_tensor(elements, &super::number(test_element, elements)?, assume_unique, invert)
 }
 
-/// Is a number among the elements?
+/// Whether a number is among the elements.
 pub fn isin_scalar_tensor(
     element: Scalar,
     test_elements: &Tensor,
@@ -265,7 +265,7 @@ pub fn isin_scalar_tensor(
     isin_tensor_tensor(&super::number(element, test_elements)?, test_elements, assume_unique, invert)
 }
 
-/// Each index as often as its number says.
+/// Each index repeated by its count.
 pub fn repeat_interleave_tensor(repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
     ensure!(repeats.ndim() == 1, Runtime, "repeat_interleave only accept 1D vector as repeat");
     ensure!(
@@ -288,7 +288,7 @@ pub fn repeat_interleave_tensor(repeats: &Tensor, output_size: Option<i64>) -> R
     ops::searchsorted_tensor(&ends, &counted(total, repeats)?, wanted, true, None, None)
 }
 
-/// Slices repeated, each as often as its number says.
+/// Slices repeated, each by its count.
 pub fn repeat_interleave_self_tensor(
     self_: &Tensor,
     repeats: &Tensor,
@@ -314,7 +314,7 @@ pub fn repeat_interleave_self_tensor(
     ops::index_select(&flat, dim, &repeat_interleave_tensor(&repeats, output_size)?)
 }
 
-/// Slices repeated so many times each.
+/// Slices repeated a number of times each.
 pub fn repeat_interleave_self_int(
     self_: &Tensor,
     repeats: i64,
@@ -357,7 +357,7 @@ pub fn nonzero_static(self_: &Tensor, size: i64, fill_value: i64) -> Result<Tens
     ops::constant_pad_nd(&found, &[0, 0, 0, size - rows], Scalar::Int(fill_value))
 }
 
-/// All combinations of so many elements of a vector.
+/// All combinations of this many elements of a vector.
 pub fn combinations(self_: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
     ensure!(self_.ndim() == 1, Runtime, "Expect a 1D vector, but got shape {}", format_sizes(&self_.sizes()));
     ensure!(r >= 0, Runtime, "Expect a non-negative number, but got {r}");
@@ -370,7 +370,7 @@ pub fn combinations(self_: &Tensor, r: i64, with_replacement: bool) -> Result<Te
     ops::reshape(&ops::index_select(self_, 0, &places)?, &[rows.len() as i64 / r, r])
 }
 
-/// The ascending lists of `r` places below `count`, one after the other, in lexicographic order.
+/// The ascending lists of `r` indices below `count`, one after the other, in lexicographic order.
 fn rows_of_places(count: i64, r: usize, with_replacement: bool) -> Result<Vec<i64>> {
     let mut rows = Vec::new();
     if count == 0 || !with_replacement && r as i64 > count {
@@ -384,7 +384,7 @@ fn rows_of_places(count: i64, r: usize, with_replacement: bool) -> Result<Vec<i6
         list.extend((0..r as i64).map(place));
         Ok(list)
     };
-    // The greatest place of each column, and the first row.
+    // The largest index of each column, and the first row.
     let last = columns(&|column| count - 1 - step * (r as i64 - 1 - column))?;
     let mut row = columns(&|column| step * column)?;
     loop {
@@ -422,7 +422,7 @@ fn quantile_of(
         Runtime,
         "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
     );
-    // Of one dimension, the last; what it was, for the shape of the result.
+    // A single dimension, moved to the end; its original index, for the shape of the result.
     let (rows, at) = match dim {
         None => (ops::reshape(self_, &[-1])?, None),
         Some(_) if self_.ndim() == 0 => (ops::reshape(self_, &[-1])?, None),
@@ -438,7 +438,7 @@ fn quantile_of(
         let ranks = ops::mul_tensor(&q, &ops::sub_scalar(&numbers, Scalar::Int(1), Scalar::Int(1))?)?;
         ops::clamp_min(&ranks, Scalar::Int(0))?
     } else {
-        // NaN comes last, and is what every quantile of its row is.
+        // NaN is sorted last, and is every quantile of its row.
         let ranks = ops::mul_scalar(&q, Scalar::Int(last))?;
         ops::where_scalarself(&ops::any_dim(&nan, -1, true)?, Scalar::Float(last as f64), &ranks)?
     };
@@ -467,7 +467,7 @@ fn quantile_of(
     in_place_of(&result, self_, at, dim, keepdim)
 }
 
-/// The quantiles, which stand in the last dimension, in front, and the other dimensions where they were.
+/// Moves the quantiles from the last dimension to the front, with the other dimensions in their order.
 fn in_place_of(result: &Tensor, self_: &Tensor, at: Option<usize>, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
     let result = ops::movedim_int(result, -1, 0)?;
     match (keepdim, at) {
@@ -530,12 +530,12 @@ pub fn quantile_scalar(self_: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, 
     quantile_at(self_, q, dim, keepdim, interpolation, false)
 }
 
-/// Quantiles of what is not NaN.
+/// Quantiles of the elements that are not NaN.
 pub fn nanquantile(self_: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
     quantile_or_list(self_, q, dim, keepdim, interpolation, true)
 }
 
-/// One quantile of what is not NaN.
+/// One quantile of the elements that are not NaN.
 pub fn nanquantile_scalar(
     self_: &Tensor,
     q: f64,

@@ -1,11 +1,13 @@
-//! Operators made of operators: the multivariate gamma function.
+//! Composite operators: gamma functions.
 
+use crate::autograd::should_record;
+use crate::dispatch;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, Scalar, ensure, runtime};
 use std::f64::consts::PI;
 
-/// The logarithm of the multivariate gamma function: that of `p` gamma functions, half a step from one to the next.
+/// The logarithm of the multivariate gamma function: that of `p` gamma functions, half a step apart.
 pub fn mvlgamma(self_: &Tensor, p: i64) -> Result<Tensor> {
     ensure!(p >= 1, Runtime, "p has to be greater than or equal to 1");
     let floating = if self_.dtype().is_integral(true) {
@@ -18,4 +20,11 @@ pub fn mvlgamma(self_: &Tensor, p: i64) -> Result<Tensor> {
     let each = ops::lgamma(&ops::add_tensor(&ops::unsqueeze(&floating, -1)?, &steps, Scalar::Int(1))?)?;
     let sum = ops::sum_dim_intlist(&each, Some(&[-1]), false, None)?;
     ops::add_scalar(&sum, Scalar::Float((p * (p - 1)) as f64 * PI.ln() / 4.0), Scalar::Int(1))
+}
+
+/// Like `polygamma`, in place; the order comes last.
+pub fn polygamma_(self_: &Tensor, n: i64) -> Result<()> {
+    // The derivative takes the elements from before the write.
+    let before = if should_record([self_]) { ops::clone(self_, None)? } else { self_.clone() };
+    dispatch::write_in_place(&ops::polygamma(n, &before)?, self_)
 }

@@ -1,11 +1,15 @@
-//! Operators made of operators: other shapes, parts.
+//! Composite operators: reshaping, slicing.
 
 use crate::autograd::{become_view, mark_several};
+use crate::dense::{Dense, Spec};
+use crate::dispatch::Value;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DimVec, MemoryFormat, Result, ensure, format_sizes, wrap_dim};
+use rushlight_base::{
+    DimVec, MemoryFormat, Result, Storage, bail, contiguous_strides, ensure, format_sizes, list, wrap_dim,
+};
 
-/// A view where strides allow, else a copy.
+/// A view if the strides allow it, else a copy.
 pub fn reshape(self_: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let sizes = ops::views::infer_size(shape, self_.numel())?;
     if ops::views::view_strides(&self_.sizes(), &self_.strides(), &sizes).is_some() {
@@ -24,7 +28,7 @@ pub fn expand_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     ops::expand(self_, &other.sizes(), false)
 }
 
-/// Dimensions `start_dim` to `end_dim` as one.
+/// Flattens dimensions `start_dim` to `end_dim` into one.
 pub fn flatten(self_: &Tensor, start_dim: i64, end_dim: i64) -> Result<Tensor> {
     let (first, last) = (wrap_dim(start_dim, self_.ndim())?, wrap_dim(end_dim, self_.ndim())?);
     ensure!(first <= last, Runtime, "flatten() has invalid args: start_dim cannot come after end_dim");
@@ -47,7 +51,7 @@ pub fn narrow(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tenso
     ops::slice_tensor(self_, dim, Some(start), Some(start + length), 1)
 }
 
-/// `length` elements of a dimension from where a tensor says.
+/// `length` elements of a dimension from a start given by a tensor.
 pub fn narrow_from_tensor(self_: &Tensor, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
     ensure!(start.ndim() == 0 && start.dtype().is_integral(false), Runtime, "start must be an 0-dim integral Tensor.");
     ops::narrow(self_, dim, start.item()?.to_i64(), length)
@@ -96,62 +100,52 @@ pub fn numpy_transposed(self_: &Tensor) -> Result<Tensor> {
     ops::permute(self_, &order)
 }
 
-/// Cut off from what made it.
+/// Detached from its history.
 pub fn detach_(self_: &Tensor) -> Result<()> {
     self_.detach_in_place()
 }
 
-/// Two dimensions swapped.
-pub fn transposed(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-    ops::transpose_int(self_, dim0, dim1)
-}
-
-/// As `t`, of the tensor itself.
+/// Like `t`, in place.
 pub fn t_(self_: &Tensor) -> Result<()> {
     let ndim = self_.ndim();
     ensure!(ndim <= 2, Runtime, "t_() expects a tensor with <= 2 dimensions, but self is {ndim}D");
     become_view(self_, ops::t)
 }
 
-/// As `transpose`, of the tensor itself.
+/// Like `transpose`, in place.
 pub fn transpose_(self_: &Tensor, dim0: i64, dim1: i64) -> Result<()> {
     become_view(self_, |tensor| ops::transpose_int(tensor, dim0, dim1))
 }
 
-/// As `unsqueeze`, of the tensor itself.
+/// Like `unsqueeze`, in place.
 pub fn unsqueeze_(self_: &Tensor, dim: i64) -> Result<()> {
     become_view(self_, |tensor| ops::unsqueeze(tensor, dim))
 }
 
-/// As `squeeze`, of the tensor itself.
+/// Like `squeeze`, in place.
 pub fn squeeze_(self_: &Tensor) -> Result<()> {
     become_view(self_, ops::squeeze)
 }
 
-/// As `squeeze` of a dimension, of the tensor itself.
+/// Like `squeeze` of a dimension, in place.
 pub fn squeeze_dim_(self_: &Tensor, dim: i64) -> Result<()> {
     become_view(self_, |tensor| ops::squeeze_dim(tensor, dim))
 }
 
-/// As `squeeze` of some dimensions, of the tensor itself.
+/// Like `squeeze` of some dimensions, in place.
 pub fn squeeze_dims_(self_: &Tensor, dim: &[i64]) -> Result<()> {
     become_view(self_, |tensor| ops::squeeze_dims(tensor, dim))
 }
 
-/// As `as_strided`, of the tensor itself.
+/// Like `as_strided`, in place.
 pub fn as_strided_(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()> {
     become_view(self_, |tensor| ops::as_strided(tensor, size, stride, storage_offset))
 }
 
-/// What a view takes, its place in a list included; on the large side.
-const BYTES_OF_A_VIEW: usize = 512;
-
-/// Is there memory for so many views? Each is small, but their number comes from outside.
+/// Checks that there is memory for this many views. Each is small, but the caller chooses their number.
 pub(super) fn check_room_for_views(count: i64) -> Result<()> {
-    let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(BYTES_OF_A_VIEW));
-    let room = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    ensure!(room, OutOfMemory, "not enough memory for {count} views");
-    Ok(())
+    list::check_memory(count as usize)
+        .map_err(|_| rushlight_base::err!(OutOfMemory, "not enough memory for {count} views"))
 }
 
 /// Pieces of `split_size` along a dimension; the last may be smaller.
@@ -173,9 +167,9 @@ pub fn split(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     several((0..count).map(piece), "SplitBackward0")
 }
 
-/// Views that one operator made: autograd knows that they belong together.
+/// Views from one operator: autograd records that they belong together.
 fn several(views: impl Iterator<Item = Result<Tensor>>, node: &'static str) -> Result<Vec<Tensor>> {
-    let views = views.collect::<Result<Vec<_>>>()?;
+    let views = list::try_collect(views)?;
     mark_several(&views, node);
     Ok(views)
 }
@@ -271,7 +265,7 @@ pub fn unflatten(self_: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
     ops::view(self_, &shape)
 }
 
-/// All elements in one dimension, without gaps.
+/// Flattens all elements into one contiguous dimension.
 pub fn ravel(self_: &Tensor) -> Result<Tensor> {
     ops::contiguous(&ops::reshape(self_, &[-1])?, MemoryFormat::Contiguous)
 }
@@ -279,4 +273,76 @@ pub fn ravel(self_: &Tensor) -> Result<Tensor> {
 /// The sizes of another tensor.
 pub fn reshape_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     ops::reshape(self_, &other.sizes())
+}
+
+/// An empty tensor over a new storage.
+pub fn set_(self_: &Tensor) -> Result<()> {
+    self_.become_stored(None, |seen| Spec::new(&[0], seen.dtype, seen.device).allocate())
+}
+
+/// The storage and geometry of another tensor.
+pub fn set_tensor(self_: &Tensor, source: &Tensor) -> Result<()> {
+    let other = source.dense()?;
+    self_.become_stored(Some(source), |_| Ok(other.clone()))
+}
+
+/// The storage of another tensor, from an offset in its elements on.
+pub fn set_tensor_offset(
+    self_: &Tensor,
+    source: &Tensor,
+    storage_offset: i64,
+    size: &[i64],
+    stride: &[i64],
+) -> Result<()> {
+    let other = source.dense()?;
+    ensure!(other.is_contiguous(), Runtime, "passed in tensor to be used as storage must be contiguous");
+    let offset = other.geometry.offset.saturating_add(storage_offset);
+    self_.become_stored(Some(source), |seen| stored(seen, &other.storage, offset, size, stride))
+}
+
+/// All elements of a storage.
+pub fn set_storage(self_: &Tensor, source: &Value) -> Result<()> {
+    let storage = storage_of(source)?;
+    self_.become_stored(None, |seen| stored(seen, storage, 0, &[(storage.bytes() / seen.dtype.size()) as i64], &[1]))
+}
+
+/// A storage, from an offset in elements on.
+pub fn set_storage_offset(
+    self_: &Tensor,
+    source: &Value,
+    storage_offset: i64,
+    size: &[i64],
+    stride: &[i64],
+) -> Result<()> {
+    let storage = storage_of(source)?;
+    self_.become_stored(None, |seen| stored(seen, storage, storage_offset, size, stride))
+}
+
+fn storage_of(value: &Value) -> Result<&Storage> {
+    match value {
+        Value::Storage(storage) => Ok(storage),
+        other => bail!(Type, "source must be Storage, not {}", other.kind()),
+    }
+}
+
+/// A tensor like `seen` over `storage`, row-major if there are no strides.
+fn stored(seen: &Dense, storage: &Storage, offset: i64, size: &[i64], stride: &[i64]) -> Result<Dense> {
+    let row_major;
+    let stride = if stride.is_empty() {
+        row_major = contiguous_strides(size);
+        &row_major[..]
+    } else {
+        stride
+    };
+    let (sizes, strides) = (size.len(), stride.len());
+    ensure!(sizes == strides, Runtime, "unequal size length ({sizes}) and stride length ({strides})");
+    ensure!(
+        stride.iter().all(|&step| step >= 0),
+        Runtime,
+        "Storage size calculation overflowed with sizes={} and strides={}",
+        format_sizes(size),
+        format_sizes(stride)
+    );
+    let geometry = ops::views::within(storage, seen.dtype, size, stride, offset)?;
+    Ok(Dense::new(storage.clone(), geometry, seen.dtype, storage.device()))
 }

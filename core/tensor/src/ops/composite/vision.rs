@@ -1,11 +1,11 @@
-//! Operators made of operators: images of another size, with borders, with channels as pixels.
+//! Composite operators: resizing, padding and pixel shuffling of images.
 
 use crate::autograd::formulas;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, Result, Scalar, bail, ensure, format_sizes};
 
-/// The size of the output, from one of what it can be told by.
+/// The size of the output, from a size or scale factors.
 fn output_sizes(input: &Tensor, output_size: Option<&[i64]>, factors: Option<&[f64]>) -> Result<DimVec> {
     let sizes = input.sizes();
     let spatial = sizes.len().saturating_sub(2);
@@ -19,14 +19,14 @@ fn output_sizes(input: &Tensor, output_size: Option<&[i64]>, factors: Option<&[f
                 sizes.len(),
                 factors.len()
             );
-            // Fewer than two dimensions are refused by the operator.
+            // The operator rejects fewer than two dimensions.
             Ok(sizes.iter().skip(2).zip(factors).map(|(&size, &factor)| (size as f64 * factor) as i64).collect())
         }
         _ => bail!(Runtime, "Must specify exactly one of output_size and scale_factors"),
     }
 }
 
-/// The factor of a dimension, if factors were given.
+/// The scale factor of a dimension, if factors were given.
 fn factor(factors: Option<&[f64]>, dim: usize) -> Option<f64> {
     factors.and_then(|factors| factors.get(dim).copied())
 }
@@ -34,7 +34,7 @@ fn factor(factors: Option<&[f64]>, dim: usize) -> Option<f64> {
 macro_rules! by_size_or_factor {
     (nearest: $($name:ident $plain:ident $($dim:literal)+;)*) => {
         $(
-            /// The nearest elements, for a size or factors.
+            /// Nearest-neighbour interpolation, for a size or factors.
             pub fn $name(input: &Tensor, output_size: Option<&[i64]>, scale_factors: Option<&[f64]>) -> Result<Tensor> {
                 let sizes = output_sizes(input, output_size, scale_factors)?;
                 ops::$plain(input, &sizes, $(factor(scale_factors, $dim)),+)
@@ -43,7 +43,7 @@ macro_rules! by_size_or_factor {
     };
     (between: $($name:ident $plain:ident $($dim:literal)+;)*) => {
         $(
-            /// The elements between, for a size or factors.
+            /// Linear or cubic interpolation, for a size or factors.
             pub fn $name(
                 input: &Tensor,
                 output_size: Option<&[i64]>,
@@ -75,7 +75,7 @@ by_size_or_factor! { between:
     _upsample_bicubic2d_aa_vec _upsample_bicubic2d_aa 0 1;
 }
 
-/// Room around the last dimensions, filled as `mode` says.
+/// Padding of the last dimensions, according to `mode`.
 pub fn pad(self_: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
     let rank = self_.ndim();
     ensure!(pad.len().is_multiple_of(2), Runtime, "Padding length must be divisible by 2");
@@ -107,7 +107,7 @@ pub fn pad(self_: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Resul
     }
 }
 
-/// Images with what lies at their other end around them.
+/// Circular padding of images.
 pub fn _pad_circular(self_: &Tensor, pad: &[i64]) -> Result<Tensor> {
     let sizes = self_.sizes();
     ensure!(
@@ -130,7 +130,7 @@ pub fn _pad_circular(self_: &Tensor, pad: &[i64]) -> Result<Tensor> {
         let dim = dim as i64;
         let slice = |from: &Tensor, start: i64, end: i64| ops::slice_tensor(from, dim, Some(start), Some(end), 1);
         let middle = slice(&out, (-left).max(0), size - (-right).max(0))?;
-        // What was cut off does not come back at the other end.
+        // A cropped part is not repeated at the other end.
         let kept = middle.sizes()[middle.ndim() - 1 - nth];
         ensure!(left <= kept && right <= kept, Runtime, "Padding value causes wrapping around more than once.");
         let (before, after) = (slice(&middle, kept - left.max(0), kept)?, slice(&middle, 0, right.max(0))?);
@@ -139,7 +139,7 @@ pub fn _pad_circular(self_: &Tensor, pad: &[i64]) -> Result<Tensor> {
     Ok(out)
 }
 
-/// Groups of `factor * factor` channels as squares of pixels.
+/// Pixel shuffle: groups of `factor * factor` channels as squares of pixels.
 pub fn pixel_shuffle(self_: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let (sizes, factor) = (self_.sizes(), upscale_factor);
     ensure!(
@@ -199,12 +199,12 @@ fn joined(lead: &[i64], rest: &[i64]) -> DimVec {
     lead.iter().chain(rest).copied().collect()
 }
 
-/// `lead` dimensions as they are, then those of `order`.
+/// The first `lead` dimensions unchanged, followed by those of `order`.
 fn turned(lead: usize, order: &[i64]) -> DimVec {
     (0..lead as i64).chain(order.iter().map(|&dim| dim + lead as i64)).collect()
 }
 
-/// Channels dealt out: the first of each group, the second of each, and so on.
+/// Shuffles channels: the first of each group, the second of each, and so on.
 pub fn channel_shuffle(self_: &Tensor, groups: i64) -> Result<Tensor> {
     let sizes = self_.sizes();
     ensure!(
@@ -224,7 +224,7 @@ pub fn channel_shuffle(self_: &Tensor, groups: i64) -> Result<Tensor> {
     ops::reshape(&ops::transpose_int(&parts, 1, 2)?, &sizes)
 }
 
-/// The image at the places of a grid.
+/// The image sampled at the points of a grid.
 pub fn grid_sampler(
     input: &Tensor,
     grid: &Tensor,
@@ -251,7 +251,7 @@ fn check_rank(op: &str, input: &Tensor, rank: usize) -> Result<()> {
     Ok(())
 }
 
-/// An image at the places of a grid.
+/// Samples an image at the points of a grid.
 pub fn grid_sampler_2d(
     input: &Tensor,
     grid: &Tensor,
@@ -263,7 +263,7 @@ pub fn grid_sampler_2d(
     grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 }
 
-/// A volume at the places of a grid.
+/// Samples a volume at the points of a grid.
 pub fn grid_sampler_3d(
     input: &Tensor,
     grid: &Tensor,
@@ -275,7 +275,7 @@ pub fn grid_sampler_3d(
     grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 }
 
-/// The gradients of reading an image, those that `output_mask` asks for; the others have no elements.
+/// The gradients of grid sampling that `output_mask` selects; the others are empty.
 fn grid_backward(
     grad_output: &Tensor,
     input: &Tensor,
@@ -329,10 +329,11 @@ pub fn grid_sampler_3d_backward(
     grid_backward(grad_output, input, grid, [interpolation_mode, padding_mode], align_corners, output_mask)
 }
 
-/// The places of a dimension between -1 and 1, as a grid names them.
+/// The coordinates of a dimension between -1 and 1, as a grid uses them.
 fn places(length: i64, align_corners: bool, like: &Tensor) -> Result<Tensor> {
     let numbers = ops::arange(Scalar::Int(length), like.options())?;
-    // The first and the last, or the edges, are -1 and 1; a single place is in the middle.
+    // The centres, or the outer edges, of the first and the last element are at -1 and 1; a single element is in the
+    // middle.
     let (step, first) = if align_corners {
         (2.0 / (length - 1).max(1) as f64, if length > 1 { -1.0 } else { 0.0 })
     } else {
@@ -341,7 +342,7 @@ fn places(length: i64, align_corners: bool, like: &Tensor) -> Result<Tensor> {
     ops::add_scalar(&ops::mul_scalar(&numbers, Scalar::Float(step))?, Scalar::Float(first), Scalar::Int(1))
 }
 
-/// (places, dimensions + 1): the places of an image, x first, and a 1 each.
+/// (points, dimensions + 1): the coordinates of an image, x first, and a 1 each.
 fn homogeneous(sizes: &[i64], align_corners: bool, like: &Tensor) -> Result<Tensor> {
     let spatial = sizes.len();
     let mut columns = Vec::with_capacity(spatial + 1);
@@ -357,16 +358,11 @@ fn homogeneous(sizes: &[i64], align_corners: bool, like: &Tensor) -> Result<Tens
 }
 
 fn check_affine(sizes: &[i64]) -> Result<usize> {
-    ensure!(
-        matches!(sizes.len(), 4 | 5) && sizes.iter().all(|&size| size > 0),
-        Runtime,
-        "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs with non-zero, positive sizes, but got {}",
-        format_sizes(sizes)
-    );
+    ensure!(matches!(sizes.len(), 4 | 5), Runtime, "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.");
     Ok(sizes.len() - 2)
 }
 
-/// The grid that an affine map makes of the places of an image.
+/// The grid of an affine transformation of an image.
 pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     let spatial = check_affine(size)?;
     let dims = spatial as i64;

@@ -1,21 +1,21 @@
-//! Rules of activation functions: what their parameters must be. The kernels refuse dtypes.
+//! Rules of activation functions: the requirements on their parameters. The kernels reject dtypes.
 
 use super::pointwise::{arithmetic, like};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar, ensure, wrap_dim};
 
-/// The parameters of `selu`, by which mean 0 and variance 1 reproduce themselves.
+/// The parameters of `selu`, which preserve mean 0 and variance 1.
 pub const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 /// The factor of `selu`.
 pub const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
-/// Exact, or by tanh.
+/// The exact GELU, or its approximation by tanh.
 pub fn gelu(self_: &Dense, approximate: &str) -> Result<Spec> {
     check_approximate(approximate)?;
     like(self_)
 }
 
-/// As `gelu`.
+/// Like `gelu`.
 pub fn gelu_backward(grad_output: &Dense, self_: &Dense, approximate: &str) -> Result<Spec> {
     check_approximate(approximate)?;
     arithmetic(grad_output, self_)
@@ -26,7 +26,7 @@ fn check_approximate(approximate: &str) -> Result<()> {
     Ok(())
 }
 
-/// A result shows on which side its input was only where the slope below zero is not negative.
+/// The sign of a result determines the sign of its input only if the slope below zero is not negative.
 pub fn elu_backward(
     grad_output: &Dense,
     alpha: Scalar,
@@ -44,7 +44,7 @@ pub fn elu_backward(
     arithmetic(grad_output, self_or_result)
 }
 
-/// As `elu_backward`.
+/// Like `elu_backward`.
 pub fn leaky_relu_backward(
     grad_output: &Dense,
     self_: &Dense,
@@ -60,13 +60,13 @@ pub fn leaky_relu_backward(
     arithmetic(grad_output, self_)
 }
 
-/// `alpha` is a divisor.
+/// `alpha` is a divisor, so it must not be 0.
 pub fn celu(self_: &Dense, alpha: Scalar) -> Result<Spec> {
     ensure!(alpha.to_f64() != 0.0, Runtime, "ZeroDivisionError: alpha cannot be 0 for CELU");
     like(self_)
 }
 
-/// Integers too, if the limits are of their kind.
+/// Also for integers, if the limits are integers.
 pub fn hardtanh(self_: &Dense, min_val: Scalar, max_val: Scalar) -> Result<Spec> {
     let dtype = self_.dtype;
     ensure!(dtype != DType::Bool, Runtime, "Bool inputs not supported for hardtanh");
@@ -76,7 +76,6 @@ pub fn hardtanh(self_: &Dense, min_val: Scalar, max_val: Scalar) -> Result<Spec>
         Runtime,
         "cannot do hardtanh on an unsigned type with negative limits"
     );
-    ensure!(min_val.to_f64() <= max_val.to_f64(), Runtime, "min_val cannot be greater than max_val");
     like(self_)
 }
 
@@ -85,14 +84,14 @@ pub fn relu6(self_: &Dense) -> Result<Spec> {
     hardtanh(self_, Scalar::Int(0), Scalar::Int(6))
 }
 
-/// A distance.
+/// The threshold must not be negative.
 pub fn softshrink(self_: &Dense, lambd: Scalar) -> Result<Spec> {
     let lambd = lambd.to_f64();
     ensure!(lambd >= 0.0, Runtime, "lambda must be greater or equal to 0, but found to be {lambd}.");
     like(self_)
 }
 
-/// One weight, or one for each channel; the composite has brought it to the input's dimensions.
+/// One weight, or one for each channel; the composite has given it the input's dimensions.
 pub fn prelu(self_: &Dense, weight: &Dense) -> Result<Spec> {
     ensure!(
         self_.dtype == weight.dtype,
@@ -104,7 +103,7 @@ pub fn prelu(self_: &Dense, weight: &Dense) -> Result<Spec> {
     arithmetic(self_, weight)
 }
 
-/// Half of a dimension.
+/// The halves of a dimension.
 pub fn glu(self_: &Dense, dim: i64) -> Result<Spec> {
     ensure!(self_.ndim() > 0, Runtime, "glu does not support 0-dimensional tensors");
     let at = wrap_dim(dim, self_.ndim())?;
@@ -120,7 +119,7 @@ pub fn rrelu(self_: &Dense, lower: Scalar, upper: Scalar) -> Result<[Spec; 2]> {
     Ok([like(self_)?, rrelu_slopes(self_, lower, upper)?])
 }
 
-/// The factors lie row by row.
+/// The factors are row-major.
 pub fn rrelu_slopes(self_: &Dense, lower: Scalar, upper: Scalar) -> Result<Spec> {
     ensure!(lower.to_f64() <= upper.to_f64(), Runtime, "Lower bound should be less than or equal to the upper bound");
     Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))

@@ -1,25 +1,25 @@
-//! Rules of indices into several dimensions at once. A mask stands for the places of its true elements: how many there are is
-//! in the data.
+//! Rules of indices into several dimensions at once. A mask stands for the positions of its true elements: their number
+//! depends on the data.
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, DimVec, Result, ensure, format_sizes};
 
-/// The part of a tensor that indices lead to.
+/// The region of a tensor that indices select.
 pub struct Region {
-    /// The dimensions that are not indexed, with those of `shape` in one place among them.
+    /// The dimensions that are not indexed, with those of `shape` inserted.
     pub sizes: DimVec,
-    /// What the indices broadcast to.
+    /// The broadcast shape of the indices.
     pub shape: DimVec,
-    /// How many dimensions of `sizes` come before those of `shape`.
+    /// Number of dimensions of `sizes` before those of `shape`.
     pub at: usize,
 }
 
-/// Does an index say for each element whether it takes part?
+/// Whether an index is a mask over elements.
 pub fn is_mask(index: &Dense) -> bool {
     matches!(index.dtype, DType::Bool | DType::U8)
 }
 
-/// The indices that are there, each with the first dimension that it is for.
+/// The given indices, each with the first dimension to which it applies.
 pub fn placed(indices: &[Option<Dense>]) -> impl Iterator<Item = (usize, usize, &Dense)> {
     let mut dim = 0;
     indices.iter().enumerate().filter_map(move |(nth, index)| {
@@ -29,7 +29,7 @@ pub fn placed(indices: &[Option<Dense>]) -> impl Iterator<Item = (usize, usize, 
     })
 }
 
-/// Checks indices, and finds what they lead to.
+/// Checks indices, and finds the selected positions.
 pub fn region(self_: &Dense, indices: &[Option<Dense>]) -> Result<Region> {
     let mut shape = DimVec::new();
     let mut covered = Vec::new();
@@ -62,7 +62,7 @@ pub fn region(self_: &Dense, indices: &[Option<Dense>]) -> Result<Region> {
     let free = |dims: std::ops::Range<usize>| -> DimVec {
         dims.filter(|dim| !covered.contains(dim)).map(|dim| self_.sizes()[dim]).collect()
     };
-    // Neighbouring dimensions are replaced where they were, others in front.
+    // Adjacent indexed dimensions are replaced in place, others are moved to the front.
     let together = covered.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     let at = covered.first().copied().filter(|_| together).unwrap_or(0);
     let (before, after) =
@@ -86,12 +86,12 @@ fn check_mask(self_: &Dense, nth: usize, first: usize, mask: &Dense) -> Result<(
     Ok(())
 }
 
-/// The elements that indices lead to.
+/// The elements that indices select.
 pub fn index(self_: &Dense, indices: &[Option<Dense>]) -> Result<Spec> {
     Ok(Spec::new(&region(self_, indices)?.sizes, self_.dtype, self_.device))
 }
 
-/// `values` written to what indices lead to.
+/// `values` written to the selected positions.
 pub fn index_put(self_: &Dense, indices: &[Option<Dense>], values: &Dense, _accumulate: bool) -> Result<Spec> {
     ensure!(
         self_.dtype == values.dtype,
@@ -100,7 +100,7 @@ pub fn index_put(self_: &Dense, indices: &[Option<Dense>], values: &Dense, _accu
         self_.dtype.c10_name(),
         values.dtype.c10_name()
     );
-    // Without data, no one knows how many values a mask asks for.
+    // On the meta device the number of values for a mask is unknown.
     if placed(indices).any(|(_, _, index)| is_mask(index) && index.is_meta()) {
         return super::like(self_);
     }

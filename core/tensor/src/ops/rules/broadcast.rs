@@ -1,9 +1,9 @@
-//! Which shapes go together.
+//! Broadcasting of shapes.
 
 use crate::dense::Dense;
 use rushlight_base::{DimVec, Result, bail, ensure, format_sizes};
 
-/// The shape that all inputs are broadcast to. Sizes are aligned at the last dimension; 1 stretches.
+/// The shape to which all inputs are broadcast. Sizes are aligned at the last dimension; a size of 1 is expanded.
 pub fn broadcast(inputs: &[&Dense]) -> Result<DimVec> {
     let mut shape = inputs.first().map_or_else(DimVec::new, |input| DimVec::from_slice(input.sizes()));
     for input in inputs.iter().skip(1) {
@@ -14,24 +14,25 @@ pub fn broadcast(inputs: &[&Dense]) -> Result<DimVec> {
     Ok(shape)
 }
 
-/// The shape that two shapes are broadcast to.
+/// The shape to which two shapes are broadcast.
 pub(crate) fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<DimVec> {
     let rank = a.len().max(b.len());
     let size_at = |sizes: &[i64], dim: usize| (dim + sizes.len()).checked_sub(rank).map_or(1, |at| sizes[at]);
-    let mut shape = DimVec::with_capacity(rank);
-    for dim in 0..rank {
+    let mut shape = DimVec::from_elem(1, rank);
+    // From the last dimension, so that the error names the mismatch that PyTorch names.
+    for dim in (0..rank).rev() {
         let (left, right) = (size_at(a, dim), size_at(b, dim));
         ensure!(
             left == right || left == 1 || right == 1,
             Runtime,
             "The size of tensor a ({left}) must match the size of tensor b ({right}) at non-singleton dimension {dim}"
         );
-        shape.push(if left == 1 { right } else { left });
+        shape[dim] = if left == 1 { right } else { left };
     }
     Ok(shape)
 }
 
-/// Can `sizes` be expanded to `target`, leading dimensions and sizes of 1 stretching?
+/// Whether `sizes` can be expanded to `target`, with new leading dimensions and sizes of 1.
 pub fn check_expandable(sizes: &[i64], target: &[i64]) -> Result<()> {
     if sizes.len() > target.len() {
         bail!(

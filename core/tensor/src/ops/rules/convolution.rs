@@ -4,7 +4,7 @@ use super::spatial::{Spatial, formatted};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Result, SmallVec, ensure, format_sizes};
 
-/// What a convolution is given besides tensors, one number for each spatial dimension.
+/// The arguments of a convolution besides tensors, one number for each spatial dimension.
 #[derive(Debug)]
 pub(crate) struct Parameters {
     pub stride: Spatial,
@@ -225,7 +225,7 @@ pub fn convolution(
     formatted(&sizes, input.dtype, &[input, weight])
 }
 
-/// The gradient by the weights has their shape, which is given.
+/// The gradient with respect to the weights has their shape, which is given.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn convolution_weight(
     grad_output: &Dense,

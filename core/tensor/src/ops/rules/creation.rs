@@ -1,11 +1,13 @@
-//! Rules of operators that make tensors: constants, sequences, random numbers, copies.
+//! Rules of factories: constants, sequences, random numbers, copies.
 
 use super::layout::preserved_strides;
 use super::promotion::scalar_dtype;
 use crate::dense::{Dense, Spec, strides_in};
 use crate::generator::Generator;
 use crate::options::Options;
-use rushlight_base::{Category, DType, DeviceType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, format_sizes};
+use rushlight_base::{
+    Category, DType, DeviceType, DimVec, MemoryFormat, Result, Scalar, bail, contiguous_strides, ensure, format_sizes,
+};
 
 pub(super) fn made(size: &[i64], dtype: DType, options: Options) -> Result<Spec> {
     options.check()?;
@@ -42,13 +44,14 @@ pub fn empty(size: &[i64], options: Options, memory_format: Option<MemoryFormat>
 fn copied_strides(self_: &Dense, memory_format: Option<MemoryFormat>) -> Result<Option<DimVec>> {
     match memory_format.unwrap_or(MemoryFormat::Preserve) {
         MemoryFormat::Contiguous => Ok(None),
-        MemoryFormat::Preserve if self_.is_contiguous() => Ok(None),
+        // Contiguous tensors may have other strides where the size is 1, which are kept.
+        MemoryFormat::Preserve if *contiguous_strides(self_.sizes()) == *self_.strides() => Ok(None),
         MemoryFormat::Preserve => Ok(Some(preserved_strides(self_.sizes(), self_.strides()))),
         format => Ok(Some(strides_in(self_.sizes(), format)?)),
     }
 }
 
-/// Shape of the input; dtype and device too, unless the options say otherwise.
+/// Shape of the input; also dtype and device, unless the options override them.
 pub fn empty_like(self_: &Dense, options: Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
     options.check()?;
     Ok(Spec {
@@ -59,14 +62,16 @@ pub fn empty_like(self_: &Dense, options: Options, memory_format: Option<MemoryF
     })
 }
 
-/// As `empty_like`, to be filled.
+/// Like `empty_like`, to be filled.
 pub fn full_like(
     self_: &Dense,
-    _fill_value: Scalar,
+    fill_value: Scalar,
     options: Options,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Spec> {
-    empty_like(self_, options, memory_format)
+    let spec = empty_like(self_, options, memory_format)?;
+    fill_value.check_convertible(spec.dtype)?;
+    Ok(spec)
 }
 
 /// Given strides. They may leave gaps or overlap, so the memory covers the farthest element.
@@ -89,7 +94,9 @@ pub fn empty_strided(size: &[i64], stride: &[i64], options: Options) -> Result<S
 
 /// One value everywhere; without a dtype, that of the value.
 pub fn full(size: &[i64], fill_value: Scalar, options: Options) -> Result<Spec> {
-    made(size, options.dtype.unwrap_or_else(|| scalar_dtype(fill_value)), options)
+    let dtype = options.dtype.unwrap_or_else(|| scalar_dtype(fill_value));
+    fill_value.check_convertible(dtype)?;
+    made(size, dtype, options)
 }
 
 /// Number of elements of `start, start + step, ...` before `end`.
@@ -103,7 +110,7 @@ fn arange_length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Resu
         "upper bound and larger bound inconsistent with step sign"
     );
     if dtype == DType::I64 {
-        // In integers: doubles cannot tell neighbours beyond 2^53 apart.
+        // In integers: doubles cannot represent all of them beyond 2^53.
         let (first, last, stride) = (i128::from(start.to_i64()), i128::from(end.to_i64()), i128::from(step.to_i64()));
         ensure!(stride != 0, Runtime, "step must be nonzero");
         let towards = if stride > 0 { 1 } else { -1 };
@@ -132,8 +139,49 @@ pub fn arange(end: Scalar, options: Options) -> Result<Spec> {
     arange_start_step(Scalar::Int(0), end, Scalar::Int(1), options)
 }
 
+/// start, start + step, ... up to end.
+pub fn range_step(start: Scalar, end: Scalar, step: Scalar, options: Options) -> Result<Spec> {
+    let dtype = options.dtype_or_default();
+    let supported = matches!(
+        dtype,
+        DType::U8
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::F16
+            | DType::BF16
+            | DType::F32
+            | DType::F64
+    );
+    ensure!(supported, Runtime, "\"range_cpu\" not implemented for '{}'", dtype.c10_name());
+    ensure!(
+        [start, end, step].iter().all(|number| !number.dtype().is_complex()),
+        Runtime,
+        "value cannot be converted to type double without overflow"
+    );
+    let (first, last, stride) = (start.to_f64(), end.to_f64(), step.to_f64());
+    let moves = if dtype.is_integral(false) { step.to_i64() != 0 } else { stride != 0.0 };
+    ensure!(moves, Runtime, "step must be nonzero");
+    ensure!(first.is_finite() && last.is_finite(), Runtime, "unsupported range: {first} -> {last}");
+    ensure!(
+        (stride > 0.0 && last >= first) || (stride < 0.0 && last <= first),
+        Runtime,
+        "upper bound and lower bound inconsistent with step sign"
+    );
+    let length = ((last - first) / stride).floor() + 1.0;
+    ensure!(length < i64::MAX as f64, Runtime, "invalid size, possible overflow?");
+    made(&[length as i64], dtype, options)
+}
+
+/// start, start + 1, ... up to end.
+pub fn range(start: Scalar, end: Scalar, options: Options) -> Result<Spec> {
+    range_step(start, end, Scalar::Int(1), options)
+}
+
 /// The tensor, filled with a number.
-pub fn fill(self_: &Dense, _value: Scalar) -> Result<Spec> {
+pub fn fill(self_: &Dense, value: Scalar) -> Result<Spec> {
+    value.check_convertible(self_.dtype)?;
     super::like(self_)
 }
 
@@ -169,7 +217,7 @@ pub fn to_copy(
     Ok(spec)
 }
 
-/// What a copy into an existing tensor must fulfil.
+/// The requirements on a copy into an existing tensor.
 pub fn copy_(self_: &Dense, src: &Dense, _non_blocking: bool) -> Result<()> {
     let shape = super::broadcast::broadcast_sizes(self_.sizes(), src.sizes())?;
     ensure!(
@@ -201,7 +249,7 @@ pub fn randint(high: i64, size: &[i64], options: Options) -> Result<Spec> {
     randint_low(0, high, size, options)
 }
 
-/// As `randint`, from a generator.
+/// Like `randint`, from a generator.
 pub fn randint_generator(high: i64, size: &[i64], _generator: Option<&Generator>, options: Options) -> Result<Spec> {
     randint(high, size, options)
 }
@@ -212,7 +260,7 @@ pub fn randint_low(low: i64, high: i64, size: &[i64], options: Options) -> Resul
     integers(size, options)
 }
 
-/// As `randint_low`, from a generator.
+/// Like `randint_low`, from a generator.
 pub fn randint_low_generator(
     low: i64,
     high: i64,
@@ -228,19 +276,19 @@ pub fn randperm(n: i64, options: Options) -> Result<Spec> {
     integers(&[n], options)
 }
 
-/// As `randperm`, from a generator.
+/// Like `randperm`, from a generator.
 pub fn randperm_generator(n: i64, _generator: Option<&Generator>, options: Options) -> Result<Spec> {
     randperm(n, options)
 }
 
-/// Coin flips, shaped like their probabilities.
+/// Samples in the shape of their probabilities. The result is contiguous: samples are generated in its order.
 pub fn bernoulli(self_: &Dense, _generator: Option<&Generator>) -> Result<Spec> {
-    super::like(self_)
+    Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
 }
 
-/// Coin flips of one probability.
-pub fn bernoulli_p(self_: &Dense, _p: f64, _generator: Option<&Generator>) -> Result<Spec> {
-    super::like(self_)
+/// Like `bernoulli`, with one probability.
+pub fn bernoulli_p(self_: &Dense, _p: f64, generator: Option<&Generator>) -> Result<Spec> {
+    bernoulli(self_, generator)
 }
 
 /// Normal numbers of these means.
@@ -270,7 +318,7 @@ pub fn sampled(self_: &Dense) -> Result<Spec> {
     Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
 }
 
-/// Successes of so many tries each.
+/// Number of successes of this many trials each.
 pub fn binomial(count: &Dense, prob: &Dense) -> Result<Spec> {
     ensure!(
         count.dtype == prob.dtype,
@@ -283,7 +331,7 @@ pub fn binomial(count: &Dense, prob: &Dense) -> Result<Spec> {
     sampled(count)
 }
 
-/// Indices, so many for each row of weights.
+/// Indices, this many for each row of weights.
 pub fn multinomial(self_: &Dense, num_samples: i64, replacement: bool) -> Result<Spec> {
     ensure!(
         self_.dtype.is_differentiable() && !self_.dtype.is_complex(),
@@ -311,7 +359,7 @@ pub fn randint_like(self_: &Dense, high: i64, options: Options, memory_format: O
     randint_like_low(self_, 0, high, options, memory_format)
 }
 
-/// As `randint_like`, from a number on.
+/// Like `randint_like`, from a number on.
 pub fn randint_like_low(
     self_: &Dense,
     low: i64,

@@ -4,7 +4,7 @@ use super::pointwise::{arithmetic, arithmetic_scalar};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{Category, DType, Result, Scalar, ensure};
 
-/// As for a product, but bools give integers.
+/// Like a product, but bools become integers.
 pub fn square(self_: &Dense) -> Result<Spec> {
     arithmetic_scalar(self_, Scalar::Int(2))
 }
@@ -21,22 +21,22 @@ pub fn pow_scalar(self_: Scalar, exponent: &Dense) -> Result<Spec> {
     arithmetic_scalar(exponent, self_)
 }
 
-/// Doubles, complex ones where one operand is complex.
+/// float64, or complex128 if one operand is complex.
 fn in_doubles(spec: Spec) -> Spec {
     Spec { dtype: if spec.dtype.is_complex() { DType::C128 } else { DType::F64 }, ..spec }
 }
 
-/// A power in doubles.
+/// A power in double precision.
 pub fn float_power(self_: &Dense, exponent: &Dense) -> Result<Spec> {
     arithmetic(self_, exponent).map(in_doubles)
 }
 
-/// A power in doubles, of one exponent.
+/// A power in double precision, of one exponent.
 pub fn float_power_scalar(self_: &Dense, exponent: Scalar) -> Result<Spec> {
     arithmetic_scalar(self_, exponent).map(in_doubles)
 }
 
-/// Powers in doubles of one number.
+/// Powers in double precision of one number.
 pub fn float_power_of_number(self_: Scalar, exponent: &Dense) -> Result<Spec> {
     float_power_scalar(exponent, self_)
 }

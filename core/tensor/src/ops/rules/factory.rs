@@ -1,11 +1,11 @@
-//! Rules of sequences, identities, and tensors made in the image of others.
+//! Rules of sequences, identities, and `*_like` factories.
 
 use super::creation::{check_alike, made};
 use crate::dense::{Dense, Spec};
 use crate::options::Options;
 use rushlight_base::{Category, DType, DimVec, Result, Scalar, ensure, format_sizes, runtime, wrap_dim};
 
-/// A number, in the default dtype unless told otherwise.
+/// A number, in the default dtype unless specified.
 pub fn scalar_tensor(_s: Scalar, options: Options) -> Result<Spec> {
     made(&[], options.dtype_or_default(), options)
 }
@@ -41,7 +41,7 @@ fn is_complex(number: Scalar) -> bool {
     number.category() == Category::Complex
 }
 
-/// Bounds that are tensors are numbers.
+/// Bounds that are tensors must be 0-dim.
 fn check_bounds(name: &str, start: usize, end: usize) -> Result<()> {
     ensure!(
         start == 0 && end == 0,
@@ -80,25 +80,25 @@ pub fn logspace(start: Scalar, end: Scalar, steps: i64, _base: f64, options: Opt
     linspace(start, end, steps, options)
 }
 
-/// As `logspace`, from tensor to tensor.
+/// Like `logspace`, from tensor to tensor.
 pub fn logspace_tensors(start: &Dense, end: &Dense, steps: i64, _base: f64, options: Options) -> Result<Spec> {
     check_bounds("logspace", start.ndim(), end.ndim())?;
     linspace_tensors(start, end, steps, options)
 }
 
-/// As `logspace`, from tensor to number.
+/// Like `logspace`, from tensor to number.
 pub fn logspace_from_tensor(start: &Dense, end: Scalar, steps: i64, _base: f64, options: Options) -> Result<Spec> {
     check_bounds("logspace", start.ndim(), 0)?;
     linspace_from_tensor(start, end, steps, options)
 }
 
-/// As `logspace`, from number to tensor.
+/// Like `logspace`, from number to tensor.
 pub fn logspace_to_tensor(start: Scalar, end: &Dense, steps: i64, _base: f64, options: Options) -> Result<Spec> {
     check_bounds("logspace", 0, end.ndim())?;
     linspace_to_tensor(start, end, steps, options)
 }
 
-/// How many elements of a matrix lie on or below a diagonal.
+/// Number of elements of a matrix on or below a diagonal.
 fn count_below(row: i64, col: i64, offset: i64) -> Result<i64> {
     ensure!(row >= 0, Runtime, "row must be non-negative, got{row}");
     ensure!(col >= 0, Runtime, "col must be non-negative, got{col}");
@@ -111,19 +111,26 @@ fn count_below(row: i64, col: i64, offset: i64) -> Result<i64> {
     i64::try_from(count).map_err(|_| rushlight_base::err!(Runtime, "too many elements: {row} by {col}"))
 }
 
-/// Rows and columns of the lower triangle.
-pub fn tril_indices(row: i64, col: i64, offset: i64, options: Options) -> Result<Spec> {
-    made(&[2, count_below(row, col, offset)?], options.dtype.unwrap_or(DType::I64), options)
+/// The dtype of a list of indices.
+fn index_dtype(name: &str, options: Options) -> Result<DType> {
+    let dtype = options.dtype.unwrap_or(DType::I64);
+    ensure!(matches!(dtype, DType::I32 | DType::I64), Runtime, "\"{name}\" not implemented for '{}'", dtype.c10_name());
+    Ok(dtype)
 }
 
-/// Rows and columns of the upper triangle: what is not below the diagonal before.
+/// Rows and columns of the lower triangle.
+pub fn tril_indices(row: i64, col: i64, offset: i64, options: Options) -> Result<Spec> {
+    made(&[2, count_below(row, col, offset)?], index_dtype("tril_indices", options)?, options)
+}
+
+/// Rows and columns of the upper triangle: the elements above the previous diagonal.
 pub fn triu_indices(row: i64, col: i64, offset: i64, options: Options) -> Result<Spec> {
     let below = count_below(row, col, offset.saturating_sub(1))?;
     let all = row.checked_mul(col).ok_or_else(|| rushlight_base::err!(Runtime, "too many elements: {row} by {col}"))?;
-    made(&[2, all - below], options.dtype.unwrap_or(DType::I64), options)
+    made(&[2, all - below], index_dtype("triu_indices", options)?, options)
 }
 
-/// Dimensions in a given order of memory.
+/// Dimensions in a given memory order.
 pub fn empty_permuted(size: &[i64], physical_layout: &[i64], options: Options) -> Result<Spec> {
     ensure!(
         size.len() == physical_layout.len(),
@@ -158,24 +165,26 @@ pub fn empty_permuted(size: &[i64], physical_layout: &[i64], options: Options) -
     Ok(spec.with_strides(strides))
 }
 
-/// Options with what is not said taken from `self_`.
+/// Options with unset ones taken from `self_`.
 fn in_image(self_: &Dense, options: Options) -> Options {
     Options { dtype: options.dtype.or(Some(self_.dtype)), device: options.device.or(Some(self_.device)), ..options }
 }
 
-/// A tensor of this size in the image of another.
+/// A tensor of this size with the options of another.
 pub fn new_sized(self_: &Dense, size: &[i64], options: Options) -> Result<Spec> {
     super::sized(size, in_image(self_, options))
 }
 
-/// As `new_sized`, with strides.
+/// Like `new_sized`, with strides.
 pub fn new_empty_strided(self_: &Dense, size: &[i64], stride: &[i64], options: Options) -> Result<Spec> {
     super::empty_strided(size, stride, in_image(self_, options))
 }
 
-/// As `new_sized`, to be filled.
-pub fn new_full(self_: &Dense, size: &[i64], _fill_value: Scalar, options: Options) -> Result<Spec> {
-    new_sized(self_, size, options)
+/// Like `new_sized`, to be filled.
+pub fn new_full(self_: &Dense, size: &[i64], fill_value: Scalar, options: Options) -> Result<Spec> {
+    let spec = new_sized(self_, size, options)?;
+    fill_value.check_convertible(spec.dtype)?;
+    Ok(spec)
 }
 
 /// Complex numbers of sizes and angles.

@@ -1,4 +1,4 @@
-//! Rules of operators that read or write at the places of an index.
+//! Rules of operators that read or write at indexed positions.
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
@@ -27,7 +27,7 @@ pub fn index_select(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {
     Ok(Spec::new(&sizes, self_.dtype, self_.device))
 }
 
-/// A list of indices and as many slices of `source` beside `self_`.
+/// A list of indices and as many slices of `source`.
 fn check_slices(name: &str, self_: &Dense, dim: i64, index: &Dense, source: &Dense) -> Result<()> {
     let dim = wrap_dim(dim, self_.ndim())?;
     check_list(name, index)?;
@@ -93,7 +93,7 @@ pub fn index_copy(self_: &Dense, dim: i64, index: &Dense, source: &Dense) -> Res
     super::like(self_)
 }
 
-/// `source` put together with `self_` at `index` along `dim`.
+/// `source` combined with `self_` at `index` along `dim`.
 pub fn index_reduce(
     self_: &Dense,
     dim: i64,
@@ -121,7 +121,7 @@ pub fn index_fill_scalar(self_: &Dense, dim: i64, index: &Dense, value: Scalar) 
     index_fill(self_, dim, index)
 }
 
-/// As `index_fill_scalar`, with a tensor without dimensions.
+/// Like `index_fill_scalar`, with a 0-dim tensor.
 pub fn index_fill_tensor(self_: &Dense, dim: i64, index: &Dense, value: &Dense) -> Result<Spec> {
     ensure!(
         value.ndim() == 0,
@@ -155,13 +155,13 @@ fn check_index(name: &str, index: &Dense) -> Result<()> {
     Ok(())
 }
 
-/// Does each size of `index` fit below that of `other`, dimension `skip` aside?
+/// Whether each size of `index` is at most that of `other`, except in dimension `skip`.
 fn fits(index: &Dense, other: &Dense, skip: Option<usize>) -> bool {
     let at = |dense: &Dense, dim: usize| dense.sizes().get(dim).copied().unwrap_or(1);
     (0..index.ndim().max(1)).all(|dim| Some(dim) == skip || at(index, dim) <= at(other, dim))
 }
 
-/// Elements of `self_` whose place along `dim` comes from `index`.
+/// Elements of `self_` whose position along `dim` comes from `index`.
 pub fn gather(self_: &Dense, dim: i64, index: &Dense, _sparse_grad: bool) -> Result<Spec> {
     let dim = wrap_dim(dim, self_.ndim())?;
     check_index("gather", index)?;
@@ -182,7 +182,7 @@ pub fn gather(self_: &Dense, dim: i64, index: &Dense, _sparse_grad: bool) -> Res
     Ok(Spec::new(index.sizes(), self_.dtype, self_.device))
 }
 
-/// `src` written (or added) to `self_` at the places of `index` along `dim`.
+/// `src` written (or added) to `self_` at `index` along `dim`.
 pub fn scatter_src(self_: &Dense, dim: i64, index: &Dense, src: &Dense) -> Result<Spec> {
     let spec = scatter(self_, dim, index)?;
     ensure!(self_.dtype == src.dtype, Runtime, "scatter(): Expected self.dtype to be equal to src.dtype");
@@ -196,18 +196,19 @@ pub fn scatter_src(self_: &Dense, dim: i64, index: &Dense, src: &Dense) -> Resul
     Ok(spec)
 }
 
-/// A number written to `self_` at the places of `index` along `dim`.
-pub fn scatter_value(self_: &Dense, dim: i64, index: &Dense, _value: Scalar) -> Result<Spec> {
+/// A number written to `self_` at `index` along `dim`.
+pub fn scatter_value(self_: &Dense, dim: i64, index: &Dense, value: Scalar) -> Result<Spec> {
+    value.check_convertible(self_.dtype)?;
     scatter(self_, dim, index)
 }
 
-/// As `scatter_src`, with a reduction by its older names.
+/// Like `scatter_src`, with a reduction under its older name.
 pub fn scatter_with(self_: &Dense, dim: i64, index: &Dense, src: &Dense, reduce: &str) -> Result<Spec> {
     check_older_name(reduce)?;
     scatter_src(self_, dim, index, src)
 }
 
-/// As `scatter_value`, with a reduction by its older names.
+/// Like `scatter_value`, with a reduction under its older name.
 pub fn scatter_value_with(self_: &Dense, dim: i64, index: &Dense, value: Scalar, reduce: &str) -> Result<Spec> {
     check_older_name(reduce)?;
     scatter_value(self_, dim, index, value)
@@ -222,7 +223,7 @@ fn check_older_name(reduce: &str) -> Result<()> {
     Ok(())
 }
 
-/// As `scatter_src`, with a reduction.
+/// Like `scatter_src`, with a reduction.
 pub fn scatter_reduce(
     self_: &Dense,
     dim: i64,
@@ -239,7 +240,7 @@ pub fn scatter_reduce(
     scatter_src(self_, dim, index, src)
 }
 
-/// The elements of `self_`, counted in row-major order, that `index` names.
+/// The elements of `self_`, counted in row-major order, that `index` selects.
 pub fn take(self_: &Dense, index: &Dense) -> Result<Spec> {
     ensure!(
         index.dtype == DType::I64,
@@ -251,7 +252,7 @@ pub fn take(self_: &Dense, index: &Dense) -> Result<Spec> {
     Ok(Spec::new(index.sizes(), self_.dtype, self_.device))
 }
 
-/// `source` written to the elements of `self_`, counted in row-major order, that `index` names.
+/// `source` written to the elements of `self_`, counted in row-major order, that `index` selects.
 pub fn put(self_: &Dense, index: &Dense, source: &Dense, _accumulate: bool) -> Result<Spec> {
     ensure!(
         index.dtype == DType::I64,

@@ -1,4 +1,4 @@
-//! Rules of joining and turning.
+//! Rules of concatenation and reversal.
 
 use super::promotion::common_dtype;
 use crate::dense::{Dense, Spec};
@@ -24,7 +24,7 @@ pub fn stack(tensors: &[Dense], dim: i64) -> Result<Spec> {
     Ok(Spec::new(&sizes, common_dtype(&inputs)?, first.device))
 }
 
-/// Dimensions turned around.
+/// Dimensions reversed.
 pub fn flip(self_: &Dense, dims: &[i64]) -> Result<Spec> {
     let mut seen = DimVec::new();
     for &dim in dims {

@@ -4,9 +4,9 @@
 //! order is decided by the inputs in turn; the output has no gaps.
 
 use crate::dense::Dense;
-use rushlight_base::{DimVec, SmallVec};
+use rushlight_base::{DimVec, MemoryFormat, SmallVec};
 
-/// Are the elements dense in memory, each at an address of its own, in whatever order of dimensions?
+/// Whether the elements are dense in memory, without overlap, in any order of dimensions.
 pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
     if sizes.contains(&0) {
         return true;
@@ -22,7 +22,24 @@ pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
     })
 }
 
-/// Strides of a dense tensor of the same shape whose dimensions stand in the same order.
+/// The memory format that the order of the strides implies, gaps allowed. A tensor of one channel and one pixel, which
+/// fits both orders, is contiguous.
+pub fn suggested_format(sizes: &[i64], strides: &[i64]) -> MemoryFormat {
+    let (format, order): (_, &[usize]) = match sizes.len() {
+        4 => (MemoryFormat::ChannelsLast, &[1, 3, 2, 0]),
+        5 => (MemoryFormat::ChannelsLast3d, &[1, 4, 3, 2, 0]),
+        _ => return MemoryFormat::Contiguous,
+    };
+    let mut least = 0;
+    let fits = order.iter().all(|&dim| {
+        let fits = sizes[dim] != 0 && strides[dim] >= least && !(dim == 0 && least == strides[1]);
+        least = strides[dim].wrapping_mul(sizes[dim]);
+        fits
+    });
+    if fits && strides[1] != 0 { format } else { MemoryFormat::Contiguous }
+}
+
+/// Strides of a dense tensor of the same shape with the same order of dimensions.
 pub fn preserved_strides(sizes: &[i64], strides: &[i64]) -> DimVec {
     if is_non_overlapping_and_dense(sizes, strides) {
         return DimVec::from_slice(strides);
@@ -109,6 +126,20 @@ mod tests {
         assert_eq!(preserved_strides(&[3, 2], &[1, 3]).as_slice(), &[1, 3]);
         assert_eq!(preserved_strides(&[3, 2], &[2, 12]).as_slice(), &[1, 3]);
         assert_eq!(preserved_strides(&[2, 3], &[6, 2]).as_slice(), &[3, 1]);
+    }
+
+    #[test]
+    fn the_order_of_strides_suggests_a_memory_format() {
+        use MemoryFormat::{ChannelsLast, ChannelsLast3d, Contiguous};
+        assert_eq!(suggested_format(&[4, 1, 4, 4], &[16, 1, 4, 1]), ChannelsLast);
+        assert_eq!(suggested_format(&[4, 1, 4, 4], &[16, 16, 4, 1]), Contiguous);
+        assert_eq!(suggested_format(&[4, 3, 1, 1], &[3, 1, 3, 3]), ChannelsLast);
+        assert_eq!(suggested_format(&[4, 3, 1, 1], &[3, 1, 1, 1]), Contiguous);
+        assert_eq!(suggested_format(&[2, 3, 4, 3], &[72, 1, 18, 6]), ChannelsLast);
+        assert_eq!(suggested_format(&[4, 1, 1, 1], &[1, 1, 1, 1]), Contiguous);
+        assert_eq!(suggested_format(&[2, 3, 4, 5, 6], &[360, 1, 90, 18, 3]), ChannelsLast3d);
+        assert_eq!(suggested_format(&[2, 0, 4, 5], &[0, 1, 0, 0]), Contiguous);
+        assert_eq!(suggested_format(&[3, 4, 5], &[20, 1, 4]), Contiguous);
     }
 
     #[test]

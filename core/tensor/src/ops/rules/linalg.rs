@@ -4,7 +4,7 @@ use super::broadcast::check_expandable;
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Result, Scalar, ensure, format_sizes};
 
-/// The C++ type behind a dtype, as PyTorch's messages on products name it.
+/// The C++ type of a dtype, as PyTorch's messages on products name it.
 fn type_name(dtype: DType) -> &'static str {
     match dtype {
         DType::U8 => "unsigned char",
@@ -145,7 +145,7 @@ pub fn addmv(self_: &Dense, mat: &Dense, vec: &Dense, _beta: Scalar, _alpha: Sca
     Ok(spec)
 }
 
-/// The product of a matrix and a vector, with an addend of so many dimensions and that size.
+/// The product of a matrix and a vector, with an addend of this many dimensions and that size.
 fn matrix_times_vector(mat: &Dense, vec: &Dense, dims: usize, size: Option<i64>) -> Result<Spec> {
     let of_vectors = mat.ndim() == 2 && vec.ndim() == 1 && dims <= 1;
     ensure!(of_vectors, Runtime, "vector + matrix @ vector expected, got {dims}, {}, {}", mat.ndim(), vec.ndim());

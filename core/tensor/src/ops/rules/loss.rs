@@ -5,7 +5,7 @@ use super::{common_dtype, elementwise};
 use crate::dense::{Dense, Geometry, Spec};
 use rushlight_base::{DType, DimVec, Result, bail, ensure, format_sizes};
 
-/// One number, or one for each element.
+/// A single number, or one for each element.
 pub fn reduced(self_: &Dense, target: &Dense, reduction: i64) -> Result<Spec> {
     let each = arithmetic(self_, target)?;
     match reduction {
@@ -21,20 +21,20 @@ pub fn reduced_backward(grad_output: &Dense, self_: &Dense, target: &Dense) -> R
     elementwise(common_dtype(&all)?, &all)
 }
 
-/// `beta` is a distance.
+/// `beta` is a distance, so it must not be negative.
 pub fn smooth_l1_loss(self_: &Dense, target: &Dense, reduction: i64, beta: f64) -> Result<Spec> {
     ensure!(beta >= 0.0, Runtime, "smooth_l1_loss does not support negative values for beta.");
     reduced(self_, target, reduction)
 }
 
-/// `delta` is a distance, but not 0.
+/// `delta` is a distance, so it must be positive.
 pub fn huber_loss(self_: &Dense, target: &Dense, reduction: i64, delta: f64) -> Result<Spec> {
     ensure!(delta > 0.0, Runtime, "huber_loss does not support non-positive values for delta.");
     reduced(self_, target, reduction)
 }
 
-/// The sizes of `other` with dimensions of size 1 where `like` has them, which is how `binary_cross_entropy` pairs
-/// elements: it leaves these dimensions out of both, so that `[4, 1]` and `[4]` are four pairs, not sixteen.
+/// The sizes of `other` with dimensions of size 1 where `like` has them, as `binary_cross_entropy` broadcasts: it
+/// ignores these dimensions in both, so that `[4, 1]` and `[4]` are four pairs, not sixteen.
 pub(crate) fn squeezed_like(other: &[i64], like: &[i64]) -> Result<DimVec> {
     let squeezed = |sizes: &[i64]| sizes.iter().copied().filter(|&size| size != 1).collect::<DimVec>();
     let (mut left, kept) = (squeezed(other), squeezed(like));
@@ -64,7 +64,7 @@ pub(crate) fn paired(other: &Dense, like: &[i64]) -> Result<Dense> {
     Ok(other.with_geometry(Geometry { sizes, strides, offset: other.geometry.offset }))
 }
 
-fn weighed(self_: &Dense, weight: Option<&Dense>) -> Result<()> {
+fn weighted(self_: &Dense, weight: Option<&Dense>) -> Result<()> {
     let Some(weight) = weight else { return Ok(()) };
     let all = super::broadcast_sizes(self_.sizes(), weight.sizes())?;
     ensure!(
@@ -89,7 +89,7 @@ fn weighed(self_: &Dense, weight: Option<&Dense>) -> Result<()> {
 pub fn binary_cross_entropy(self_: &Dense, target: &Dense, weight: Option<&Dense>, reduction: i64) -> Result<Spec> {
     same_dtype(self_, target)?;
     squeezed_like(target.sizes(), self_.sizes())?;
-    weighed(self_, weight)?;
+    weighted(self_, weight)?;
     match reduction {
         0 => elementwise(self_.dtype, &[self_]),
         1 | 2 => Ok(Spec::new(&[], self_.dtype, self_.device)),
@@ -108,7 +108,7 @@ pub fn binary_cross_entropy_backward(
         same_dtype(self_, other)?;
         squeezed_like(other.sizes(), self_.sizes())?;
     }
-    weighed(self_, weight)?;
+    weighted(self_, weight)?;
     elementwise(self_.dtype, &[self_])
 }
 
@@ -167,10 +167,10 @@ pub fn multilabel_margin_loss_backward(
     Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
 }
 
-/// What PyTorch ends its messages on arguments of `_ctc_loss` with.
+/// The end of PyTorch's messages on arguments of `_ctc_loss`.
 const BY_CTC: &str = "(while checking arguments for ctc_loss_allocate_outputs)";
 
-/// A likelihood for each of the batch, and one for each step and label on the way.
+/// A likelihood for each element of the batch, and one for each step and alignment state.
 pub fn ctc_loss(
     log_probs: &Dense,
     targets: &Dense,

@@ -1,4 +1,4 @@
-//! Rules of operators whose elements a mask picks. How many it picks is in the data: these rules read it.
+//! Rules of operators whose elements a mask selects. Output shapes depend on the elements, which these rules read.
 
 use crate::dense::{Dense, Spec};
 use crate::ops::access;
@@ -6,12 +6,12 @@ use crate::ops::masks::spread;
 use rushlight_base::{DType, DeviceType, Result, ensure};
 use rushlight_cpu::masks;
 
-/// How many elements differ from zero.
+/// Number of nonzero elements.
 pub(super) fn count(name: &str, mask: &Dense) -> Result<i64> {
     ensure!(
         mask.device.kind == DeviceType::Cpu,
         NotImplemented,
-        "{name}: the shape of the result depends on data, which a tensor on {} does not show",
+        "{name}: the shape of the result depends on data, which is not available on {}",
         mask.device
     );
     let mask = access::Operand::cast(mask, DType::Bool)?;
@@ -20,7 +20,7 @@ pub(super) fn count(name: &str, mask: &Dense) -> Result<i64> {
 
 /// A row of coordinates for each element that differs from zero.
 pub fn nonzero(self_: &Dense) -> Result<Spec> {
-    // As PyTorch's, column by column.
+    // The same strides as PyTorch's, column by column.
     let rows = count("nonzero", self_)?;
     let sizes = [rows, self_.ndim() as i64];
     Ok(Spec::new(&sizes, DType::I64, self_.device).with_strides([1, rows.max(1)].as_slice().into()))

@@ -1,8 +1,8 @@
 //! Shape rules: from the inputs of an operator to shape, strides, dtype and device of its output.
 //!
-//! `promotion`, `broadcast` and `layout` hold the arithmetic that PyTorch's TensorIterator does; the other
-//! files hold one function per rule that a schema entry names, by family. A rule reads sizes and dtypes,
-//! and so serves the meta device as well; only those of `masks`, where elements decide of the shape, read data.
+//! `promotion`, `broadcast` and `layout` hold the arithmetic of PyTorch's TensorIterator; the other files hold one
+//! function per rule that a schema entry names, by family. A rule reads only sizes and dtypes, and therefore also
+//! serves the meta device; only those of `masks`, whose output shape depends on the elements, read data.
 
 mod activation;
 mod advanced;
@@ -54,7 +54,7 @@ pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
-pub use layout::{is_non_overlapping_and_dense, preserved_strides};
+pub use layout::{is_non_overlapping_and_dense, preserved_strides, suggested_format};
 pub use linalg::*;
 pub use loss::*;
 pub use masks::*;
@@ -77,7 +77,7 @@ pub use vision::*;
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};
 
-/// The device a call runs on: that of the first operand that is more than a number on the host.
+/// The device of a call: that of the first operand that is not a 0-dim CPU tensor.
 fn common_device(inputs: &[&Dense]) -> Device {
     let decides = |input: &&&Dense| input.ndim() > 0 || input.device.kind != DeviceType::Cpu;
     inputs.iter().find(decides).or(inputs.first()).map_or(Device::CPU, |input| input.device)
@@ -86,7 +86,7 @@ fn common_device(inputs: &[&Dense]) -> Device {
 /// The output of a pointwise operator: broadcast shape, strides that follow the inputs.
 #[inline(always)]
 fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
-    // The usual case, for the price of one look at each input: same shape, all row-major.
+    // The usual case, checked with one comparison per input: same shape, all row-major.
     if let Some((first, others)) = inputs.split_first() {
         let mut alike = first.is_contiguous();
         for input in others {
@@ -107,7 +107,7 @@ fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
     elementwise_general(dtype, inputs)
 }
 
-/// Is a tensor of sizes `own` broadcast to `sizes` as it is?
+/// Whether broadcasting a tensor of sizes `own` to `sizes` changes nothing.
 fn fits(own: &[i64], sizes: &[i64]) -> bool {
     let Some(lead) = sizes.len().checked_sub(own.len()) else { return false };
     own.iter().zip(&sizes[lead..]).all(|(&own, &size)| own == size || own == 1)

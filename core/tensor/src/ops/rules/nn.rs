@@ -23,11 +23,11 @@ pub fn softmax_backward(grad_output: &Dense, output: &Dense, dim: i64, input_dty
     Ok(Spec::new(output.sizes(), input_dtype, output.device))
 }
 
-/// The dtype of the statistics: that of the parameters, where it is not the input's.
+/// The dtype of the statistics: that of the parameters, if it differs from the input's.
 pub(super) fn statistics_dtype<const N: usize>(input: &Dense, parameters: [Option<&Dense>; N]) -> Result<DType> {
     let mut given = parameters.into_iter().flatten();
     if given.clone().next().is_none_or(|first| first.dtype == input.dtype) {
-        // The first is right, so it can only be another.
+        // The input's dtype is valid, so the mismatch is in another tensor.
         if let Some(other) = given.find(|parameter| parameter.dtype != input.dtype) {
             let (expected, found) = (input.dtype.c10_name(), other.dtype.c10_name());
             bail!(Runtime, "expected scalar type {expected} but found {found}");
@@ -142,7 +142,7 @@ pub fn layer_norm_backward_input(
     Ok(Spec::new(input.sizes(), input.dtype, input.device))
 }
 
-/// The gradient by the weight is like the weight.
+/// The gradient by the weight has its shape.
 pub fn layer_norm_backward_weight(
     grad: &Dense,
     input: &Dense,
@@ -155,7 +155,7 @@ pub fn layer_norm_backward_weight(
     Ok(Spec::new(normalized_shape, dtype, input.device))
 }
 
-/// The thinned input and its mask.
+/// The input after dropout, and its mask.
 pub fn native_dropout(input: &Dense, p: f64, _train: Option<bool>) -> Result<[Spec; 2]> {
     ensure!((0.0..=1.0).contains(&p), Runtime, "dropout probability has to be between 0 and 1, but got {p}");
     let like = super::like(input)?;
@@ -174,7 +174,7 @@ pub fn native_dropout_backward(grad_output: &Dense, mask: &Dense, _scale: f64) -
     super::elementwise(dtype, &[grad_output, mask])
 }
 
-/// Shape of the class dimension aside: where the targets must agree with the scores.
+/// The shape without the class dimension, in which scores and targets must agree.
 fn check_nll(self_: &Dense, target: &Dense, weight: Option<&Dense>) -> Result<()> {
     let (scores, targets) = (self_.sizes(), target.sizes());
     ensure!(!scores.is_empty(), Runtime, "input tensor should be 1D or 2D");
@@ -226,7 +226,7 @@ fn check_nll(self_: &Dense, target: &Dense, weight: Option<&Dense>) -> Result<()
     Ok(())
 }
 
-/// The loss and the sum of the weights that count.
+/// The loss and the total weight.
 pub fn nll_loss_forward(
     self_: &Dense,
     target: &Dense,

@@ -38,6 +38,12 @@ pub fn native_batch_norm(
     check_floating(input)?;
     ensure!(training || running_mean.is_some(), Runtime, "running_mean must be defined in evaluation mode");
     ensure!(training || running_var.is_some(), Runtime, "running_var must be defined in evaluation mode");
+    ensure!(
+        !training || input.numel() > 0,
+        Runtime,
+        "input tensor must have at least one element, but got input_sizes = {}",
+        format_sizes(input.sizes())
+    );
     let channels = input.sizes()[1];
     let named = [("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)];
     check_channels(channels, named)?;

@@ -6,7 +6,7 @@ use super::promotion::common_dtype;
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Result, ensure};
 
-/// Only real numbers lie above or below zero.
+/// Only real numbers can be compared with zero.
 pub fn sign(self_: &Dense) -> Result<Spec> {
     ensure!(
         !self_.dtype.is_complex(),
@@ -33,7 +33,7 @@ pub fn frexp(self_: &Dense) -> Result<[Spec; 2]> {
     Ok([spec.clone(), Spec { dtype: DType::I32, ..spec }])
 }
 
-/// As `self`, which is real.
+/// Like `self`, which is real.
 fn rounded(name: &str, self_: &Dense) -> Result<Spec> {
     ensure!(!self_.dtype.is_complex(), Runtime, "{name} is not supported for complex inputs");
     like(self_)

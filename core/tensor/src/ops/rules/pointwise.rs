@@ -3,7 +3,7 @@
 use super::promotion::{Promotion, common_dtype};
 use super::{common_device, elementwise};
 use crate::dense::{Dense, Spec};
-use rushlight_base::{Category, DType, Device, Result, Scalar, bail, ensure, runtime};
+use rushlight_base::{Category, Complex, DType, Device, Result, Scalar, bail, ensure, runtime};
 
 fn with_scalar(input: &Dense, scalar: Scalar) -> Result<DType> {
     Promotion::default().with(input)?.with_scalar(scalar)?.dtype()
@@ -16,7 +16,7 @@ fn to_floating(dtype: DType) -> DType {
 
 #[inline(always)]
 fn check_alpha(dtype: DType, alpha: Scalar) -> Result<()> {
-    // An integer goes with every dtype.
+    // An integer is compatible with every dtype.
     if matches!(alpha, Scalar::Int(_)) { Ok(()) } else { check_other_alpha(dtype, alpha) }
 }
 
@@ -82,13 +82,13 @@ pub fn sub_scalar(self_: &Dense, other: Scalar, alpha: Scalar) -> Result<Spec> {
     add_scalar(self_, other, alpha)
 }
 
-/// The promoted dtype, whatever it is.
+/// The promoted dtype, of any category.
 pub fn arithmetic(self_: &Dense, other: &Dense) -> Result<Spec> {
     let inputs = [self_, other];
     elementwise(common_dtype(&inputs)?, &inputs)
 }
 
-/// As `arithmetic`, for a number.
+/// Like `arithmetic`, for a number.
 pub fn arithmetic_scalar(self_: &Dense, other: Scalar) -> Result<Spec> {
     elementwise(with_scalar(self_, other)?, &[self_])
 }
@@ -98,12 +98,12 @@ pub fn true_divide(self_: &Dense, other: &Dense) -> Result<Spec> {
     elementwise(to_floating(common_dtype(&[self_, other])?), &[self_, other])
 }
 
-/// As `true_divide`, for a number.
+/// Like `true_divide`, for a number.
 pub fn true_divide_scalar(self_: &Dense, other: Scalar) -> Result<Spec> {
     elementwise(to_floating(with_scalar(self_, other)?), &[self_])
 }
 
-/// Does the rounding mode round? (`None` does not.)
+/// Whether the rounding mode rounds (`None` does not).
 fn rounds(rounding_mode: Option<&str>) -> Result<bool> {
     match rounding_mode {
         None => Ok(false),
@@ -119,42 +119,42 @@ pub fn divide_mode(self_: &Dense, other: &Dense, rounding_mode: Option<&str>) ->
     if rounds(rounding_mode)? { arithmetic(self_, other) } else { true_divide(self_, other) }
 }
 
-/// As `divide_mode`, for a number.
+/// Like `divide_mode`, for a number.
 pub fn divide_mode_scalar(self_: &Dense, other: Scalar, rounding_mode: Option<&str>) -> Result<Spec> {
     if rounds(rounding_mode)? { arithmetic_scalar(self_, other) } else { true_divide_scalar(self_, other) }
 }
 
 /// Any two tensors, compared for equality.
 pub fn equality(self_: &Dense, other: &Dense) -> Result<Spec> {
-    // Promotion may fail (uint16 with int32, say), and then so must the comparison.
+    // Promotion may fail (uint16 with int32, for example), and then so must the comparison.
     common_dtype(&[self_, other])?;
     elementwise(DType::Bool, &[self_, other])
 }
 
-/// As `equality`, with a number.
+/// Like `equality`, with a number.
 pub fn equality_scalar(self_: &Dense, other: Scalar) -> Result<Spec> {
     with_scalar(self_, other)?;
     elementwise(DType::Bool, &[self_])
 }
 
-/// Any two tensors of real numbers, ordered; the kernel refuses complex ones by its own name.
+/// Any two real tensors; the kernel rejects complex ones by its own name.
 pub fn ordering(self_: &Dense, other: &Dense) -> Result<Spec> {
     common_dtype(&[self_, other])?;
     elementwise(DType::Bool, &[self_, other])
 }
 
-/// As `ordering`, with a number.
+/// Like `ordering`, with a number.
 pub fn ordering_scalar(self_: &Dense, other: Scalar) -> Result<Spec> {
     with_scalar(self_, other)?;
     elementwise(DType::Bool, &[self_])
 }
 
-/// Truth of each element.
+/// The logical value of each element.
 pub fn logical_unary(self_: &Dense) -> Result<Spec> {
     elementwise(DType::Bool, &[self_])
 }
 
-/// Truth values about the signs of real numbers.
+/// Booleans about the signs of real numbers.
 pub fn signbit(self_: &Dense) -> Result<Spec> {
     ensure!(!self_.dtype.is_complex(), Runtime, "signbit is not implemented for complex tensors.");
     logical_unary(self_)
@@ -165,7 +165,7 @@ pub fn like(self_: &Dense) -> Result<Spec> {
     elementwise(self_.dtype, &[self_])
 }
 
-/// A function of real analysis: integers become floating.
+/// A real function: integers become floating.
 pub fn unary_float(self_: &Dense) -> Result<Spec> {
     elementwise(to_floating(self_.dtype), &[self_])
 }
@@ -177,7 +177,7 @@ pub fn unary_real(self_: &Dense) -> Result<Spec> {
     elementwise(self_.dtype, &[self_])
 }
 
-/// The opposite number.
+/// The negative number.
 pub fn negate(self_: &Dense) -> Result<Spec> {
     ensure!(
         self_.dtype != DType::Bool,
@@ -238,18 +238,13 @@ pub fn masked_fill(self_: &Dense, mask: &Dense, value: Scalar) -> Result<Spec> {
         "masked_fill_ only supports boolean masks, but got mask with dtype {}",
         crate::options::cpp_name(mask.dtype)
     );
-    ensure!(
-        value.category() <= self_.dtype.category() || value.category() <= Category::Integral,
-        Runtime,
-        "value cannot be converted to type {} without overflow",
-        self_.dtype
-    );
-    // In this order for the text of the error, as PyTorch has it.
+    value.check_convertible(self_.dtype)?;
+    // The order follows PyTorch's error message.
     super::broadcast(&[mask, self_])?;
     elementwise(self_.dtype, &[self_, mask])
 }
 
-/// As `masked_fill`, with a tensor without dimensions.
+/// Like `masked_fill`, with a 0-dim tensor.
 pub fn masked_fill_tensor(self_: &Dense, mask: &Dense, value: &Dense) -> Result<Spec> {
     ensure!(
         value.ndim() == 0,
@@ -258,14 +253,14 @@ pub fn masked_fill_tensor(self_: &Dense, mask: &Dense, value: &Dense) -> Result<
         value.ndim()
     );
     let like = match value.dtype.category() {
-        Category::Complex => Scalar::Complex(Default::default()),
-        // A number of any real kind is converted.
+        // Its imaginary part may be lost.
+        Category::Complex => Scalar::Complex(Complex::I),
         _ => Scalar::Int(0),
     };
     masked_fill(self_, mask, like)
 }
 
-/// One of two, by a condition.
+/// An element-wise selection by a condition.
 pub fn where_self(condition: &Dense, self_: &Dense, other: &Dense) -> Result<Spec> {
     ensure!(
         matches!(condition.dtype, DType::Bool | DType::U8),

@@ -1,11 +1,11 @@
-//! Rules of pooling. `Pool` is also what the kernels make their windows of.
+//! Rules of pooling. The kernels build their windows from `Pool` as well.
 
 use super::spatial::{Spatial, check_image, crossed, each, formatted, with_spatial};
 use crate::dense::{Dense, Spec};
-use rushlight_base::{DType, Result, ensure, format_sizes};
+use rushlight_base::{DType, Result, bail, ensure, format_sizes};
 use rushlight_cpu::pooling::{Windows, adaptive, no_dimension, sliding};
 
-/// Windows of one kernel that slides over an image.
+/// Windows of a kernel that slides over an image.
 #[derive(Debug)]
 pub(crate) struct Pool {
     kernel: Spatial,
@@ -17,7 +17,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Checks what was given. An empty stride is the kernel's size.
+    /// Checks the arguments. An empty stride is the size of the kernel.
     #[allow(clippy::too_many_arguments)] // the operator's
     pub fn new(
         op: &str,
@@ -86,10 +86,10 @@ impl Pool {
     }
 }
 
-/// Positions of a window that reaches over `reach + 1` elements.
+/// Number of positions of a window that covers `reach + 1` elements.
 fn pooled_size(input: i64, reach: i64, padding: i64, stride: i64, ceil_mode: bool) -> i64 {
-    let room = input.saturating_add(2 * padding).saturating_sub(reach).saturating_sub(1);
-    let size = (room.saturating_add(if ceil_mode { stride - 1 } else { 0 })).div_euclid(stride) + 1;
+    let extent = input.saturating_add(2 * padding).saturating_sub(reach).saturating_sub(1);
+    let size = (extent.saturating_add(if ceil_mode { stride - 1 } else { 0 })).div_euclid(stride) + 1;
     // The last window must begin within the input or its left padding.
     let beyond = ceil_mode && (size - 1).saturating_mul(stride) >= input.saturating_add(padding);
     if beyond { size - 1 } else { size }
@@ -132,8 +132,33 @@ fn adaptive_spec(op: &str, input: &Dense, output_size: &[i64], spatial: usize) -
         "{op}: elements of output_size must be greater than or equal to 0 but received {}",
         format_sizes(&output)
     );
-    check_image(op, input, spatial)?;
+    check_adaptive(op, "input", input, spatial)?;
     formatted(&with_spatial(input.sizes(), &output), input.dtype, &[input])
+}
+
+/// The image that adaptive windows divide, or their gradient: only the first dimension may be empty, and the channels of
+/// `adaptive_avg_pool2d`.
+fn check_adaptive(op: &str, name: &str, tensor: &Dense, spatial: usize) -> Result<()> {
+    let (op, sizes) = (op.trim_start_matches('_'), tensor.sizes());
+    ensure!(
+        sizes.len() == spatial + 1 || sizes.len() == spatial + 2,
+        Runtime,
+        "{op}(): Expected {}D or {}D tensor, but got{} {}",
+        spatial + 1,
+        spatial + 2,
+        if op.contains("avg") { "" } else { ":" },
+        format_sizes(sizes)
+    );
+    let first = if op == "adaptive_avg_pool2d" { sizes.len() - spatial } else { 1 };
+    if let Some(empty) = (first..sizes.len()).find(|&dim| sizes[dim] == 0) {
+        bail!(
+            Runtime,
+            "{op}(): Expected {name} to have non-zero size for non-batch dimensions, but {name} has sizes {} with \
+             dimension {empty} being empty",
+            format_sizes(sizes)
+        );
+    }
+    Ok(())
 }
 
 /// The spatial sizes of an image.
@@ -182,6 +207,11 @@ fn fractional(
 
 fn indexed_backward(op: &str, grad: &Dense, input: &Dense, indices: &Dense, spatial: usize) -> Result<Spec> {
     check_image(op, input, spatial)?;
+    with_indices_of(op, grad, input, indices, spatial)
+}
+
+/// The gradient of maxima whose indices are known.
+fn with_indices_of(op: &str, grad: &Dense, input: &Dense, indices: &Dense, spatial: usize) -> Result<Spec> {
     ensure!(
         grad.sizes() == indices.sizes() && indices.dtype == DType::I64 && grad.ndim() == input.ndim(),
         Runtime,
@@ -197,7 +227,7 @@ fn indexed_backward(op: &str, grad: &Dense, input: &Dense, indices: &Dense, spat
 macro_rules! rules {
     ($spatial:literal: $max:ident $max_back:ident $mean:ident $mean_back:ident $adaptive_mean:ident $adaptive_mean_back:ident
      $adaptive_max:ident $adaptive_max_back:ident $fractional:ident $fractional_back:ident) => {
-        /// The largest elements, and their places.
+        /// The maxima, and their indices.
         pub fn $max(
             self_: &Dense,
             kernel: &[i64],
@@ -261,7 +291,7 @@ macro_rules! rules {
             backward(op, grad, self_, &pool.output)
         }
 
-        /// Means of windows that share the input evenly.
+        /// Means of windows that divide the input evenly.
         pub fn $adaptive_mean(self_: &Dense, output_size: &[i64]) -> Result<Spec> {
             adaptive_spec(stringify!($adaptive_mean), self_, output_size, $spatial)
         }
@@ -269,7 +299,8 @@ macro_rules! rules {
         /// As the input.
         pub fn $adaptive_mean_back(grad: &Dense, self_: &Dense) -> Result<Spec> {
             let op = stringify!($adaptive_mean_back);
-            check_image(op, self_, $spatial)?;
+            check_adaptive(op, "grad_output", grad, $spatial)?;
+            check_adaptive(op, "input", self_, $spatial)?;
             ensure!(
                 grad.ndim() == self_.ndim(),
                 Runtime,
@@ -279,17 +310,20 @@ macro_rules! rules {
             backward(op, grad, self_, spatial_sizes(grad, $spatial))
         }
 
-        /// The largest elements of windows that share the input evenly, and their places.
+        /// The maxima of adaptive windows, and their indices.
         pub fn $adaptive_max(self_: &Dense, output_size: &[i64]) -> Result<[Spec; 2]> {
             Ok(with_indices(adaptive_spec(stringify!($adaptive_max), self_, output_size, $spatial)?))
         }
 
         /// As the input.
         pub fn $adaptive_max_back(grad: &Dense, self_: &Dense, indices: &Dense) -> Result<Spec> {
-            indexed_backward(stringify!($adaptive_max_back), grad, self_, indices, $spatial)
+            let op = stringify!($adaptive_max_back);
+            check_adaptive(op, "grad_output", grad, $spatial)?;
+            check_adaptive(op, "input", self_, $spatial)?;
+            with_indices_of(op, grad, self_, indices, $spatial)
         }
 
-        /// The largest elements of windows at random places.
+        /// The maxima of windows at random positions.
         pub fn $fractional(
             self_: &Dense,
             kernel_size: &[i64],

@@ -1,4 +1,4 @@
-//! The dtype operands are brought to.
+//! Type promotion of operands.
 //!
 //! Tensors with dimensions decide first; 0-dim tensors, then numbers, change the result only if they are
 //! of a higher category. A floating number counts as the default dtype.
@@ -7,7 +7,7 @@ use crate::dense::Dense;
 use crate::refcount::Tensor;
 use rushlight_base::{Category, DType, Result, Scalar, runtime};
 
-/// Type promotion in the making: the promoted dtype of each of the three ranks of operands.
+/// An unfinished type promotion: the promoted dtype of each of the three ranks of operands.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Promotion {
     dimensioned: Option<DType>,
@@ -15,7 +15,7 @@ pub struct Promotion {
     wrapped: Option<DType>,
 }
 
-/// The dtype that a number stands for: the default dtype (or its complex form) unless it is integral.
+/// The dtype of a number: the default dtype (or its complex form) unless it is integral.
 pub fn scalar_dtype(scalar: Scalar) -> DType {
     match scalar.category() {
         Category::Complex => runtime::default_dtype().to_complex(),
@@ -32,7 +32,7 @@ fn join(slot: &mut Option<DType>, dtype: DType) -> Result<()> {
     Ok(())
 }
 
-/// What a lower rank adds to a higher one.
+/// The contribution of a lower category to a higher one.
 fn combine(high: Option<DType>, low: Option<DType>) -> Result<Option<DType>> {
     let (Some(high_dtype), Some(low_dtype)) = (high, low) else { return Ok(high.or(low)) };
     Ok(Some(match (high_dtype.category(), low_dtype.category()) {
@@ -46,7 +46,7 @@ fn combine(high: Option<DType>, low: Option<DType>) -> Result<Option<DType>> {
 }
 
 impl Promotion {
-    /// Take a tensor into account.
+    /// Takes a tensor into account.
     pub fn with(mut self, input: &Dense) -> Result<Promotion> {
         if input.wrapped {
             let dtype = match input.dtype.category() {
@@ -63,20 +63,20 @@ impl Promotion {
         Ok(self)
     }
 
-    /// Take a number into account.
+    /// Takes a number into account.
     pub fn with_scalar(mut self, scalar: Scalar) -> Result<Promotion> {
         join(&mut self.wrapped, scalar_dtype(scalar))?;
         Ok(self)
     }
 
-    /// The dtype, or the default dtype if nothing was given.
+    /// The dtype, or the default dtype if none was given.
     pub fn dtype(self) -> Result<DType> {
         let low = combine(self.zero_dim, self.wrapped)?;
         Ok(combine(self.dimensioned, low)?.unwrap_or_else(runtime::default_dtype))
     }
 }
 
-/// The dtype these tensors are brought to (`torch.result_type`).
+/// The dtype to which these tensors are promoted (`torch.result_type`).
 #[inline(always)]
 pub fn common_dtype(inputs: &[&Dense]) -> Result<DType> {
     if let [a, b] = inputs
@@ -89,7 +89,7 @@ pub fn common_dtype(inputs: &[&Dense]) -> Result<DType> {
     promote(inputs)
 }
 
-/// The dtype that tensors and numbers are brought to together (`torch.result_type`).
+/// The dtype to which tensors and numbers are promoted together (`torch.result_type`).
 pub fn result_type(tensors: &[&Tensor], numbers: &[Scalar]) -> Result<DType> {
     let mut promotion = Promotion::default();
     for tensor in tensors {

@@ -3,7 +3,7 @@
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar, bail, ensure, wrap_dim};
 
-/// A set of dimensions: bit `d` stands for dimension `d`.
+/// A set of dimensions: bit `d` represents dimension `d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DimSet(u64);
 
@@ -24,17 +24,17 @@ impl DimSet {
         Ok(DimSet(set))
     }
 
-    /// Is `dim` in the set?
+    /// Whether `dim` is in the set.
     pub fn contains(self, dim: usize) -> bool {
         self.0 >> dim & 1 == 1
     }
 
-    /// Are all of `ndim` dimensions in the set?
+    /// Whether all of `ndim` dimensions are in the set.
     pub fn is_all(self, ndim: usize) -> bool {
         self == DimSet(if ndim == 64 { u64::MAX } else { (1 << ndim) - 1 })
     }
 
-    /// What is left of `sizes`: reduced dimensions go, or become 1.
+    /// The reduced `sizes`: reduced dimensions are removed, or become 1.
     pub fn reduce(self, sizes: &[i64], keepdim: bool) -> DimVec {
         let mut left = DimVec::new();
         for (dim, &size) in sizes.iter().enumerate() {
@@ -74,7 +74,7 @@ pub fn prod_dim(self_: &Dense, dim: i64, keepdim: bool, dtype: Option<DType>) ->
     sum_dim(self_, Some(&[dim]), keepdim, dtype)
 }
 
-/// A number of elements, along a dimension or of all.
+/// The number of selected elements, along a dimension or of all.
 pub fn count_nonzero(self_: &Dense, dim: Option<i64>) -> Result<Spec> {
     match dim {
         Some(dim) => count_nonzero_dims(self_, &[dim]),
@@ -82,7 +82,7 @@ pub fn count_nonzero(self_: &Dense, dim: Option<i64>) -> Result<Spec> {
     }
 }
 
-/// A number of elements along dimensions.
+/// The number of selected elements along dimensions.
 pub fn count_nonzero_dims(self_: &Dense, dim: &[i64]) -> Result<Spec> {
     reduced(self_, Some(dim), false, DType::I64)
 }
@@ -107,7 +107,7 @@ pub fn mean_dim(self_: &Dense, dim: Option<&[i64]>, keepdim: bool, dtype: Option
     reduced(self_, dim, keepdim, result)
 }
 
-/// An extremum needs at least one element to be among.
+/// An extremum requires at least one element.
 fn check_not_empty(name: &str, self_: &Dense, dim: Option<i64>) -> Result<()> {
     let Some(dim) = dim else {
         ensure!(self_.numel() > 0, Index, "{name}(): Expected reduction dim to be specified for input.numel() == 0.");
@@ -209,22 +209,22 @@ pub fn argmin(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
     extreme_place("argmin", self_, dim, keepdim)
 }
 
-/// Truth values are bool; those of uint8 are uint8.
+/// Logical reductions return bool; those of uint8 return uint8.
 fn truth_dtype(self_: &Dense) -> DType {
     if self_.dtype == DType::U8 { DType::U8 } else { DType::Bool }
 }
 
-/// The truth of all elements.
+/// The logical reduction of all elements.
 pub fn truth(self_: &Dense) -> Result<Spec> {
     reduced(self_, None, false, truth_dtype(self_))
 }
 
-/// The truth along a dimension.
+/// The logical reduction along a dimension.
 pub fn truth_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<Spec> {
     reduced(self_, Some(&[dim]), keepdim, truth_dtype(self_))
 }
 
-/// The truth along dimensions; an empty list names none.
+/// Logical reduction along dimensions; an empty list selects none.
 pub fn truth_dims(self_: &Dense, dim: Option<&[i64]>, keepdim: bool) -> Result<Spec> {
     match dim {
         Some([]) => Ok(Spec::new(self_.sizes(), truth_dtype(self_), self_.device)),
@@ -261,7 +261,7 @@ pub fn linalg_vector_norm(
     );
     let spec = reduced(self_, dim, keepdim, computes.to_real())?;
     let ord = ord.to_f64();
-    // Without elements there is no largest, nor a sum of reciprocals' root.
+    // An empty tensor has no maximum, nor a norm of negative order.
     if self_.numel() == 0 && (ord < 0.0 || ord == f64::INFINITY) {
         let dims = DimSet::new(dim, self_.ndim())?;
         ensure!(
@@ -282,24 +282,24 @@ pub fn linalg_vector_norm(
     Ok(spec)
 }
 
-/// Running sums: integers and bools sum to int64.
+/// Cumulative sums: integers and bools sum to int64.
 pub fn cumsum(self_: &Dense, dim: i64, dtype: Option<DType>) -> Result<Spec> {
     wrap_dim(dim, self_.ndim())?;
     let inferred = if self_.dtype.is_integral(true) { DType::I64 } else { self_.dtype };
     Ok(Spec::new(self_.sizes(), dtype.unwrap_or(inferred), self_.device))
 }
 
-/// Running sums from the end, in the same dtype.
+/// Cumulative sums from the end, in the same dtype.
 pub fn cumsum_from_end(self_: &Dense, dim: i64) -> Result<Spec> {
     cumsum(self_, dim, Some(self_.dtype))
 }
 
-/// Running sums of exponentials, in the same dtype.
+/// Cumulative sums of exponentials, in the same dtype.
 pub fn logcumsumexp(self_: &Dense, dim: i64) -> Result<Spec> {
     cumsum(self_, dim, Some(self_.dtype))
 }
 
-/// An element for each, with its index.
+/// A cumulative extremum for each element, with its index.
 pub fn running_extremum(self_: &Dense, dim: i64) -> Result<[Spec; 2]> {
     wrap_dim(dim, self_.ndim())?;
     Ok([self_.dtype, DType::I64].map(|dtype| Spec::new(self_.sizes(), dtype, self_.device)))

@@ -5,7 +5,7 @@ use crate::dense::{Dense, Geometry, Spec};
 use crate::ops::views;
 use rushlight_base::{Device, DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
 
-/// Vectors without elements take part in no shape check: a habit of early PyTorch.
+/// One-dimensional tensors without elements are not checked, for compatibility with early PyTorch.
 pub(crate) fn is_skipped(sizes: &[i64]) -> bool {
     sizes == [0]
 }
@@ -46,7 +46,7 @@ pub fn cat(tensors: &[Dense], dim: i64) -> Result<Spec> {
     Ok(Spec::new(&sizes, dtype, model.device))
 }
 
-/// The gradient of `select.int`: zeros with the gradient in one place.
+/// The gradient of `select.int`: zeros with the gradient at one index.
 pub fn select_backward(grad_output: &Dense, input_sizes: &[i64], dim: i64, index: i64) -> Result<Spec> {
     let dim = wrap_dim(dim, input_sizes.len())?;
     let size = input_sizes.get(dim).copied().unwrap_or(0);
@@ -89,7 +89,7 @@ pub fn slice_backward(
     Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
 }
 
-/// `self_` with `src` in the region that `part` names.
+/// `self_` with `src` in the region that `part` selects.
 fn replaced(self_: &Dense, src: &Dense, part: &Geometry) -> Result<Spec> {
     ensure!(
         src.sizes() == &*part.sizes,
@@ -106,7 +106,7 @@ pub fn select_scatter(self_: &Dense, src: &Dense, dim: i64, index: i64) -> Resul
     replaced(self_, src, &views::select(self_, dim, index)?)
 }
 
-/// Every so many slices replaced.
+/// Slices replaced at a step.
 pub fn slice_scatter(
     self_: &Dense,
     src: &Dense,
@@ -123,7 +123,8 @@ pub fn diagonal_scatter(self_: &Dense, src: &Dense, offset: i64, dim1: i64, dim2
     replaced(self_, src, &views::diagonal(self_, offset, dim1, dim2)?)
 }
 
-/// What as_strided shows replaced. The result is laid out as the input, so that the same strides show the same.
+/// Replaces the elements that as_strided selects. The result has the input's layout, so that the same strides select
+/// the same elements.
 pub fn as_strided_scatter(
     self_: &Dense,
     src: &Dense,
@@ -177,14 +178,15 @@ pub fn unfold_backward(grad_in: &Dense, input_sizes: &[i64], dim: i64, size: i64
     Ok(spec)
 }
 
-/// Matrices of which one side of the diagonal is kept.
+/// Matrices with one side of the diagonal kept.
 pub fn triangle(self_: &Dense, _diagonal: i64) -> Result<Spec> {
     ensure!(self_.ndim() >= 2, Runtime, "tril/triu: input tensor must have at least 2 dimensions");
     Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
 }
 
-/// Room for so many elements on both sides of the last dimensions.
-pub fn constant_pad_nd(self_: &Dense, pad: &[i64], _value: Scalar) -> Result<Spec> {
+/// Padding of this many elements on both sides of the last dimensions.
+pub fn constant_pad_nd(self_: &Dense, pad: &[i64], value: Scalar) -> Result<Spec> {
+    value.check_convertible(self_.dtype)?;
     ensure!(pad.len().is_multiple_of(2), Runtime, "Length of pad must be even but instead it equals {}", pad.len());
     ensure!(
         pad.len() / 2 <= self_.ndim(),
@@ -198,7 +200,7 @@ pub fn constant_pad_nd(self_: &Dense, pad: &[i64], _value: Scalar) -> Result<Spe
     for (nth, widths) in pad.chunks_exact(2).enumerate() {
         let dim = sizes.len() - 1 - nth;
         let (old, new) = (sizes[dim], sizes[dim].saturating_add(widths[0]).saturating_add(widths[1]));
-        // What is cut must be there.
+        // The cropped part must be within the tensor.
         let kept = old.saturating_add(widths[0].min(0)).saturating_add(widths[1].min(0));
         ensure!(
             new >= 0 && kept >= 0,

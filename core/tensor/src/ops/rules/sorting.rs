@@ -3,6 +3,7 @@
 use super::reduction::value_and_place;
 use crate::dense::{Dense, Spec};
 use crate::ops::access::array;
+use crate::options::cpp_name;
 use rushlight_base::{DType, Result, Scalar, ensure, err, format_sizes, wrap_dim};
 use rushlight_cpu::search::are_below;
 
@@ -13,7 +14,7 @@ pub fn sort(self_: &Dense, dim: i64, _descending: bool) -> Result<[Spec; 2]> {
     Ok([self_.dtype, DType::I64].map(|dtype| Spec::new(self_.sizes(), dtype, self_.device)))
 }
 
-/// As `sort`.
+/// Like `sort`.
 pub fn sort_stable(self_: &Dense, _stable: Option<bool>, dim: i64, descending: bool) -> Result<[Spec; 2]> {
     sort(self_, dim, descending)
 }
@@ -43,7 +44,7 @@ fn place(sizes: &[i64], sequence: &Dense, out_int32: bool) -> Spec {
     Spec::new(sizes, if out_int32 { DType::I32 } else { DType::I64 }, sequence.device)
 }
 
-/// A place for each of `self_`.
+/// An insertion index for each element of `self_`.
 pub fn searchsorted(
     sorted_sequence: &Dense,
     self_: &Dense,
@@ -73,7 +74,7 @@ pub fn searchsorted(
     Ok(place(values, sorted_sequence, out_int32))
 }
 
-/// A place for one number.
+/// An insertion index for one number.
 pub fn searchsorted_scalar(
     sorted_sequence: &Dense,
     _self: Scalar,
@@ -93,13 +94,13 @@ pub fn searchsorted_scalar(
     Ok(place(&[], sorted_sequence, out_int32))
 }
 
-/// A place for each of `self_`.
+/// A bucket index for each element of `self_`.
 pub fn bucketize(self_: &Dense, boundaries: &Dense, out_int32: bool, right: bool) -> Result<Spec> {
     check_boundaries(boundaries)?;
     searchsorted(boundaries, self_, out_int32, right, None, None)
 }
 
-/// A place for one number.
+/// A bucket index for one number.
 pub fn bucketize_scalar(self_: Scalar, boundaries: &Dense, out_int32: bool, right: bool) -> Result<Spec> {
     check_boundaries(boundaries)?;
     searchsorted_scalar(boundaries, self_, out_int32, right, None, None)
@@ -166,7 +167,7 @@ fn check_search(
     Ok(())
 }
 
-/// A number for each bin.
+/// A count for each bin.
 pub fn count_in_bins(self_: &Dense, bin_edges: &[Dense], weight: Option<&Dense>, _search: &str) -> Result<Spec> {
     ensure!(self_.ndim() == 2, Runtime, "a histogram counts the rows of a matrix, got {}", self_.describe());
     let columns = self_.sizes()[1];
@@ -189,8 +190,8 @@ pub fn count_in_bins(self_: &Dense, bin_edges: &[Dense], weight: Option<&Dense>,
             Runtime,
             "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype {} and \
              bins for dimension {dim} with dtype {}",
-            self_.dtype.c10_name(),
-            edges.dtype.c10_name()
+            cpp_name(self_.dtype),
+            cpp_name(edges.dtype)
         );
         ensure!(
             edges.numel() >= 2,
@@ -205,8 +206,8 @@ pub fn count_in_bins(self_: &Dense, bin_edges: &[Dense], weight: Option<&Dense>,
             Runtime,
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, \
              but got input({}), and weight({})",
-            self_.dtype.c10_name(),
-            weight.dtype.c10_name()
+            cpp_name(self_.dtype),
+            cpp_name(weight.dtype)
         );
         ensure!(
             weight.sizes() == &self_.sizes()[..1],
@@ -221,7 +222,7 @@ pub fn count_in_bins(self_: &Dense, bin_edges: &[Dense], weight: Option<&Dense>,
     Ok(Spec::new(&sizes, self_.dtype, self_.device))
 }
 
-/// The edges of so many bins.
+/// The edges of this many bins.
 pub fn bin_edges(self_: &Dense, bins: i64, _start: f64, _end: f64) -> Result<Spec> {
     ensure!(bins > 0, Runtime, "torch.histogram(): bins must be > 0, but got {bins} for dimension 0");
     let edges = bins

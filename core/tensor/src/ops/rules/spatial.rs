@@ -1,5 +1,7 @@
-//! What rules of images share: memory formats, parameters that are one number for all dimensions, names for messages.
+//! Common parts of the rules of images: memory formats, parameters that are one number for all dimensions, names for
+//! messages.
 
+use super::layout::suggested_format;
 use crate::dense::{Dense, Spec, strides_in};
 use rushlight_base::{DType, DimVec, MemoryFormat, Result, SmallVec, bail, ensure, format_sizes};
 
@@ -25,28 +27,13 @@ pub(crate) fn each(op: &str, what: &str, given: &[i64], count: usize) -> Result<
     Ok(SmallVec::from_elem(given[0], count))
 }
 
-/// Does the tensor stand in memory with its channels last?
+/// The channels-last format of a tensor whose strides show one.
 pub(crate) fn channels_last(dense: &Dense) -> Option<MemoryFormat> {
-    let (format, order): (_, &[usize]) = match dense.ndim() {
-        4 => (MemoryFormat::ChannelsLast, &[1, 3, 2, 0]),
-        5 => (MemoryFormat::ChannelsLast3d, &[1, 4, 3, 2, 0]),
-        _ => return None,
-    };
-    let (sizes, strides) = (dense.sizes(), dense.strides());
-    let mut least = 0;
-    if strides[1] == 0 {
-        return None;
-    }
-    for &dim in order {
-        if sizes[dim] == 0 || strides[dim] < least || (dim == 0 && least == strides[1]) {
-            return None;
-        }
-        least = strides[dim] * sizes[dim].max(1);
-    }
-    Some(format)
+    let format = suggested_format(dense.sizes(), dense.strides());
+    (format != MemoryFormat::Contiguous).then_some(format)
 }
 
-/// An output that stands in memory as the first of `models` that has its channels last, else row-major.
+/// An output with the memory format of the first of `models` that is channels-last, else row-major.
 pub(crate) fn formatted(sizes: &[i64], dtype: DType, models: &[&Dense]) -> Result<Spec> {
     let spec = Spec::new(sizes, dtype, models[0].device);
     match models.iter().find_map(|model| channels_last(model)) {
@@ -55,8 +42,8 @@ pub(crate) fn formatted(sizes: &[i64], dtype: DType, models: &[&Dense]) -> Resul
     }
 }
 
-/// The input of an operator on images: `spatial` dimensions behind the channels, samples optional. All but the samples
-/// must have elements.
+/// The input of an operator on images: `spatial` dimensions after the channels, batch dimension optional. All but the
+/// batch must have elements.
 pub(crate) fn check_image(op: &str, input: &Dense, spatial: usize) -> Result<()> {
     let rank = input.ndim();
     let plausible = rank == spatial + 1 || rank == spatial + 2;

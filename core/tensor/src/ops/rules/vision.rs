@@ -4,7 +4,7 @@ use super::spatial::{Spatial, check_image, each, formatted, with_spatial};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, SmallVec, bail, ensure, format_sizes};
 
-/// Neither an image nor what it is resized to may be without elements.
+/// Neither an image nor its resized output may be empty.
 fn check_filled(input: &[i64], output: &[i64]) -> Result<()> {
     let named = |sizes: &[i64]| {
         let names = ["D", "H", "W"].into_iter().skip(3 - sizes.len().min(3));
@@ -87,7 +87,7 @@ fn upsampled_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i6
         found.len()
     );
     for (dim, (wanted, found)) in wanted.iter().zip(found).enumerate() {
-        // The words for sequences are others.
+        // The messages for sequences differ.
         ensure!(
             found == wanted || spatial != 1,
             Runtime,
@@ -119,14 +119,14 @@ pub fn upsampled3d_backward(grad_output: &Dense, output_size: &[i64], input_size
     upsampled_backward(grad_output, output_size, input_size, 3)
 }
 
-/// How the elements around an image are made.
+/// Padding mode of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Border {
     Mirrored,
     Repeated,
 }
 
-/// Sizes with padding, whose widths go in pairs from the last dimension on.
+/// Sizes with padding, whose widths are pairs from the last dimension on.
 fn padded_sizes(sizes: &[i64], padding: &[i64], border: Border) -> Result<SmallVec<[i64; 5]>> {
     let mut out: SmallVec<[i64; 5]> = SmallVec::from_slice(sizes);
     for (nth, widths) in padding.chunks_exact(2).enumerate() {
@@ -190,7 +190,7 @@ fn padded_backward(
 macro_rules! paddings {
     ($($name:ident $backward:ident: $spatial:literal $border:ident;)*) => {
         $(
-            /// Room for so many elements on both sides of the last dimensions.
+            /// Padding of this many elements on both sides of the last dimensions.
             pub fn $name(self_: &Dense, padding: &[i64]) -> Result<Spec> {
                 padded(stringify!($name), self_, padding, $spatial, Border::$border)
             }
@@ -212,7 +212,7 @@ paddings! {
     replication_pad3d replication_pad3d_backward: 3 Repeated;
 }
 
-/// How a kernel walks over an image. There may be no `positions`, or less.
+/// How a kernel slides over an image. The number of `positions` may be zero, or negative.
 struct Columns {
     kernel: Spatial,
     dilation: Spatial,
@@ -251,14 +251,14 @@ fn walk(
     );
     let position = |dim: usize| {
         let reach = dilation[dim].saturating_mul(kernel[dim] - 1);
-        let room = image[dim].saturating_add(padding[dim].saturating_mul(2)).saturating_sub(reach).saturating_sub(1);
-        room.div_euclid(stride[dim]) + 1
+        let extent = image[dim].saturating_add(padding[dim].saturating_mul(2)).saturating_sub(reach).saturating_sub(1);
+        extent.div_euclid(stride[dim]) + 1
     };
     let positions = [position(0), position(1)];
     Ok(Columns { kernel, dilation, padding, stride, positions })
 }
 
-/// How a kernel walks over an image, for the loops.
+/// How a kernel slides over an image, for the loops.
 pub(crate) fn columns(
     op: &str,
     image: &[i64],
@@ -308,7 +308,7 @@ pub fn im2col(self_: &Dense, kernel_size: &[i64], dilation: &[i64], padding: &[i
     Ok(Spec::new(&out, self_.dtype, self_.device))
 }
 
-/// The image that columns were taken from.
+/// The image from which columns were extracted.
 pub fn col2im(
     self_: &Dense,
     output_size: &[i64],
@@ -420,7 +420,7 @@ fn check_grid_dtype(image: &Dense, grid: &Dense) -> Result<()> {
     Ok(())
 }
 
-/// The image at the places of a grid.
+/// The image sampled at the points of a grid.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn grid_sample(
     input: &Dense,
@@ -438,7 +438,7 @@ pub fn grid_sample(
     formatted(&sizes, input.dtype, &[input])
 }
 
-/// The gradient by the image has its size, which is given.
+/// The gradient with respect to the image has its size, which is given.
 #[allow(clippy::too_many_arguments)] // the operator's
 pub fn grid_spread(
     grad_output: &Dense,

@@ -1,7 +1,8 @@
-// C++ arguments and results as rlt_value, and back: how kernels in C++ are called by name, and call others.
+// Conversion between C++ arguments or results and rlt_value: for kernels in C++ that are called by name, and for calls
+// by name.
 //
-// `Box<T>` lends a C++ object to the C interface; `Unbox<T>` makes one of what the C interface lends. T is a decayed
-// parameter type; both have `name`, what a schema calls it.
+// `Box<T>` lends a C++ object to the C interface; `Unbox<T>` converts a value that the C interface lends. T is a
+// decayed parameter type; both have `name`, its name in schemas.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,6 +10,7 @@
 #include <rushlight/dispatch.h>
 
 #include <array>
+#include <deque>
 #include <tuple>
 
 namespace rlt {
@@ -25,7 +27,7 @@ inline rlt_value integer_value(int32_t tag, int64_t integer) {
   return value;
 }
 
-/// A list of `count` items; `member` is where its kind of list lies in the value.
+/// A list of `count` items; `member` is the field of the value for its kind of list.
 template <class Member, class Items>
 rlt_value list_value(int32_t tag, Member rlt_payload::* member, Items items, size_t count) {
   rlt_value value = value_of(tag);
@@ -36,7 +38,8 @@ rlt_value list_value(int32_t tag, Member rlt_payload::* member, Items items, siz
 
 [[noreturn]] RLT_COLD inline void wrong_value(const char* expected, const rlt_value& value) {
   static constexpr const char* names[] = {"None",    "bool",    "int",    "int",      "float",  "complex", "str",          "Tensor",    "Tensor[]",
-                                          "int[]",   "float[]", "bool[]", "Scalar[]", "ScalarType", "Layout", "MemoryFormat", "Device", "Generator"};
+                                          "int[]",   "float[]", "bool[]", "Scalar[]", "ScalarType", "Layout", "MemoryFormat", "Device", "Generator",
+                                          "list",    "tuple",   "Dict",   "str[]",    "object", "Future",  "Enum",         "Stream",    "Storage",  "QScheme"};
   bool known = value.tag >= 0 && value.tag < static_cast<int32_t>(sizeof names / sizeof *names);
   raise<at::Error>(std::string("Expected a value of type '") + expected + "' but got " + (known ? names[value.tag] : "something else"));
 }
@@ -70,7 +73,7 @@ struct Box<at::Tensor> {
   at::Tensor object;
 };
 
-// A number whose place in the schema says its kind: an integer may stand for a real number.
+// A number whose kind the schema determines: an integer may stand for a real number.
 template <class T>
 struct Box<T, std::enable_if_t<std::is_same_v<T, int64_t> || std::is_same_v<T, double> || std::is_same_v<T, bool>>> {
   static constexpr const char* name = std::is_same_v<T, bool> ? "bool" : std::is_same_v<T, double> ? "float" : "int";
@@ -124,7 +127,7 @@ struct Box<at::Scalar> {
   at::Scalar object;
 };
 
-// Kinds that are a number in C.
+// Kinds that are represented by a number in C.
 #define RLT_BOX_NUMBERED(type, tag)                                                                               \
   template <>                                                                                                     \
   struct Box<type> {                                                                                              \
@@ -190,7 +193,7 @@ struct Box<std::string_view> {
   std::string_view object;
 };
 
-/// What a list of T is in C.
+/// The C form of a list of T.
 template <class T>
 struct ListOf;
 template <>
@@ -223,7 +226,7 @@ struct ListOf<at::Tensor> {
   }
   static at::Tensor at(const rlt_value& value, int64_t i) { return retained(value.as.tensors[i]); }
 };
-/// `Tensor?[]` can be taken, not given: there are no handles in an optional.
+/// `Tensor?[]` is supported as an argument, not as a result: an optional contains no handle.
 template <>
 struct ListOf<std::optional<at::Tensor>> {
   static constexpr const char* name = "Tensor?[]";
@@ -238,7 +241,7 @@ struct Box<std::vector<T>> {
   static constexpr const char* name = ListOf<T>::name;
   static rlt_value lend(const std::vector<T>& items) { return ListOf<T>::lend(items); }
   explicit Box(const rlt_value& value) {
-    // An empty list has no kind of its own.
+    // An empty list has no element kind.
     if (value.len != 0) expect_value(value, ListOf<T>::tag, name);
     object.reserve(static_cast<size_t>(value.len));
     for (int64_t i = 0; i < value.len; ++i) object.push_back(ListOf<T>::at(value, i));
@@ -285,12 +288,158 @@ struct Box<at::OptionalArrayRef<T>> {
   at::OptionalArrayRef<T> object;
 };
 
+/// An argument or result on its way to C, with the memory that its form in C needs.
+template <class T>
+struct Lent {
+  explicit Lent(const T& object) : value(Box<T>::lend(object)) {}
+  rlt_value value;
+};
+
+template <>
+struct Box<std::vector<std::string>> {
+  static constexpr const char* name = "str[]";
+  explicit Box(const rlt_value& value) {
+    if (value.len != 0) expect_value(value, RLT_VALUE_STRING_LIST, name);
+    for (int64_t i = 0; i < value.len; ++i) object.emplace_back(value.as.strings[i]);
+  }
+  std::vector<std::string> object;
+};
+template <>
+struct Lent<std::vector<std::string>> {
+  explicit Lent(const std::vector<std::string>& strings) : texts(strings.size()) {
+    for (size_t i = 0; i < strings.size(); ++i) texts[i] = strings[i].c_str();
+    value = list_value(RLT_VALUE_STRING_LIST, &rlt_payload::strings, texts.data(), texts.size());
+  }
+  Lent(const Lent&) = delete;
+  std::vector<const char*> texts;
+  rlt_value value;
+};
+
+/// Any value. Numbers that stand for a dtype, a layout or a memory format are integers, as in libtorch.
+template <>
+struct Box<c10::IValue> {
+  static constexpr const char* name = "Any";
+  explicit Box(const rlt_value& value) : object(of(value)) {}
+  c10::IValue object;
+
+ private:
+  template <class T>
+  static c10::IValue list_of(const rlt_value& value) {
+    return c10::IValue(Box<std::vector<T>>(value).object);
+  }
+  static std::vector<c10::IValue> items(const rlt_value& value, int64_t count) {
+    std::vector<c10::IValue> items;
+    items.reserve(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) items.push_back(of(value.as.values[i]));
+    return items;
+  }
+  static c10::IValue of(const rlt_value& value) {
+    switch (value.tag) {
+      case RLT_VALUE_NONE: return {};
+      case RLT_VALUE_TENSOR: return Box<at::Tensor>(value).object;
+      case RLT_VALUE_BOOL:
+      case RLT_VALUE_INT:
+      case RLT_VALUE_UINT:
+      case RLT_VALUE_FLOAT:
+      case RLT_VALUE_COMPLEX: return Box<at::Scalar>(value).object;
+      case RLT_VALUE_STRING: return std::string(value.as.string);
+      case RLT_VALUE_DTYPE:
+      case RLT_VALUE_LAYOUT:
+      case RLT_VALUE_MEMORY_FORMAT:
+      case RLT_VALUE_QSCHEME: return value.as.i;
+      case RLT_VALUE_INT_LIST: return list_of<int64_t>(value);
+      case RLT_VALUE_FLOAT_LIST: return list_of<double>(value);
+      case RLT_VALUE_BOOL_LIST: {
+        c10::List<bool> flags;
+        for (int64_t i = 0; i < value.len; ++i) flags.push_back(value.as.bools[i] != 0);
+        return flags;
+      }
+      case RLT_VALUE_SCALAR_LIST: {
+        c10::List<c10::IValue> numbers;
+        for (int64_t i = 0; i < value.len; ++i) numbers.push_back(at::Scalar(value.as.scalars[i]));
+        return numbers;
+      }
+      case RLT_VALUE_STRING_LIST: {
+        c10::List<c10::IValue> strings;
+        for (int64_t i = 0; i < value.len; ++i) strings.push_back(std::string(value.as.strings[i]));
+        return strings;
+      }
+      case RLT_VALUE_TENSOR_LIST: {
+        bool all = true;
+        for (int64_t i = 0; i < value.len; ++i) all = all && value.as.tensors[i];
+        if (all) return list_of<at::Tensor>(value);
+        c10::List<c10::IValue> tensors;
+        for (int64_t i = 0; i < value.len; ++i) {
+          tensors.push_back(value.as.tensors[i] ? c10::IValue(retained(value.as.tensors[i])) : c10::IValue());
+        }
+        return tensors;
+      }
+      case RLT_VALUE_LIST: return items(value, value.len);
+      case RLT_VALUE_TUPLE: return c10::ivalue::Tuple::create(items(value, value.len));
+      case RLT_VALUE_DICT: {
+        c10::Dict<c10::IValue, c10::IValue> dict;
+        for (int64_t i = 0; i < value.len; ++i) dict.insert(of(value.as.values[2 * i]), of(value.as.values[2 * i + 1]));
+        return dict;
+      }
+      default: return c10::IValue::of_boxed(value);
+    }
+  }
+};
+
+template <>
+struct Lent<c10::IValue> {
+ private:
+  // What the value points into, and therefore before it: none of these moves its elements.
+  std::deque<std::vector<rlt_value>> arrays;
+  std::deque<c10::IValue> contents;
+
+ public:
+  explicit Lent(const c10::IValue& object) : value(lend(object, 0)) {}
+  Lent(const Lent&) = delete;
+  rlt_value value;
+
+ private:
+  rlt_value lend(const c10::IValue& object, int depth) {
+    // The C interface takes no values that are nested deeper.
+    if (depth > 64) raise<at::Error>("values are nested more than 64 deep");
+    if (object.isNone()) return value_of(RLT_VALUE_NONE);
+    if (object.isTensor()) return Box<at::Tensor>::lend(object.toTensor());
+    if (object.isScalar()) return Box<at::Scalar>::lend(object.toScalar());
+    if (object.isString()) return Box<std::string>::lend(object.toStringRef());
+    if (object.isBoxed()) {
+      rlt_value borrowed = object.boxed();
+      borrowed.flags = 0;
+      return borrowed;
+    }
+    std::vector<rlt_value>& values = *arrays.insert(arrays.end(), std::vector<rlt_value>());
+    int32_t tag = RLT_VALUE_LIST;
+    if (object.isTuple()) {
+      tag = RLT_VALUE_TUPLE;
+      for (const c10::IValue& item : object.toTuple()->elements()) values.push_back(lend(item, depth + 1));
+    } else if (object.isGenericDict()) {
+      tag = RLT_VALUE_DICT;
+      for (const auto& entry : object.toGenericDict()) {
+        for (const c10::IValue& part : {entry.key(), entry.value()}) {
+          contents.push_back(part);
+          values.push_back(lend(contents.back(), depth + 1));
+        }
+      }
+    } else {
+      for (const c10::IValue& item : object.toList()) {
+        contents.push_back(item);
+        values.push_back(lend(contents.back(), depth + 1));
+      }
+    }
+    return list_value(tag, &rlt_payload::values, values.data(), tag == RLT_VALUE_DICT ? values.size() / 2 : values.size());
+  }
+};
+
 template <class T, class = void>
 constexpr bool is_optional = false;
 template <class T>
 constexpr bool is_optional<T, std::enable_if_t<Box<T>::optional>> = true;
 
-/// What a schema calls a parameter of this type.
+/// The schema's name of a parameter of this type.
 template <class T>
 std::string schema_name() {
   using Plain = std::decay_t<T>;
@@ -303,8 +452,8 @@ struct Results {
   static constexpr size_t count = 1;
   static std::string schema() { return schema_name<R>(); }
   static void give(const std::decay_t<R>& result, rlt_value* outs) {
-    rlt_value lent = Box<std::decay_t<R>>::lend(result);
-    check(rlt_value_copy(&lent, outs));
+    Lent<std::decay_t<R>> lent(result);
+    check(rlt_value_copy(&lent.value, outs));
   }
   static std::decay_t<R> take(const rlt_value* outs) { return std::move(Box<std::decay_t<R>>(outs[0]).object); }
 };

@@ -27,7 +27,7 @@ class OperatorHandle {
   }
 
  protected:
-  // The C interface takes by name what comes after the `*` of a schema.
+  // The C interface takes arguments after the `*` of a schema by name.
   void read(const std::string& schema) {
     size_t start = schema.find('(') + 1, depth = 0;
     bool named = false;
@@ -61,7 +61,10 @@ class TypedOperatorHandle<R(Args...)> final : public OperatorHandle {
   explicit TypedOperatorHandle(const OperatorHandle& op) : OperatorHandle(op) {}
 
   R call(Args... args) const {
-    rlt_value inputs[sizeof...(Args) + 1] = {rlt::Box<std::decay_t<Args>>::lend(args)...};
+    std::tuple<rlt::Lent<std::decay_t<Args>>...> lent{args...};
+    std::array<rlt_value, sizeof...(Args) + 1> given =
+        std::apply([](const auto&... each) { return std::array<rlt_value, sizeof...(Args) + 1>{each.value...}; }, lent);
+    rlt_value* inputs = given.data();
     constexpr size_t expected = rlt::Results<R>::count;
     struct Outputs {
       rlt_value values[expected + 1] = {};
@@ -82,7 +85,7 @@ class TypedOperatorHandle<R(Args...)> final : public OperatorHandle {
       rlt::raise<Error>("operator " + name_.name + " returns " + std::to_string(count) + " values, and was called for " + std::to_string(expected));
     }
     if constexpr (std::is_reference_v<R>) {
-      // What is returned by reference is an argument.
+      // A result returned by reference is an argument.
       std::decay_t<R>* found = nullptr;
       auto look = [&](auto& arg) {
         if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, at::Tensor>) {

@@ -1,4 +1,5 @@
-// Derivatives are formulas of the library's schema; a program gets what surrounds them: functions of its own, and operators.
+// Derivatives are formulas of the library's schema; a program gets the surrounding parts: custom functions, and
+// operators.
 #pragma once
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>

@@ -1,4 +1,4 @@
-// Anomaly mode: what fails in backward names the forward call, as warnings before the exception, and NaN is a failure.
+// Anomaly mode: errors in backward name the forward call, as warnings before the exception, and NaN is an error.
 #pragma once
 
 #include <c10/util/Exception.h>

@@ -17,7 +17,7 @@ RLT_LAZY const rlt_tensor* const* gradients_for(const variable_list& outputs, co
 }
 }  // namespace detail
 
-/// Adds the gradients of `tensors` to the leaves below them (or to `inputs` alone).
+/// Computes the gradients of `tensors` and accumulates them in the leaves (or in `inputs` only).
 RLT_LAZY void backward(const variable_list& tensors, const variable_list& grad_tensors = {}, std::optional<bool> retain_graph = std::nullopt,
                      bool create_graph = false, const variable_list& inputs = {}) {
   if (C10_UNLIKELY(create_graph)) rlt::warn_of_create_graph();
@@ -26,7 +26,7 @@ RLT_LAZY void backward(const variable_list& tensors, const variable_list& grad_t
                           static_cast<int64_t>(inputs.size())));
 }
 
-/// The gradients of `outputs` with respect to `inputs`; `.grad` stays as it is.
+/// The gradients of `outputs` with respect to `inputs`; `.grad` is unchanged.
 RLT_LAZY variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs = {},
                           std::optional<bool> retain_graph = std::nullopt, bool create_graph = false, bool allow_unused = false) {
   variable_list results(inputs.size());

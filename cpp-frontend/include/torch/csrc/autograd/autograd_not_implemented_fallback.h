@@ -1,5 +1,5 @@
-// Kernels for Autograd and ADInplaceOrView of operators without a derivative. The library does this for every operator that
-// has none: its results know what made them, and backward through them is an error that names the operator.
+// Kernels for Autograd and ADInplaceOrView of operators without a derivative. The library does this for every such
+// operator: its results have a node, and backward through them is an error that names the operator.
 #pragma once
 
 #include <torch/library.h>

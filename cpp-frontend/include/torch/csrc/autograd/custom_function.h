@@ -22,7 +22,7 @@ template <class T>
 struct CustomFunction;
 }
 
-/// What forward leaves for backward.
+/// Passes values from forward to backward.
 struct AutogradContext {
   AutogradContext() = default;
   AutogradContext(const AutogradContext&) = delete;
@@ -34,7 +34,7 @@ struct AutogradContext {
 
   /// Keeps inputs and outputs for backward.
   void save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
-  /// The kept tensors; an error if one was changed in between.
+  /// The saved tensors; an error if one was modified in between.
   RLT_LAZY variable_list get_saved_variables() const {
     if (freed_) {
       rlt::raise<Error>(
@@ -51,21 +51,21 @@ struct AutogradContext {
     }
     return result;
   }
-  /// Marks inputs that forward changed in place.
+  /// Marks inputs that forward modified in place.
   RLT_LAZY void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
   /// Marks outputs that have no gradient.
   RLT_LAZY void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
   /// Whether backward gets zeros (the default) or undefined tensors for outputs without gradient.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  /// Does anybody want the gradient of the tensor argument of this number? In backward that is what the caller of backward
-  /// asked for.
+  /// Whether the gradient of the tensor argument with this index is needed. In backward this depends on the gradients
+  /// requested by its caller.
   RLT_LAZY bool needs_input_grad(size_t index) const {
     if (running() != this) return index < needs_input_grad_.size() && needs_input_grad_[index];
     int32_t needed = 0;
     rlt::check(rlt_custom_function_needs_input_grad(static_cast<int64_t>(index), &needed));
     return needed != 0;
   }
-  /// Any gradient in these ranges?
+  /// Whether a gradient is needed for any argument in these ranges.
   RLT_LAZY bool needs_input_grad(std::initializer_list<IndexRange> ranges) const {
     for (const IndexRange& range : ranges) {
       for (size_t i = range.first; i < range.second; ++i) {
@@ -97,7 +97,7 @@ struct AutogradContext {
     Running& operator=(const Running&) = delete;
     const AutogradContext* before;
   };
-  // What was marked dirty must be an input that is an output; its version tells that it was written.
+  // A tensor marked dirty must be an input that is also an output; its version shows the write.
   RLT_LAZY void check_dirty(const variable_list& inputs, const variable_list& outputs) const {
     for (const Variable& tensor : dirty_) {
       if (!contains(inputs, tensor)) {
@@ -144,7 +144,8 @@ struct AutogradContext {
 
 namespace detail {
 
-// The tensors among forward's arguments, in order. (A template, so that only programs with functions of their own compile it.)
+// The tensors among forward's arguments, in order. (A template, so that only programs with custom functions compile
+// it.)
 template <class RltLazy = void>
 struct ArgumentTensors {
   variable_list tensors;
@@ -199,7 +200,7 @@ struct CustomFunction {
       self.give(results, grad_inputs, static_cast<size_t>(n_inputs));
     });
   }
-  // The graph is freed. Somebody may hold the context still; its tensors go now.
+  // The graph was freed. The program may still hold the context; the saved tensors are released now.
   static void destroy(void* ctx) {
     auto* holder = static_cast<std::shared_ptr<CustomFunction>*>(ctx);
     (*holder)->context.saved_.free();
@@ -243,7 +244,7 @@ struct CustomFunction {
       AutoGradMode off(false);
       outputs = to_list(T::forward(&context, std::forward<Args>(args)...));
       context.check_dirty(inputs.tensors, outputs);
-      // An output that is an untouched input leaves as a view of it, so that it can have a history of its own.
+      // An output that is an unmodified input is returned as a view, so that it can have its own history.
       for (Variable& output : outputs) {
         if (output.defined() && AutogradContext::contains(inputs.tensors, output) && !AutogradContext::contains(context.dirty_, output)) {
           Variable view = output.alias();
@@ -282,7 +283,7 @@ struct CustomFunction {
   }
 };
 
-/// What the graph calls the operator.
+/// Name of the operator in the graph.
 template <class T>
 const char* function_name() {
   static const std::string name = std::string("torch::autograd::CppNode<") + c10::demangle_type<T>() + ">";

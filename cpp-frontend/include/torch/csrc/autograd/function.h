@@ -17,7 +17,7 @@ using IndexRange = std::pair<size_t, size_t>;
 struct Edge;
 
 struct Node : std::enable_shared_from_this<Node> {
-  /// Takes over one reference.
+  /// Takes ownership of one reference.
   explicit Node(rlt_node* adopted) : handle_(adopted) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -48,11 +48,13 @@ struct Node : std::enable_shared_from_this<Node> {
   RLT_LAZY std::vector<Edge> next_edges() const;
   rlt_node* handle() const { return handle_; }
 
-  /// Hooks before the node runs, after those of its tensors. The result removes the hook (del_hook).
+  /// Registers a hook that is called before the node runs, after the hooks of its tensors. The result removes the hook
+  /// (del_hook).
   RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook>&& hook) { return register_prehook(detail::HookObject(std::move(hook))); }
-  /// Hooks after the node ran.
+  /// Registers a hook that is called after the node ran.
   RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook>&& hook) { return register_hook(detail::HookObject(std::move(hook))); }
-  /// The same with functions: `list(const variable_list& grads)`, and `list(const variable_list& gave, const variable_list& took)`.
+  /// The same with functions: `list(const variable_list& grads)`, and `list(const variable_list& outputs, const
+  /// variable_list& inputs)`.
   template <class Hook>
   uintptr_t register_prehook(Hook&& hook) {
     auto call = [hook = std::decay_t<Hook>(std::forward<Hook>(hook))](const variable_list& grads, const variable_list&) mutable {
@@ -77,7 +79,7 @@ struct Node : std::enable_shared_from_this<Node> {
   rlt_node* handle_;
 };
 
-/// Where a gradient flows to: an input of a node.
+/// The destination of a gradient: an input of a node.
 struct Edge {
   bool is_valid() const noexcept { return function != nullptr; }
   std::shared_ptr<Node> function;

@@ -12,22 +12,23 @@ namespace autograd {
 
 using Variable = at::Tensor;
 using variable_list = std::vector<Variable>;
-/// The same list, by the name that functions of programs give it.
+/// The same list, under the name that libtorch functions use.
 using tensor_list = std::vector<at::Tensor>;
 
-/// Sees the gradients that a node is about to take, and returns those that it takes.
+/// Receives the incoming gradients of a node, and returns their replacements.
 struct FunctionPreHook {
   virtual ~FunctionPreHook() = default;
   virtual variable_list operator()(const variable_list& grads) = 0;
 };
 
-/// Sees the gradients that a node gave (`outputs`) and those it took (`inputs`), and returns those that go on.
+/// Receives the gradients that a node computed (`outputs`) and its incoming ones (`inputs`), and returns the
+/// replacements of the former.
 struct FunctionPostHook {
   virtual ~FunctionPostHook() = default;
   virtual variable_list operator()(const variable_list& outputs, const variable_list& inputs) = 0;
 };
 
-/// Sees a leaf whose gradient was just accumulated.
+/// Receives a leaf whose gradient was just accumulated.
 struct PostAccumulateGradHook {
   virtual ~PostAccumulateGradHook() = default;
   virtual void operator()(const Variable& tensor) = 0;
@@ -35,7 +36,7 @@ struct PostAccumulateGradHook {
 
 namespace detail {
 
-/// Tensors that somebody lends, as owners.
+/// Owning copies of borrowed tensors.
 RLT_LAZY variable_list borrowed_list(const rlt_tensor* const* tensors, int64_t count) {
   variable_list list;
   list.reserve(static_cast<size_t>(count));
@@ -58,7 +59,7 @@ struct HookObject {
   std::shared_ptr<Hook> hook;
 };
 
-/// Any callable on gradients, behind rlt_node_hook.
+/// Any callable on gradients, wrapped for rlt_node_hook.
 template <class Call>
 struct NodeHookCallback {
   Call call;
@@ -88,7 +89,7 @@ struct LeafHookCallback {
   static void free(void* ctx) { delete static_cast<LeafHookCallback*>(ctx); }
 };
 
-/// Hands a hook to a registering function of the C interface; returns its id.
+/// Passes a hook to a registering function of the C interface; returns its id.
 template <class Callback, class Register, class Handle, class Hook>
 uint64_t register_with(Register function, Handle handle, Hook&& hook) {
   std::unique_ptr<Callback> callback(new Callback{std::forward<Hook>(hook)});
@@ -100,7 +101,8 @@ uint64_t register_with(Register function, Handle handle, Hook&& hook) {
 
 }  // namespace detail
 
-/// Calls `hook(leaf)` whenever backward has changed the leaf's gradient; `leaf.remove_hook(id)` ends that.
+/// Registers a hook that is called with the leaf whenever backward has changed its gradient; `leaf.remove_hook(id)`
+/// removes it.
 template <class Hook>
 unsigned register_post_accumulate_grad_hook(const Variable& leaf, Hook&& hook) {
   using Callback = detail::LeafHookCallback<std::decay_t<Hook>>;

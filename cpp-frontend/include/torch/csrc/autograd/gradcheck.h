@@ -1,8 +1,8 @@
-// gradcheck and gradgradcheck: are the derivatives of a function what differences say? libtorch has them in Python alone; these
-// are Rushlight's own, with Python's names and defaults:
+// gradcheck and gradgradcheck: compare analytical gradients with finite differences. libtorch has them only in Python;
+// these are Rushlight's own, with Python's names and defaults:
 //
-//   Tensor x = torch::rand({3}, torch::dtype(torch::kDouble).requires_grad(true));
-//   torch::autograd::gradcheck([](const variable_list& inputs) { return inputs[0].sin(); }, {x});
+//   Tensor x = torch::rand({3}, torch::dtype(torch::kDouble).requires_grad(true)); torch::autograd::gradcheck([](const
+// variable_list& inputs) { return inputs[0].sin(); }, {x});
 #pragma once
 
 #include <rushlight/gradcheck.h>
@@ -15,18 +15,18 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace autograd {
 
-/// How gradients are checked.
+/// Options of the gradient check.
 struct GradcheckOptions {
   /// Step of the differences.
   TORCH_ARG(double, eps) = 1e-6;
   /// Absolute and relative tolerance.
   TORCH_ARG(double, atol) = 1e-5;
   TORCH_ARG(double, rtol) = 1e-3;
-  /// Is a mismatch an exception that names output, input and numbers, or the answer false?
+  /// Whether a mismatch throws an exception, or returns false.
   TORCH_ARG(bool, raise_exception) = true;
-  /// How far two backward passes over the same input may be apart.
+  /// Largest allowed difference between two backward passes over the same input.
   TORCH_ARG(double, nondet_tol) = 0.0;
-  /// Check that backward works with gradients missing for some outputs, too.
+  /// Check that backward accepts undefined gradients of some outputs.
   TORCH_ARG(bool, check_undefined_grad) = true;
   /// Compare one random product with the Jacobian instead of all of it.
   TORCH_ARG(bool, fast_mode) = false;
@@ -34,7 +34,7 @@ struct GradcheckOptions {
 
 namespace detail {
 
-/// A function of a list of tensors, whose result is a tensor or a list, behind rlt_gradcheck_function.
+/// A function of a list of tensors, whose result is a tensor or a list, wrapped for rlt_gradcheck_function.
 template <class Function>
 struct CheckedFunction {
   Function& function;
@@ -51,7 +51,7 @@ struct CheckedFunction {
 };
 
 RLT_LAZY rlt_gradcheck_options c_options(const GradcheckOptions& options) {
-  // To the C interface 0 is the default; what is meant here is none.
+  // The C interface uses 0 for the default; here it means zero.
   auto number = [](double value) { return value == 0 ? std::numeric_limits<double>::min() : value; };
   rlt_gradcheck_options given = {};
   given.struct_size = sizeof given;
@@ -67,8 +67,8 @@ RLT_LAZY rlt_gradcheck_options c_options(const GradcheckOptions& options) {
 
 }  // namespace detail
 
-/// Compares what backward gives for `function(const variable_list&)`, which returns a tensor or a list, at `inputs` with
-/// differences. Those inputs are checked that require a gradient; they should be of double precision.
+/// Compares the gradients of `function(const variable_list&)`, which returns a tensor or a list, at `inputs` with
+/// finite differences. Inputs that require a gradient are checked; they should have double precision.
 template <class Function>
 bool gradcheck(Function&& function, const variable_list& inputs, const GradcheckOptions& options = {}) {
   detail::CheckedFunction<std::remove_reference_t<Function>> checked{function};
@@ -78,8 +78,8 @@ bool gradcheck(Function&& function, const variable_list& inputs, const Gradcheck
   return passed != 0;
 }
 
-/// gradcheck of the gradients of `function` by its inputs and by the gradients that come in: `grad_outputs`, one for each result
-/// that requires a gradient, or random ones.
+/// gradcheck of the backward pass of `function`, with respect to the inputs and the output gradients: `grad_outputs`,
+/// one for each result that requires a gradient, or random ones.
 template <class Function>
 bool gradgradcheck(Function&& function, const variable_list& inputs, const variable_list& grad_outputs = {}, const GradcheckOptions& options = {}) {
   detail::CheckedFunction<std::remove_reference_t<Function>> checked{function};

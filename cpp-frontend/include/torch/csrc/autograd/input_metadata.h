@@ -1,4 +1,4 @@
-// What a node knows of the tensor whose gradient it gets, and gradients made to fit it.
+// Metadata that a node has of the tensor whose gradient it receives, and conversion of gradients to it.
 #pragma once
 
 #include <torch/csrc/autograd/function_hook.h>
@@ -21,7 +21,7 @@ struct InputMetadata {
   at::IntArrayRef shape_as_dim_vector() const { return shape_; }
   at::Tensor zeros_like() const { return at::zeros(shape_, options_); }
   bool is_same_shape(const at::Tensor& gradient) const { return gradient.sizes() == at::IntArrayRef(shape_); }
-  /// Does the gradient become one of this shape when the dimensions over which the tensor was broadcast are summed?
+  /// Whether the gradient has this shape after summing over the dimensions over which the tensor was broadcast.
   RLT_LAZY bool is_expandable_to_shape(const at::Tensor& gradient) const {
     at::IntArrayRef sizes = gradient.sizes();
     if (sizes.size() < shape_.size()) return false;
@@ -38,8 +38,8 @@ struct InputMetadata {
   std::vector<int64_t> shape_;
 };
 
-/// Makes gradients fit what the nodes expect: sums over dimensions that were broadcast, casts. What cannot fit is an
-/// error, whose text `format_error` may add to.
+/// Converts gradients to the metadata that nodes expect: sums over broadcast dimensions, casts. An incompatible
+/// gradient is an error, whose message `format_error` may extend.
 template <class Format>
 void validate_outputs(const std::vector<std::optional<InputMetadata>>& metadata, variable_list& gradients, const Format& format_error) {
   auto fail = [&](const std::string& text) { rlt::raise<Error>(format_error(text)); };

@@ -1,4 +1,4 @@
-// Hooks that decide what is kept of a tensor which is saved for backward.
+// Saved-tensor hooks: transform the tensors that are saved for backward.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,10 +10,11 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace autograd {
 
-/// While it lives, `pack` is called with each tensor that this thread saves for backward, and what it returns, a value of any
-/// type, is kept instead; `unpack` makes a tensor of that when backward asks for it:
+/// While it exists, `pack` is called with each tensor that this thread saves for backward, and its result, a value of
+/// any type, is stored instead; `unpack` restores the tensor when backward needs it:
 ///
-///   SavedTensorsHooks half([](const Tensor& x) { return x.to(kHalf); }, [](const Tensor& kept) { return kept.to(kFloat); });
+///   SavedTensorsHooks half([](const Tensor& x) { return x.to(kHalf); }, [](const Tensor& kept) { return
+/// kept.to(kFloat); });
 template <class Pack, class Unpack>
 class SavedTensorsHooks {
  public:
@@ -52,7 +53,7 @@ class SavedTensorsHooks {
   };
 };
 
-/// While it lives, making SavedTensorsHooks on this thread is an error that says `message`.
+/// While it exists, creating SavedTensorsHooks on this thread is an error with `message`.
 class DisableSavedTensorsHooks {
  public:
   explicit DisableSavedTensorsHooks(const std::string& message) { rlt::check(rlt_saved_tensors_hooks_disable(message.c_str())); }

@@ -1,4 +1,4 @@
-// What autograd knows about a tensor, and autograd itself.
+// The autograd metadata of a tensor, and autograd itself.
 #pragma once
 
 #include <c10/core/TensorImpl.h>
@@ -8,7 +8,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace autograd {
 
-/// How a view was made: some ways forbid to write through it.
+/// The mode in which a view was created: some modes do not allow in-place writes to it.
 enum class CreationMeta : uint8_t {
   DEFAULT = RLT_VIEW_FREE,
   IN_CUSTOM_FUNCTION = RLT_VIEW_OF_CUSTOM_FUNCTION,
@@ -17,7 +17,7 @@ enum class CreationMeta : uint8_t {
   INFERENCE_MODE = RLT_VIEW_OF_INFERENCE
 };
 
-/// What TensorImpl::autograd_meta points to for a view.
+/// The pointee of TensorImpl::autograd_meta for a view.
 struct DifferentiableViewMeta : c10::AutogradMetaInterface {
   bool has_bw_view() const {
     int32_t view = 0;

@@ -1,4 +1,4 @@
-// Many tensors in one, and back: what copies or sends many small tensors at once.
+// Flattens many tensors into one, and back: used to copy or send many small tensors at once.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@ inline at::Tensor flatten_dense_tensors(at::TensorList tensors) {
   return flat.size() == 1 ? flat[0] : at::cat(flat);
 }
 
-/// The other way: views of `flat` with the sizes of `tensors`. An empty tensor gets memory of its own, so that no two
+/// The inverse: views of `flat` with the sizes of `tensors`. An empty tensor gets its own memory, so that no two
 /// results share theirs.
 inline std::vector<at::Tensor> unflatten_dense_tensors(const at::Tensor& flat, at::TensorList tensors) {
   std::vector<at::Tensor> results;

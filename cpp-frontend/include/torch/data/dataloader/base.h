@@ -27,7 +27,7 @@ class DataLoaderBase {
   DataLoaderBase& operator=(const DataLoaderBase&) = delete;
   virtual ~DataLoaderBase() { join(); }
 
-  /// Begins an epoch. Only one may be under way.
+  /// Begins an epoch. Only one may be running.
   Iterator<Batch> begin() {
     TORCH_CHECK(shuttle_.in_flight_jobs() == 0, "Attempted to get a new DataLoader iterator while another iterator is not yet exhausted");
     reset();
@@ -49,11 +49,11 @@ class DataLoaderBase {
   struct Sequenced {
     size_t sequence_number = 0;
   };
-  /// A request, or the order to end.
+  /// A request for a batch, or to stop.
   struct Job : Sequenced {
     std::optional<BatchRequest> batch_request;
   };
-  /// A batch (or nothing, where the dataset has ended), or what was thrown.
+  /// A batch (or nothing, at the end of the dataset), or the thrown exception.
   struct Result : Sequenced {
     std::optional<Batch> batch;
     std::exception_ptr exception;
@@ -89,7 +89,7 @@ class DataLoaderBase {
     return std::nullopt;
   }
 
-  /// What a worker does until it is told to end.
+  /// The main loop of a worker.
   void worker_thread(Dataset& dataset) {
     while (true) {
       Job job = shuttle_.pop_job();

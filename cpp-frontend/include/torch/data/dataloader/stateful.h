@@ -1,4 +1,4 @@
-// StatefulDataLoader: the dataset says itself what comes next; all workers ask the same one.
+// StatefulDataLoader: the dataset chooses the next batch; all workers share it.
 #pragma once
 
 #include <torch/data/dataloader/base.h>

@@ -1,4 +1,4 @@
-// StatelessDataLoader: a sampler asks, each worker has a copy of the dataset.
+// StatelessDataLoader: a sampler chooses the examples, each worker has a copy of the dataset.
 #pragma once
 
 #include <torch/data/dataloader/base.h>

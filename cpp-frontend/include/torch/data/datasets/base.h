@@ -1,4 +1,4 @@
-// Datasets: where batches come from.
+// Datasets: sources of batches.
 #pragma once
 
 #include <torch/data/example.h>
@@ -21,22 +21,22 @@ template <class T>
 struct is_optional<std::optional<T>> : std::true_type {};
 }  // namespace detail
 
-/// Makes whole batches.
+/// Loads whole batches.
 template <class Self, class Batch = std::vector<Example<>>, class BatchRequest = ArrayRef<size_t>>
 class BatchDataset {
  public:
   using SelfType = Self;
   using BatchType = Batch;
   using BatchRequestType = BatchRequest;
-  /// A dataset of optional batches ends by itself.
+  /// A dataset of optional batches determines its end itself.
   static constexpr bool is_stateful = detail::is_optional<BatchType>::value;
 
   virtual ~BatchDataset() = default;
   virtual Batch get_batch(BatchRequest request) = 0;
-  /// The number of examples, where it is known.
+  /// The number of examples, if it is known.
   virtual std::optional<size_t> size() const = 0;
 
-  /// This dataset behind a transform.
+  /// This dataset with a transform.
   template <class Transform>
   MapDataset<Self, Transform> map(Transform transform) & {
     return MapDataset<Self, Transform>(static_cast<Self&>(*this), std::move(transform));
@@ -47,7 +47,7 @@ class BatchDataset {
   }
 };
 
-/// Makes single examples by their number.
+/// Loads single examples by index.
 template <class Self, class SingleExample = Example<>>
 class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
  public:
@@ -61,7 +61,7 @@ class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
   }
 };
 
-/// Makes the next so many examples.
+/// Returns the next examples, at most this many.
 template <class Self, class Batch = std::vector<Example<>>>
 using StreamDataset = BatchDataset<Self, Batch, size_t>;
 

@@ -1,4 +1,4 @@
-// ChunkDataset: large data read chunk by chunk, ahead of its use, by threads of its own.
+// ChunkDataset: large data read chunk by chunk, ahead of its use, by its own threads.
 #pragma once
 
 #include <torch/arg.h>
@@ -47,7 +47,7 @@ class BatchDataBuffer {
   BatchDataBuffer(size_t batch_size, ExampleSampler& example_sampler, size_t queue_capacity)
       : batch_size_(batch_size), capacity_(queue_capacity), sampler_(example_sampler) {}
 
-  /// The next batch, once it is full or nothing more comes; nothing at the end.
+  /// The next batch, once it is full or no more data comes; nothing at the end.
   BatchType get_batch() {
     std::unique_lock<std::mutex> lock(mutex_);
     filled_.wait(lock, [this] { return examples_ >= batch_size_ || failed_ || stopped_; });
@@ -63,7 +63,7 @@ class BatchDataBuffer {
     emptied_.notify_all();
     return std::move(batch.data);
   }
-  /// Deals the examples of a chunk out to batches, in the sampler's order.
+  /// Distributes the examples of a chunk over batches, in the sampler's order.
   void add_chunk_data(UnwrappedBatchType data) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (!wait_for_room(lock)) return;
@@ -88,7 +88,7 @@ class BatchDataBuffer {
     lock.unlock();
     filled_.notify_all();
   }
-  /// Hands an exception to whoever takes the next batch.
+  /// Passes an exception to the thread that takes the next batch.
   void add_chunk_data(std::exception_ptr exception) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (!wait_for_room(lock)) return;
@@ -98,7 +98,7 @@ class BatchDataBuffer {
     lock.unlock();
     filled_.notify_all();
   }
-  /// Nothing more comes: wakes everybody.
+  /// Marks the end of the data and wakes all waiting threads.
   void stop() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -140,7 +140,7 @@ struct ChunkDatasetOptions {
     TORCH_CHECK(cache_size_ >= batch_size_, "Cache size is less than batch size. Cache needs to be large enough to hold at least one batch.");
     TORCH_CHECK(cross_chunk_shuffle_count_ > 0, "cross_chunk_shuffle_count needs to be greater than 0.");
   }
-  /// Threads that read.
+  /// Number of reading threads.
   TORCH_ARG(size_t, preloader_count);
   TORCH_ARG(size_t, batch_size);
   /// Examples held ahead.
@@ -175,7 +175,7 @@ class ChunkDataset final
   }
   BatchType get_batch() { return get_batch(options_.batch_size()); }
 
-  /// Begins an epoch, or goes on with the one that was loaded.
+  /// Begins an epoch, or continues with the one that was loaded.
   void reset() override {
     end_preloaders();
     if (!loaded_) {
@@ -188,7 +188,7 @@ class ChunkDataset final
     running_ = options_.preloader_count();
     for (size_t i = 0; i < options_.preloader_count(); ++i) preloaders_.emplace_back([this] { preload(); });
   }
-  /// How many examples are in the chunks is not known.
+  /// The number of examples in the chunks is not known.
   std::optional<size_t> size() const override { return std::nullopt; }
   ChunkSamplerType& chunk_sampler() { return chunk_sampler_; }
 
@@ -205,7 +205,7 @@ class ChunkDataset final
  private:
   using Buffer = detail::BatchDataBuffer<UnwrappedBatchType, ExampleSamplerType>;
 
-  // What a thread that reads does until there are no chunks left.
+  // The main loop of a reading thread, until there are no chunks left.
   void preload() {
     while (!quit_) {
 #if RLT_EXCEPTIONS
@@ -215,7 +215,7 @@ class ChunkDataset final
       } catch (...) {
         failure = std::current_exception();
       }
-      // Outside of the handler: whoever takes the exception frees it, and not this thread at some time.
+      // Outside of the handler: the exception is freed by the thread that receives it, not by this one later.
       if (failure) buffer_->add_chunk_data(std::move(failure));
 #else
       if (!preload_chunks()) break;

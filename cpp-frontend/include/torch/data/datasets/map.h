@@ -1,4 +1,4 @@
-// MapDataset: a dataset behind a transform.
+// MapDataset: a dataset with a transform.
 #pragma once
 
 #include <torch/data/datasets/base.h>

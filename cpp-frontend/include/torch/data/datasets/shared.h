@@ -10,7 +10,7 @@ RLT_NAMESPACE_BEGIN
 namespace data {
 namespace datasets {
 
-/// Copies of it are the same dataset, which sees to its own locks.
+/// Copies of it are the same dataset, which does its own locking.
 template <class Underlying>
 class SharedBatchDataset
     : public BatchDataset<SharedBatchDataset<Underlying>, typename Underlying::BatchType, typename Underlying::BatchRequestType> {

@@ -1,4 +1,4 @@
-// StatefulDataset: a dataset that knows itself where it is and when it ends.
+// StatefulDataset: a dataset that keeps its own position and determines its end.
 #pragma once
 
 #include <torch/data/datasets/base.h>

@@ -1,4 +1,4 @@
-// DataShuttle: jobs on their way to the workers, results on their way back.
+// DataShuttle: passes jobs to the workers and results back.
 #pragma once
 
 #include <torch/data/detail/queue.h>
@@ -17,14 +17,14 @@ class DataShuttle {
   }
   void push_result(Result result) { results_.push(std::move(result)); }
   Job pop_job() { return jobs_.pop(); }
-  /// The next result, or nothing where no job is on its way.
+  /// The next result, or nothing if no job is pending.
   std::optional<Result> pop_result(std::optional<std::chrono::milliseconds> timeout = std::nullopt) {
     if (in_flight_ == 0) return std::nullopt;
     std::optional<Result> result = results_.pop(timeout);
     --in_flight_;
     return result;
   }
-  /// Takes back the jobs that nobody has begun, and waits for the others.
+  /// Takes back the jobs that have not started, and waits for the others.
   void drain() {
     in_flight_ -= jobs_.clear();
     while (in_flight_ > 0) pop_result();

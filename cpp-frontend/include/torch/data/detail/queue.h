@@ -1,4 +1,4 @@
-// Queue: hands values from thread to thread, first in, first out.
+// Queue: passes values between threads, first in, first out.
 #pragma once
 
 #include <c10/util/Exception.h>

@@ -1,4 +1,4 @@
-// Sequencers: in what order results leave the loader.
+// Sequencers: the order in which results leave the loader.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -20,14 +20,14 @@ struct Sequencer {
   virtual std::optional<Result> next(ResultProducer next_result) = 0;
 };
 
-/// As they come.
+/// Returns results in order of completion.
 template <class Result>
 struct NoSequencer final : public Sequencer<Result> {
   using typename Sequencer<Result>::ResultProducer;
   std::optional<Result> next(ResultProducer next_result) override { return next_result(); }
 };
 
-/// By number: what comes early waits in a ring of places.
+/// By index: early results wait in a ring buffer.
 template <class Result>
 struct OrderedSequencer : public Sequencer<Result> {
   using typename Sequencer<Result>::ResultProducer;

@@ -1,4 +1,4 @@
-// Sampler: what to ask of a dataset next.
+// Sampler: chooses the next examples of a dataset.
 #pragma once
 
 #include <torch/serialize/archive.h>
@@ -18,7 +18,7 @@ class Sampler {
  public:
   using BatchRequestType = BatchRequest;
   virtual ~Sampler() = default;
-  /// Begins an epoch, of another size where one is given.
+  /// Begins an epoch, of another size if one is given.
   virtual void reset(std::optional<size_t> new_size) = 0;
   /// The next request, or nothing at the end of an epoch.
   virtual std::optional<BatchRequest> next(size_t batch_size) = 0;
@@ -27,7 +27,7 @@ class Sampler {
 };
 
 namespace detail {
-/// A sampler's place, as it is saved.
+/// The position of a sampler, as it is saved.
 inline void write_place(serialize::OutputArchive& archive, const char* name, size_t place) {
   archive.write(name, torch::full({}, static_cast<int64_t>(place), kLong), /*is_buffer=*/true);
 }

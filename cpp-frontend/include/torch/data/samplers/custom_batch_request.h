@@ -1,4 +1,4 @@
-// CustomBatchRequest: the base of requests that are no list of indices.
+// CustomBatchRequest: the base of requests other than lists of indices.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -15,7 +15,7 @@ struct CustomBatchRequest {
   CustomBatchRequest& operator=(const CustomBatchRequest&) = default;
   CustomBatchRequest& operator=(CustomBatchRequest&&) noexcept = default;
   virtual ~CustomBatchRequest() = default;
-  /// The number of examples asked for.
+  /// The number of requested examples.
   virtual size_t size() const = 0;
 };
 

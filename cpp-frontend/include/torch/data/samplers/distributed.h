@@ -11,14 +11,14 @@ RLT_NAMESPACE_BEGIN
 namespace data {
 namespace samplers {
 
-/// `rank` of `num_replicas` processes. With duplicates all shares are equally large, as some examples are in two; without,
-/// some examples are in none.
+/// The share of process `rank` of `num_replicas`. With duplicates all shares have the same size, and some examples are
+/// in two of them; without, some examples are in none.
 template <class BatchRequest = std::vector<size_t>>
 class DistributedSampler : public Sampler<BatchRequest> {
  public:
   DistributedSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
       : size_(size), num_replicas_(num_replicas), rank_(rank), allow_duplicates_(allow_duplicates) {}
-  /// Sets the number of the epoch, from which random orders follow; the next reset heeds it.
+  /// Sets the number of the epoch, which determines random orders from the next reset on.
   void set_epoch(size_t epoch) { epoch_ = epoch; }
   size_t epoch() const { return epoch_; }
 
@@ -34,9 +34,9 @@ class DistributedSampler : public Sampler<BatchRequest> {
 
 namespace detail {
 
-// The samplers are templates, so that only programs that make one compile it.
+// The samplers are templates, so that only programs that instantiate one compile it.
 
-/// What the samplers of indices have in common.
+/// Base class of the samplers of indices.
 template <class Request>
 class DistributedIndexSampler : public DistributedSampler<Request> {
  public:
@@ -51,7 +51,7 @@ class DistributedIndexSampler : public DistributedSampler<Request> {
   size_t index() const noexcept { return place_; }
 
  protected:
-  // All indices in order, the first ones again at the end so that everybody has enough.
+  // All indices in order, wrapping around at the end so that all processes get equally many.
   void begin_epoch(std::optional<size_t> new_size) {
     size_t& size = this->size_;
     size = new_size.value_or(size);
@@ -106,13 +106,13 @@ class DistributedSequentialSamplerOf : public DistributedIndexSampler<Request> {
 
 }  // namespace detail
 
-/// Shares in random order, drawn from the number of the epoch: all processes draw the same.
+/// A random permutation seeded by the epoch, so that all processes compute the same one.
 class DistributedRandomSampler : public detail::DistributedRandomSamplerOf<std::vector<size_t>> {
  public:
   using DistributedRandomSamplerOf::DistributedRandomSamplerOf;
 };
 
-/// Shares of neighbours.
+/// Shares of consecutive indices.
 class DistributedSequentialSampler : public detail::DistributedSequentialSamplerOf<std::vector<size_t>> {
  public:
   using DistributedSequentialSamplerOf::DistributedSequentialSamplerOf;

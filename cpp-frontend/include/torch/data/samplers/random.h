@@ -11,7 +11,7 @@ namespace data {
 namespace samplers {
 
 namespace detail {
-/// RandomSampler. (A template, so that only programs that make one compile it.)
+/// RandomSampler. (A template, so that only programs that instantiate one compile it.)
 template <class Request>
 class RandomSamplerOf : public Sampler<Request> {
  public:

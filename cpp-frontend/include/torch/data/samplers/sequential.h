@@ -11,7 +11,7 @@ namespace data {
 namespace samplers {
 
 namespace detail {
-/// SequentialSampler. (A template, so that only programs that make one compile it.)
+/// SequentialSampler. (A template, so that only programs that instantiate one compile it.)
 template <class Request>
 class SequentialSamplerOf : public Sampler<Request> {
  public:

@@ -1,4 +1,4 @@
-// How archives take a sampler.
+// Saving and loading samplers in archives.
 #pragma once
 
 #include <torch/data/samplers/base.h>

@@ -1,4 +1,4 @@
-// StreamSampler: asks for so many examples, whichever they are.
+// StreamSampler: requests a number of examples, without choosing them.
 #pragma once
 
 #include <torch/data/samplers/base.h>
@@ -20,7 +20,7 @@ struct BatchSize : public CustomBatchRequest {
 };
 
 namespace detail {
-/// StreamSampler. (A template, so that only programs that make one compile it.)
+/// StreamSampler. (A template, so that only programs that instantiate one compile it.)
 template <class Request>
 class StreamSamplerOf : public Sampler<Request> {
  public:

@@ -1,4 +1,4 @@
-// Transforms: what happens to batches and examples between dataset and program.
+// Transforms of batches and examples between dataset and program.
 #pragma once
 
 #include <torch/types.h>

@@ -1,4 +1,4 @@
-// Collation: transforms that make one thing of a batch.
+// Collation: transforms that combine the examples of a batch.
 #pragma once
 
 #include <torch/data/example.h>

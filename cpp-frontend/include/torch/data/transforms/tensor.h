@@ -1,4 +1,4 @@
-// Transforms of the tensor of an example; its target stays.
+// Transforms of the tensor of an example; its target is unchanged.
 #pragma once
 
 #include <torch/data/example.h>

@@ -1,4 +1,4 @@
-// Text for errors and for printing modules, put together without streams: each `<<` costs every program compile time.
+// Strings for errors and for printing modules, built without streams: each `<<` costs every program compile time.
 #pragma once
 
 #include <c10/util/ArrayRef.h>
@@ -31,20 +31,20 @@ class Words {
   Words& add(c10::IntArrayRef values) { return add_list(values); }
   Words& add(c10::ArrayRef<double> values) { return add_list(values); }
 
-  /// `name=value`, with a comma before it where something is there already.
+  /// `name=value`, preceded by a comma unless it is the first.
   template <class T>
   Words& named(const char* name, const T& value) {
     if (text_.back() != '(') text_ += ", ";
     return add(name).add("=").add(value);
   }
-  /// A number per dimension: one without brackets, several in brackets.
+  /// One number without brackets, or several in brackets, one per dimension.
   Words& sizes(const char* name, c10::IntArrayRef values) { return values.size() == 1 ? named(name, values[0]) : named(name, values); }
   /// `name=true`, or nothing.
   Words& flag(const char* name, bool value) { return value ? named(name, value) : *this; }
 
   [[noreturn]] void raise() const { rlt::raise<c10::Error>(text_); }
   const std::string& text() const { return text_; }
-  /// Writes the text, and the parenthesis that closes it.
+  /// Appends the string, and the closing parenthesis.
   void close(std::ostream& stream) {
     text_ += ")";
     stream.write(text_.data(), static_cast<std::streamsize>(text_.size()));

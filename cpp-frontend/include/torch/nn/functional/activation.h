@@ -45,7 +45,7 @@ inline Tensor logsigmoid(const Tensor& input) { return torch::log_sigmoid(input)
 inline Tensor gelu(const Tensor& input, const GELUFuncOptions& options = {}) { return torch::gelu(input, options.approximate()); }
 inline Tensor silu(const Tensor& input) { return torch::silu(input); }
 inline Tensor mish(const Tensor& input) { return torch::mish(input); }
-/// The first half of a dimension times the sigmoid of the second.
+/// Gated linear unit: the first half of a dimension times the sigmoid of the second.
 inline Tensor glu(const Tensor& input, const GLUFuncOptions& options = {}) {
   if (input.dim() == 0) rlt::raise<Error>("glu does not suppport scalars because halving size must be even");
   return torch::glu(input, options.dim());
@@ -56,7 +56,7 @@ inline Tensor softmin(const Tensor& input, const SoftminFuncOptions& options) { 
 inline Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options) {
   return torch::log_softmax(input, options.dim(), options.dtype());
 }
-/// Draws from the categories of `logits`, differentiably: softmax of the scores plus Gumbel noise.
+/// Samples from the categorical distribution of `logits`, differentiably: softmax of the logits plus Gumbel noise.
 inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options = {}) {
   Tensor noise = -torch::empty_like(logits).exponential_().log();
   Tensor soft = torch::softmax((logits + noise) / options.tau(), options.dim());

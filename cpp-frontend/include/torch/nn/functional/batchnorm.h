@@ -1,4 +1,4 @@
-// Functional form of batch normalisation.
+// Functional form of batch normalization.
 #pragma once
 
 #include <torch/nn/detail/words.h>
@@ -9,7 +9,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace functional {
 
-/// Normalises each channel by the statistics of the batch, or by the running ones.
+/// Normalizes each channel by the statistics of the batch, or by the running statistics.
 inline Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var, const BatchNormFuncOptions& options = {}) {
   IntArrayRef sizes = input.sizes();
   if (sizes.size() < 2) nn::detail::Words("Expected at least 2 input dimensions, but got ").add(input.dim()).raise();

@@ -9,7 +9,7 @@ namespace nn {
 namespace functional {
 
 namespace detail {
-/// The word for a padding, or nullptr where it is numbers.
+/// The name of a padding mode, or nullptr if the padding is numeric.
 template <class Padding>
 const char* padding_word(const Padding& padding) {
   static constexpr const char* words[] = {nullptr, "valid", "same"};

@@ -1,4 +1,4 @@
-// Rows of a table by their numbers.
+// Looks up rows of an embedding table by index.
 #pragma once
 
 #include <c10/core/GradMode.h>

@@ -1,4 +1,4 @@
-// Windows of images as columns, and back.
+// Sliding windows of images as columns, and the reverse.
 #pragma once
 
 #include <torch/nn/detail/words.h>
@@ -9,7 +9,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace functional {
 
-/// Sums columns into the windows that they came from.
+/// Sums columns into the windows from which they were extracted.
 inline Tensor fold(const Tensor& input, const FoldFuncOptions& options) {
   if (input.dim() != 2 && input.dim() != 3) {
     nn::detail::Words("Input Error: Only unbatched (2D) or batched (3D) input Tensors are supported (got ").add(input.dim()).add("D)").raise();

@@ -1,4 +1,4 @@
-// Functional form of instance normalisation.
+// Functional form of instance normalization.
 #pragma once
 
 #include <torch/nn/options/instancenorm.h>
@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace functional {
 
-/// Normalises each channel of each sample.
+/// Normalizes each channel of each sample.
 inline Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {}) {
   return torch::instance_norm(input, options.weight(), options.bias(), options.running_mean(), options.running_var(), options.use_input_stats(),
                               options.momentum(), options.eps(), /*cudnn_enabled=*/true);

@@ -14,7 +14,7 @@ namespace detail {
 inline Tensor reduced(const Tensor& losses, const nn::detail::reduction_t& reduction) {
   return reduction.index() == 0 ? losses : reduction.index() == 1 ? losses.mean() : losses.sum();
 }
-/// Input and target in one shape; says so where they differ.
+/// Broadcasts input and target to one shape; warns if they differ.
 inline std::vector<Tensor> broadcast_to_target(const Tensor& input, const Tensor& target) {
   if (!target.sizes().equals(input.sizes())) {
     c10::warn(c10::Warning(nn::detail::Words("Using a target size (").add(target.sizes()).add(") that is different to the input size (").add(input.sizes())
@@ -29,7 +29,7 @@ inline Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFun
   return torch::l1_loss(input, target, enumtype::reduction_get_enum(options.reduction()));
 }
 
-/// The divergence of `target` from `input`, which is a logarithm.
+/// The Kullback-Leibler divergence of `target` from `input`, which holds log-probabilities.
 inline Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions& options = {}) {
   bool per_sample = options.reduction().index() == 1;
   if (options.reduction().index() == 3) {
@@ -129,7 +129,7 @@ inline Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tens
   return detail::reduced(torch::clamp_min(near - far + options.margin(), 0), options.reduction());
 }
 
-/// Minus the logarithm of the probability of the targets, over all their alignments.
+/// Connectionist temporal classification: the negative log-likelihood of the targets over all alignments.
 inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
                        const CTCLossFuncOptions& options = {}) {
   return torch::ctc_loss(log_probs, targets, input_lengths, target_lengths, options.blank(), enumtype::reduction_get_enum(options.reduction()),
@@ -148,7 +148,7 @@ inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, co
   return torch::margin_ranking_loss(input1, input2, target, options.margin(), enumtype::reduction_get_enum(options.reduction()));
 }
 
-/// Negative log likelihood of the target classes, given log-probabilities.
+/// Negative log likelihood of the target classes, from log probabilities.
 inline Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options = {}) {
   if (input.dim() < 2) nn::detail::Words("Expected 2 or more dimensions (got ").add(input.dim()).add(")").raise();
   if (target.dim() == 0 || input.size(0) != target.size(0)) {

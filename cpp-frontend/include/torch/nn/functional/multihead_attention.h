@@ -1,4 +1,4 @@
-// Functional form of attention with several heads; torch/nn/functional/activation.h brings it.
+// Functional form of multi-head attention; torch/nn/functional/activation.h includes it.
 #pragma once
 
 #include <torch/nn/options/multihead_attention.h>
@@ -14,7 +14,7 @@ namespace detail {
 
 RLT_LAZY bool same_tensor(const Tensor& a, const Tensor& b) { return a.is_same(b) || torch::equal(a, b); }
 
-/// `tensor` with one more place of zeros at the end of `dim`.
+/// `tensor` with one more position of zeros at the end of `dim`.
 RLT_LAZY Tensor with_zeros(const Tensor& tensor, int64_t dim) {
   if (!tensor.defined()) return tensor;
   std::vector<int64_t> sizes = tensor.sizes().vec();
@@ -54,7 +54,8 @@ RLT_LAZY std::tuple<Tensor, Tensor, Tensor> in_projection(const Tensor& query, c
 
 }  // namespace detail
 
-/// softmax(q k^T / sqrt(head size)) v for each head, projected: the result (target, batch, feature) and the weights, if asked for.
+/// softmax(q k^T / sqrt(head size)) v for each head, projected: the result (target, batch, feature) and the weights, if
+/// requested.
 RLT_LAZY std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                                                  const MultiheadAttentionForwardFuncOptions& options) {
   int64_t target = query.size(0), batch = query.size(1), embed = query.size(2), heads = options.num_heads();

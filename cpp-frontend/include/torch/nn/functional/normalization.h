@@ -1,4 +1,4 @@
-// Functional forms of the normalisations over what is not the batch.
+// Functional forms of layer, local response and group normalization.
 #pragma once
 
 #include <torch/nn/detail/words.h>

@@ -1,4 +1,4 @@
-// Values around a tensor.
+// Padding of tensors.
 #pragma once
 
 #include <torch/nn/options/padding.h>

@@ -1,4 +1,4 @@
-// Channels as pixels, and back.
+// Rearranges channels to pixels, and the reverse.
 #pragma once
 
 #include <torch/nn/options/pixelshuffle.h>

@@ -39,7 +39,7 @@ inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& input, c
 }
 
 namespace detail {
-/// The sizes asked for; where there is none, that of the input.
+/// The requested sizes; a missing one is the size of the input.
 inline std::vector<int64_t> sizes_or_own(c10::ArrayRef<std::optional<int64_t>> sizes, const Tensor& input) {
   IntArrayRef own = input.sizes();
   if (own.size() <= sizes.size()) nn::detail::Words("Input dimension should be at least ").add(rlt::length(sizes.size() + 1)).raise();
@@ -80,7 +80,7 @@ inline Tensor adaptive_max_pool3d(const Tensor& input, const AdaptiveMaxPool3dFu
   return std::get<0>(adaptive_max_pool3d_with_indices(input, options));
 }
 
-/// The size that pools to that of the input; `output_size` chooses among those that do.
+/// The size that pools to the size of the input; `output_size` selects one of the possible sizes.
 inline std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride, const IntArrayRef& padding,
                                                 const std::optional<std::vector<int64_t>>& output_size) {
   using nn::detail::Words;
@@ -122,7 +122,7 @@ inline Tensor max_unpool3d(const Tensor& input, const Tensor& indices, const Max
 }
 
 namespace detail {
-/// Size of the output and places of the windows.
+/// Size of the output and positions of the windows.
 template <size_t D>
 void complete_fractional(const char* name, const Tensor& input, FractionalMaxPoolOptions<D>& options) {
   if (!options.output_size() && !options.output_ratio()) {
@@ -157,7 +157,7 @@ RLT_LAZY Tensor fractional_max_pool3d(const Tensor& input, const FractionalMaxPo
 }
 
 namespace detail {
-/// From means of powers to norms.
+/// Converts means of powers to norms.
 inline Tensor norm_of_mean(const Tensor& mean, int64_t count, double norm_type) {
   return (torch::sign(mean) * torch::relu(torch::abs(mean))).mul(count).pow(1. / norm_type);
 }

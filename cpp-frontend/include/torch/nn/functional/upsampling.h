@@ -1,4 +1,4 @@
-// Resizing.
+// Interpolation.
 #pragma once
 
 #include <torch/nn/detail/words.h>

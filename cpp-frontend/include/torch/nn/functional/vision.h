@@ -1,4 +1,4 @@
-// Resampling by a grid.
+// Grid sampling.
 #pragma once
 
 #include <torch/nn/detail/words.h>
@@ -9,7 +9,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace functional {
 
-/// The points of the output of an affine map, as grid_sample reads them.
+/// The grid of an affine transformation, for grid_sample.
 inline Tensor affine_grid(const Tensor& theta, const IntArrayRef& size, bool align_corners = false) {
   using nn::detail::Words;
   if (!theta.is_floating_point()) {
@@ -30,7 +30,7 @@ inline Tensor affine_grid(const Tensor& theta, const IntArrayRef& size, bool ali
   return torch::affine_grid_generator(theta, size, align_corners);
 }
 
-/// The input at the points of the grid, from -1 to 1.
+/// Samples the input at the points of the grid, from -1 to 1.
 inline Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFuncOptions& options = {}) {
   if (!options.align_corners()) {
     TORCH_WARN(

@@ -1,4 +1,4 @@
-// Functions that modules call and that are no operators.
+// Functions that modules call and that are not operators.
 #pragma once
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -23,7 +23,7 @@ class CrossMapLRN2d : public torch::autograd::Function<CrossMapLRN2d<>> {
     std::vector<Tensor> sums{sum};
     for (int64_t c = 1; c < channels; ++c) {
       if (c + ahead - 1 < channels) sum = sum + squares.narrow(1, c + ahead - 1, 1);
-      // PyTorch keeps the first channel in every sum, and so does this.
+      // Like PyTorch, this keeps the first channel in every sum.
       if (c > ahead) sum = sum - squares.narrow(1, c - ahead, 1);
       sums.push_back(sum);
     }

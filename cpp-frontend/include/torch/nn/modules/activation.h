@@ -1,4 +1,4 @@
-// Activations: functions of each element, and softmax.
+// Activations: element-wise functions, and softmax.
 #pragma once
 
 #include <torch/nn/detail/with_options.h>
@@ -9,7 +9,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// x, or alpha (exp(x) - 1) below zero
+/// ELU: x, or alpha (exp(x) - 1) below zero
 class ELUImpl : public detail::WithOptions<ELUImpl, ELUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -18,7 +18,7 @@ class ELUImpl : public detail::WithOptions<ELUImpl, ELUOptions> {
 };
 TORCH_MODULE(ELU);
 
-/// ELU that keeps mean and variance
+/// SELU: ELU scaled to preserve mean and variance
 class SELUImpl : public detail::WithOptions<SELUImpl, SELUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -27,7 +27,7 @@ class SELUImpl : public detail::WithOptions<SELUImpl, SELUOptions> {
 };
 TORCH_MODULE(SELU);
 
-/// Zero between -lambda and lambda
+/// Hard shrinkage: zero between -lambda and lambda
 class HardshrinkImpl : public detail::WithOptions<HardshrinkImpl, HardshrinkOptions> {
  public:
   using WithOptions::WithOptions;
@@ -36,7 +36,7 @@ class HardshrinkImpl : public detail::WithOptions<HardshrinkImpl, HardshrinkOpti
 };
 TORCH_MODULE(Hardshrink);
 
-/// x, held between min_val and max_val
+/// Hard tanh: x, clamped to [min_val, max_val]
 class HardtanhImpl : public detail::WithOptions<HardtanhImpl, HardtanhOptions> {
  public:
   RLT_LAZY explicit HardtanhImpl(const HardtanhOptions& options_ = {}) : WithOptions(options_) { HardtanhImpl::reset(); }
@@ -48,7 +48,7 @@ class HardtanhImpl : public detail::WithOptions<HardtanhImpl, HardtanhOptions> {
 };
 TORCH_MODULE(Hardtanh);
 
-/// x, or a part of it below zero
+/// Leaky ReLU: x, or x times a slope below zero
 class LeakyReLUImpl : public detail::WithOptions<LeakyReLUImpl, LeakyReLUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -66,7 +66,7 @@ class LogSigmoidImpl : public Cloneable<LogSigmoidImpl> {
 };
 TORCH_MODULE(LogSigmoid);
 
-/// Exponentials, scaled to a sum of one
+/// Softmax: exponentials, scaled to a sum of one
 class SoftmaxImpl : public detail::WithOptions<SoftmaxImpl, SoftmaxOptions> {
  public:
   using WithOptions::WithOptions;
@@ -76,7 +76,7 @@ class SoftmaxImpl : public detail::WithOptions<SoftmaxImpl, SoftmaxOptions> {
 };
 TORCH_MODULE(Softmax);
 
-/// Softmax of -x
+/// Softmin: softmax of -x
 class SoftminImpl : public detail::WithOptions<SoftminImpl, SoftminOptions> {
  public:
   using WithOptions::WithOptions;
@@ -86,7 +86,7 @@ class SoftminImpl : public detail::WithOptions<SoftminImpl, SoftminOptions> {
 };
 TORCH_MODULE(Softmin);
 
-/// The logarithm of Softmax
+/// The logarithm of softmax
 class LogSoftmaxImpl : public detail::WithOptions<LogSoftmaxImpl, LogSoftmaxOptions> {
  public:
   using WithOptions::WithOptions;
@@ -108,7 +108,7 @@ class Softmax2dImpl : public Cloneable<Softmax2dImpl> {
 };
 TORCH_MODULE(Softmax2d);
 
-/// x, or a learned part of it below zero
+/// PReLU: x, or x times a learned slope below zero
 class PReLUImpl : public Cloneable<PReLUImpl> {
  public:
   RLT_LAZY explicit PReLUImpl(const PReLUOptions& options_ = {}) : options(options_) { PReLUImpl::reset(); }
@@ -123,7 +123,7 @@ class PReLUImpl : public Cloneable<PReLUImpl> {
 };
 TORCH_MODULE(PReLU);
 
-/// max(0, x)
+/// ReLU: max(0, x)
 class ReLUImpl : public detail::WithOptions<ReLUImpl, ReLUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -132,7 +132,7 @@ class ReLUImpl : public detail::WithOptions<ReLUImpl, ReLUOptions> {
 };
 TORCH_MODULE(ReLU);
 
-/// x, held between 0 and 6
+/// ReLU6: x, clamped to [0, 6]
 class ReLU6Impl : public detail::WithOptions<ReLU6Impl, ReLU6Options> {
  public:
   using WithOptions::WithOptions;
@@ -141,7 +141,7 @@ class ReLU6Impl : public detail::WithOptions<ReLU6Impl, ReLU6Options> {
 };
 TORCH_MODULE(ReLU6);
 
-/// LeakyReLU with random slopes
+/// RReLU: leaky ReLU with random slopes
 class RReLUImpl : public detail::WithOptions<RReLUImpl, RReLUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -150,7 +150,7 @@ class RReLUImpl : public detail::WithOptions<RReLUImpl, RReLUOptions> {
 };
 TORCH_MODULE(RReLU);
 
-/// max(0, x) + min(0, alpha (exp(x / alpha) - 1))
+/// CELU: max(0, x) + min(0, alpha (exp(x / alpha) - 1))
 class CELUImpl : public detail::WithOptions<CELUImpl, CELUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -159,7 +159,7 @@ class CELUImpl : public detail::WithOptions<CELUImpl, CELUOptions> {
 };
 TORCH_MODULE(CELU);
 
-/// The first half of a dimension times the sigmoid of the second
+/// Gated linear unit: the first half of a dimension times the sigmoid of the second
 class GLUImpl : public detail::WithOptions<GLUImpl, GLUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -168,7 +168,7 @@ class GLUImpl : public detail::WithOptions<GLUImpl, GLUOptions> {
 };
 TORCH_MODULE(GLU);
 
-/// x times the probability of a normal number below it
+/// Gaussian Error Linear Unit: x times the CDF of the standard normal distribution at x
 class GELUImpl : public detail::WithOptions<GELUImpl, GELUOptions> {
  public:
   using WithOptions::WithOptions;
@@ -177,7 +177,7 @@ class GELUImpl : public detail::WithOptions<GELUImpl, GELUOptions> {
 };
 TORCH_MODULE(GELU);
 
-/// x sigmoid(x)
+/// SiLU: x sigmoid(x)
 class SiLUImpl : public Cloneable<SiLUImpl> {
  public:
   void reset() override {}
@@ -186,7 +186,7 @@ class SiLUImpl : public Cloneable<SiLUImpl> {
 };
 TORCH_MODULE(SiLU);
 
-/// x tanh(softplus(x))
+/// Mish: x tanh(softplus(x))
 class MishImpl : public Cloneable<MishImpl> {
  public:
   void reset() override {}
@@ -195,7 +195,7 @@ class MishImpl : public Cloneable<MishImpl> {
 };
 TORCH_MODULE(Mish);
 
-/// 1 / (1 + exp(-x))
+/// Sigmoid: 1 / (1 + exp(-x))
 class SigmoidImpl : public Cloneable<SigmoidImpl> {
  public:
   void reset() override {}
@@ -204,7 +204,7 @@ class SigmoidImpl : public Cloneable<SigmoidImpl> {
 };
 TORCH_MODULE(Sigmoid);
 
-/// log(1 + exp(beta x)) / beta
+/// Softplus: log(1 + exp(beta x)) / beta
 class SoftplusImpl : public detail::WithOptions<SoftplusImpl, SoftplusOptions> {
  public:
   using WithOptions::WithOptions;
@@ -213,7 +213,7 @@ class SoftplusImpl : public detail::WithOptions<SoftplusImpl, SoftplusOptions> {
 };
 TORCH_MODULE(Softplus);
 
-/// x, moved towards zero by lambda
+/// Soft shrinkage: x, moved towards zero by lambda
 class SoftshrinkImpl : public detail::WithOptions<SoftshrinkImpl, SoftshrinkOptions> {
  public:
   using WithOptions::WithOptions;
@@ -222,7 +222,7 @@ class SoftshrinkImpl : public detail::WithOptions<SoftshrinkImpl, SoftshrinkOpti
 };
 TORCH_MODULE(Softshrink);
 
-/// x / (1 + |x|)
+/// Softsign: x / (1 + |x|)
 class SoftsignImpl : public Cloneable<SoftsignImpl> {
  public:
   void reset() override {}
@@ -231,7 +231,7 @@ class SoftsignImpl : public Cloneable<SoftsignImpl> {
 };
 TORCH_MODULE(Softsign);
 
-/// tanh(x)
+/// Hyperbolic tangent
 class TanhImpl : public Cloneable<TanhImpl> {
  public:
   void reset() override {}
@@ -240,7 +240,7 @@ class TanhImpl : public Cloneable<TanhImpl> {
 };
 TORCH_MODULE(Tanh);
 
-/// x - tanh(x)
+/// Tanhshrink: x - tanh(x)
 class TanhshrinkImpl : public Cloneable<TanhshrinkImpl> {
  public:
   void reset() override {}
@@ -249,7 +249,7 @@ class TanhshrinkImpl : public Cloneable<TanhshrinkImpl> {
 };
 TORCH_MODULE(Tanhshrink);
 
-/// x where it is above the threshold, else a value
+/// Threshold: x if it is above the threshold, else a value
 class ThresholdImpl : public detail::WithOptions<ThresholdImpl, ThresholdOptions> {
  public:
   using WithOptions::WithOptions;

@@ -1,4 +1,5 @@
-// AdaptiveLogSoftmaxWithLoss: a softmax over many classes, of which the rare ones are reached in two steps (Grave et al. 2017).
+// AdaptiveLogSoftmaxWithLoss: a softmax over many classes, the rare ones of which are computed in two steps (Grave et
+// al. 2017).
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>
@@ -34,7 +35,7 @@ class AdaptiveLogSoftmaxWithLossBase : public Cloneable<Derived> {
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::AdaptiveLogSoftmaxWithLoss"; }
 
   ASMoutput forward(const Tensor& input, const Tensor& target) { return losses(input, target); }
-  /// The log-probabilities of all classes, given the scores of the head.
+  /// The log probabilities of all classes, from the scores of the head.
   Tensor _get_full_log_prob(const Tensor& input, const Tensor& head_output) {
     Tensor head_log_prob = torch::log_softmax(head_output, 1);
     std::vector<Tensor> parts = {head_log_prob.slice(1, 0, shortlist_size)};
@@ -58,7 +59,7 @@ class AdaptiveLogSoftmaxWithLossBase : public Cloneable<Derived> {
   }
 
   AdaptiveLogSoftmaxWithLossOptions options;
-  /// Those of the options and the number of classes.
+  /// The cutoffs of the options, and the number of classes.
   std::vector<int64_t> cutoffs;
   int64_t shortlist_size = 0;
   int64_t n_clusters = 0;
@@ -90,7 +91,7 @@ class AdaptiveLogSoftmaxWithLossBase : public Cloneable<Derived> {
     for (int64_t i = 0; i < n_clusters; ++i) {
       size_t place = static_cast<size_t>(i);
       auto hidden = static_cast<int64_t>(static_cast<double>(options.in_features()) / std::pow(options.div_value(), static_cast<double>(i + 1)));
-      // The last one first, whatever the compiler: so libtorch, as it was built, draws the parameters.
+      // The last one first, independent of the compiler: libtorch, as built, initializes the parameters in this order.
       Linear classes(LinearOptions(hidden, cutoffs[place + 1] - cutoffs[place]).bias(false));
       Linear projection(LinearOptions(options.in_features(), hidden).bias(false));
       tail->push_back(Sequential(projection, classes));

@@ -1,4 +1,4 @@
-// Batch normalisation.
+// Batch normalization.
 #pragma once
 
 #include <torch/nn/detail/with_options.h>
@@ -9,7 +9,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// Weight, bias and running statistics of a normalisation of channels.
+/// Weight, bias and running statistics of a normalization by channels.
 template <size_t D, class Derived, class DerivedOptions>
 class NormImplBase : public Cloneable<Derived> {
  public:
@@ -54,7 +54,7 @@ class NormImplBase : public Cloneable<Derived> {
 };
 
 namespace detail {
-/// An input that has as many dimensions as the layer takes.
+/// Checks that an input has the number of dimensions that the layer accepts.
 inline void check_dim(const Tensor& input, int64_t least, int64_t most) {
   if (input.dim() >= least && input.dim() <= most) return;
   Words words("expected ");
@@ -89,7 +89,7 @@ class BatchNormImplBase : public NormImplBase<D, Derived, BatchNormOptions> {
   }
 };
 
-/// Batch normalisation of vectors or sequences.
+/// Batch normalization of vectors or sequences.
 class BatchNorm1dImpl : public BatchNormImplBase<1, BatchNorm1dImpl> {
  public:
   using BatchNormImplBase<1, BatchNorm1dImpl>::BatchNormImplBase;
@@ -99,7 +99,7 @@ class BatchNorm1dImpl : public BatchNormImplBase<1, BatchNorm1dImpl> {
 };
 TORCH_MODULE(BatchNorm1d);
 
-/// Batch normalisation of images.
+/// Batch normalization of images.
 class BatchNorm2dImpl : public BatchNormImplBase<2, BatchNorm2dImpl> {
  public:
   using BatchNormImplBase<2, BatchNorm2dImpl>::BatchNormImplBase;
@@ -109,7 +109,7 @@ class BatchNorm2dImpl : public BatchNormImplBase<2, BatchNorm2dImpl> {
 };
 TORCH_MODULE(BatchNorm2d);
 
-/// Batch normalisation of volumes.
+/// Batch normalization of volumes.
 class BatchNorm3dImpl : public BatchNormImplBase<3, BatchNorm3dImpl> {
  public:
   using BatchNormImplBase<3, BatchNorm3dImpl>::BatchNormImplBase;

@@ -11,7 +11,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// Weight and bias of a convolution; the window of the weight is what fans in and out count.
+/// Weight and bias of a convolution; fan-in and fan-out include the window of the weight.
 template <size_t D, class Derived>
 class ConvNdImpl : public Cloneable<Derived> {
  public:
@@ -140,7 +140,7 @@ class Conv3dImpl : public detail::ForwardConvNd<3, Conv3dImpl> {
 };
 TORCH_MODULE(Conv3d);
 
-/// The gradient of a convolution as a layer.
+/// Base of transposed convolutions: the gradient of a convolution with respect to its input, as a layer.
 template <size_t D, class Derived>
 class ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
  public:
@@ -148,7 +148,7 @@ class ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
     TORCH_INTERNAL_ASSERT(this->options.padding().index() == 0, "ConvTranspose padding cannot be a string");
   }
 
-  /// `output_size` chooses among the sizes that the convolution takes to the size of the input.
+  /// `output_size` selects one of the sizes that the convolution maps to the size of the input.
   Tensor forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size = std::nullopt) {
     functional::ConvTransposeFuncOptions<D> with = operator_options(input, output_size);
     if constexpr (D == 1) return functional::conv_transpose1d(input, this->weight, with);
@@ -168,7 +168,7 @@ class ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
     with.output_padding(_output_padding(input, output_size, own.stride(), padding, own.kernel_size()));
     return with;
   }
-  /// What is missing to the size that was asked for.
+  /// The output padding that gives the requested size.
   std::vector<int64_t> _output_padding(const Tensor& input, const std::optional<at::IntArrayRef>& output_size, const ExpandingArray<D>& stride,
                                        const ExpandingArray<D>& padding, const ExpandingArray<D>& kernel_size) {
     using detail::Words;

@@ -8,7 +8,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// The cosine of the angle between vectors.
+/// The cosine similarity of vectors.
 class CosineSimilarityImpl : public detail::WithOptions<CosineSimilarityImpl, CosineSimilarityOptions> {
  public:
   using WithOptions::WithOptions;

@@ -54,7 +54,7 @@ class Dropout3dImpl : public detail::_DropoutNd<Dropout3dImpl> {
 };
 TORCH_MODULE(Dropout3d);
 
-/// Dropout that keeps mean and variance of what SELU returns.
+/// Alpha dropout: preserves the mean and variance of SELU's output.
 class AlphaDropoutImpl : public detail::_DropoutNd<AlphaDropoutImpl> {
  public:
   using detail::_DropoutNd<AlphaDropoutImpl>::_DropoutNd;

@@ -11,7 +11,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// The table of an embedding, and what its options have in common.
+/// The embedding table, and the common options.
 template <class Derived, class Options>
 class EmbeddingBase : public WithOptions<Derived, Options> {
  public:
@@ -47,7 +47,7 @@ class EmbeddingBase : public WithOptions<Derived, Options> {
   Tensor weight;
 
  protected:
-  /// Sets what both kinds of options have.
+  /// Sets the common options.
   template <class FuncOptions>
   FuncOptions with() const {
     const Options& own = this->options;
@@ -87,7 +87,7 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
  public:
   using ModuleHolder<EmbeddingImpl>::ModuleHolder;
   using Impl [[maybe_unused]] = EmbeddingImpl;
-  /// With a table that is there already.
+  /// Uses an existing table.
   RLT_LAZY static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedOptions& options = {}) {
     detail::check_pretrained(embeddings);
     Embedding result(EmbeddingOptions(embeddings.size(0), embeddings.size(1))._weight(embeddings).padding_idx(options.padding_idx())

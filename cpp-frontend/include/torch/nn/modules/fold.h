@@ -1,4 +1,4 @@
-// Windows of images as columns, and back.
+// Sliding windows of images as columns, and the reverse.
 #pragma once
 
 #include <torch/nn/detail/with_options.h>
@@ -8,7 +8,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// Sums columns into the windows that they came from.
+/// Sums columns into the windows from which they were extracted.
 class FoldImpl : public detail::WithOptions<FoldImpl, FoldOptions> {
  public:
   using WithOptions::WithOptions;
@@ -19,7 +19,7 @@ class FoldImpl : public detail::WithOptions<FoldImpl, FoldOptions> {
 };
 TORCH_MODULE(Fold);
 
-/// The windows of images as columns.
+/// Extracts the sliding windows of images as columns.
 class UnfoldImpl : public detail::WithOptions<UnfoldImpl, UnfoldOptions> {
  public:
   using WithOptions::WithOptions;

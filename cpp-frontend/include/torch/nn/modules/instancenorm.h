@@ -1,4 +1,4 @@
-// Instance normalisation.
+// Instance normalization.
 #pragma once
 
 #include <torch/nn/functional/instancenorm.h>
@@ -8,7 +8,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// Normalises each channel of each sample; without a dimension for the batch, the input is one sample.
+/// Normalizes each channel of each sample; without a dimension for the batch, the input is one sample.
 template <size_t D, class Derived>
 class InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOptions> {
  public:
@@ -32,7 +32,7 @@ class InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOptions> {
   }
 };
 
-/// Instance normalisation of sequences.
+/// Instance normalization of sequences.
 class InstanceNorm1dImpl : public InstanceNormImpl<1, InstanceNorm1dImpl> {
  public:
   using InstanceNormImpl<1, InstanceNorm1dImpl>::InstanceNormImpl;
@@ -42,7 +42,7 @@ class InstanceNorm1dImpl : public InstanceNormImpl<1, InstanceNorm1dImpl> {
 };
 TORCH_MODULE(InstanceNorm1d);
 
-/// Instance normalisation of images.
+/// Instance normalization of images.
 class InstanceNorm2dImpl : public InstanceNormImpl<2, InstanceNorm2dImpl> {
  public:
   using InstanceNormImpl<2, InstanceNorm2dImpl>::InstanceNormImpl;
@@ -52,7 +52,7 @@ class InstanceNorm2dImpl : public InstanceNormImpl<2, InstanceNorm2dImpl> {
 };
 TORCH_MODULE(InstanceNorm2d);
 
-/// Instance normalisation of volumes.
+/// Instance normalization of volumes.
 class InstanceNorm3dImpl : public InstanceNormImpl<3, InstanceNorm3dImpl> {
  public:
   using InstanceNormImpl<3, InstanceNorm3dImpl>::InstanceNormImpl;

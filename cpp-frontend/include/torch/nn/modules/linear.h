@@ -79,7 +79,7 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
 };
 TORCH_MODULE(Bilinear);
 
-/// Joins dimensions into one.
+/// Flattens dimensions into one.
 class FlattenImpl : public detail::WithOptions<FlattenImpl, FlattenOptions> {
  public:
   using WithOptions::WithOptions;
@@ -90,7 +90,7 @@ class FlattenImpl : public detail::WithOptions<FlattenImpl, FlattenOptions> {
 };
 TORCH_MODULE(Flatten);
 
-/// Cuts a dimension into several.
+/// Splits a dimension into several.
 class UnflattenImpl : public detail::WithOptions<UnflattenImpl, UnflattenOptions> {
  public:
   using WithOptions::WithOptions;

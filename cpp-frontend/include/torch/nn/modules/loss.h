@@ -174,7 +174,7 @@ class MarginRankingLossImpl : public detail::WithOptions<MarginRankingLossImpl, 
 };
 TORCH_MODULE(MarginRankingLoss);
 
-/// Negative log likelihood of the target classes, given log-probabilities.
+/// Negative log likelihood of the target classes, from log probabilities.
 class NLLLossImpl : public detail::WithOptions<NLLLossImpl, NLLLossOptions> {
  public:
   RLT_LAZY explicit NLLLossImpl(NLLLossOptions options_ = {}) : WithOptions(std::move(options_)) { NLLLossImpl::reset(); }

@@ -1,4 +1,4 @@
-// MultiheadAttention; torch/nn/modules/activation.h brings it.
+// MultiheadAttention; torch/nn/modules/activation.h includes it.
 #pragma once
 
 #include <torch/nn/functional/multihead_attention.h>
@@ -31,7 +31,7 @@ class MultiheadAttentionBase : public Cloneable<Derived> {
 
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::MultiheadAttention"; }
 
-  /// (step, batch, feature) each. The result, and the weights where they are needed.
+  /// Inputs are (step, batch, feature). Returns the result, and the weights if they are needed.
   std::tuple<Tensor, Tensor> forward(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& key_padding_mask = {},
                                      bool need_weights = true, const Tensor& attn_mask = {}, bool average_attn_weights = true) {
     functional::MultiheadAttentionForwardFuncOptions given(options.embed_dim(), options.num_heads(), in_proj_weight, in_proj_bias, bias_k, bias_v,
@@ -80,7 +80,7 @@ class MultiheadAttentionBase : public Cloneable<Derived> {
 };
 }  // namespace detail
 
-/// Each head asks with its share of the queries for values, weighed by how well their keys fit.
+/// Multi-head attention: each head attends with its share of the queries, softmax(q k^T / sqrt(head size)) v.
 class MultiheadAttentionImpl : public detail::MultiheadAttentionBase<MultiheadAttentionImpl> {
  public:
   RLT_LAZY MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads) : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}

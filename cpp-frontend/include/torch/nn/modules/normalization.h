@@ -1,4 +1,4 @@
-// LayerNorm, GroupNorm, and normalisation over neighbouring channels.
+// LayerNorm, GroupNorm, and normalization over neighbouring channels.
 #pragma once
 
 #include <torch/nn/detail/with_options.h>
@@ -11,7 +11,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// Weight and bias that are one and zero at first.
+/// Weight and bias, initialized to one and zero.
 template <class Derived, class Options>
 class AffineNorm : public WithOptions<Derived, Options> {
  public:
@@ -34,7 +34,7 @@ class AffineNorm : public WithOptions<Derived, Options> {
 };
 }  // namespace detail
 
-/// Normalises the last dimensions together.
+/// Normalizes the last dimensions together.
 class LayerNormImpl : public detail::AffineNorm<LayerNormImpl, LayerNormOptions> {
  public:
   RLT_LAZY LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
@@ -50,7 +50,7 @@ class LayerNormImpl : public detail::AffineNorm<LayerNormImpl, LayerNormOptions>
 };
 TORCH_MODULE(LayerNorm);
 
-/// Normalises groups of channels.
+/// Normalizes groups of channels.
 class GroupNormImpl : public detail::AffineNorm<GroupNormImpl, GroupNormOptions> {
  public:
   RLT_LAZY GroupNormImpl(int64_t num_groups, int64_t num_channels) : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}

@@ -1,4 +1,4 @@
-// Values around a tensor.
+// Padding layers.
 #pragma once
 
 #include <torch/nn/detail/with_options.h>
@@ -15,7 +15,7 @@ Tensor pad(const Tensor& input, IntArrayRef padding, Mode mode, double value) {
 }
 }  // namespace detail
 
-/// Mirrors the input at its edges.
+/// Pads by reflection at the edges.
 template <size_t D, class Derived>
 class ReflectionPadImpl : public detail::WithOptions<Derived, ReflectionPadOptions<D>> {
  public:
@@ -42,7 +42,7 @@ class ReflectionPad3dImpl : public ReflectionPadImpl<3, ReflectionPad3dImpl> {
 };
 TORCH_MODULE(ReflectionPad3d);
 
-/// Repeats the edges.
+/// Pads by repeating the edges.
 template <size_t D, class Derived>
 class ReplicationPadImpl : public detail::WithOptions<Derived, ReplicationPadOptions<D>> {
  public:
@@ -69,7 +69,7 @@ class ReplicationPad3dImpl : public ReplicationPadImpl<3, ReplicationPad3dImpl> 
 };
 TORCH_MODULE(ReplicationPad3d);
 
-/// Puts zeros around.
+/// Pads with zeros.
 template <size_t D, class Derived>
 class ZeroPadImpl : public detail::WithOptions<Derived, ZeroPadOptions<D>> {
  public:
@@ -96,7 +96,7 @@ class ZeroPad3dImpl : public ZeroPadImpl<3, ZeroPad3dImpl> {
 };
 TORCH_MODULE(ZeroPad3d);
 
-/// Puts a value around.
+/// Pads with a constant.
 template <size_t D, class Derived>
 class ConstantPadImpl : public detail::WithOptions<Derived, ConstantPadOptions<D>> {
  public:

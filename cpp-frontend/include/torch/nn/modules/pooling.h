@@ -43,7 +43,7 @@ class AvgPool3dImpl : public AvgPoolImpl<3, AvgPool3dImpl> {
 };
 TORCH_MODULE(AvgPool3d);
 
-/// The largest number of each window.
+/// The maximum of each window.
 template <size_t D, class Derived>
 class MaxPoolImpl : public detail::WithOptions<Derived, MaxPoolOptions<D>> {
  public:
@@ -90,7 +90,7 @@ inline void add_sizes(Words& words, c10::ArrayRef<std::optional<int64_t>> sizes)
 }
 }  // namespace detail
 
-/// The largest number of each of as many windows as the output has elements.
+/// The maximum of each of as many windows as the output has elements.
 template <size_t D, class output_size_t, class Derived>
 class AdaptiveMaxPoolImpl : public detail::WithOptions<Derived, AdaptiveMaxPoolOptions<output_size_t>> {
  public:
@@ -161,7 +161,7 @@ class AdaptiveAvgPool3dImpl : public AdaptiveAvgPoolImpl<3, ExpandingArrayWithOp
 };
 TORCH_MODULE(AdaptiveAvgPool3d);
 
-/// Puts numbers where MaxPool found them, and zeros elsewhere.
+/// Writes elements to the positions at which MaxPool found them, and zeros elsewhere.
 template <size_t D, class Derived>
 class MaxUnpoolImpl : public detail::WithOptions<Derived, MaxUnpoolOptions<D>> {
  public:
@@ -205,7 +205,7 @@ class MaxUnpool3dImpl : public MaxUnpoolImpl<3, MaxUnpool3dImpl> {
 TORCH_MODULE(MaxUnpool3d);
 
 namespace detail {
-/// The largest number of windows that lie at random.
+/// Fractional max pooling: the maximum of each window at a random position.
 template <size_t D, class Derived>
 class FractionalMaxPoolNd : public WithOptions<Derived, FractionalMaxPoolOptions<D>> {
  public:

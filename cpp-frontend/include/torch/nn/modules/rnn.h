@@ -15,20 +15,20 @@ namespace nn {
 
 namespace detail {
 
-/// What LSTM, GRU and RNN share: weights and checks. (A template, so that only programs that make one compile it.)
+/// Base of LSTM, GRU and RNN: weights and checks. (A template, so that only programs that instantiate one compile it.)
 template <class Derived>
 class RNNWeights {
  public:
   explicit RNNWeights(const RNNOptionsBase& options) : options_base(options) {}
 
-  /// For devices whose kernels want the weights in one block. On the CPU they stay where they are.
+  /// For devices whose kernels need the weights in one block. On the CPU it has no effect.
   void flatten_parameters() {}
   std::vector<Tensor> all_weights() const { return flat_weights_; }
 
   RNNOptionsBase options_base;
 
  protected:
-  /// Of a hidden state.
+  /// Shape of a hidden state.
   struct Sizes {
     int64_t layers, batch, features;
   };
@@ -57,9 +57,9 @@ class RNNWeights {
         if (options.proj_size() > 0) add("weight_hr", {options.proj_size(), hidden});
       }
     }
-    draw(owner, hidden);
+    init_parameters(owner, hidden);
   }
-  static void draw(const Module& owner, int64_t hidden) {
+  static void init_parameters(const Module& owner, int64_t hidden) {
     c10::NoGradGuard guard;
     double bound = 1.0 / std::sqrt(static_cast<double>(hidden));
     for (const Tensor& weight : owner.parameters()) init::uniform_(weight, -bound, bound);
@@ -136,7 +136,7 @@ class RNNImplBase : public Cloneable<Derived>, public RNNWeights<Derived> {
   explicit RNNImplBase(const RNNOptionsBase& options) : RNNWeights<Derived>(options) { RNNImplBase::reset(); }
 
   void reset() override { this->make_weights(*this); }
-  void reset_parameters() { this->draw(*this, this->options_base.hidden_size()); }
+  void reset_parameters() { this->init_parameters(*this, this->options_base.hidden_size()); }
   void pretty_print(std::ostream& stream) const override { this->describe(stream); }
 };
 
@@ -275,7 +275,7 @@ TORCH_MODULE(GRU);
 
 namespace detail {
 
-/// What the cells share. (A template, so that only programs that make one compile it.)
+/// Base of the cells. (A template, so that only programs that instantiate one compile it.)
 template <class Derived>
 class RNNCellWeights {
  public:
@@ -295,9 +295,9 @@ class RNNCellWeights {
     weight_hh = owner.register_parameter("weight_hh", torch::empty({gates, options.hidden_size()}));
     bias_ih = owner.register_parameter("bias_ih", options.bias() ? torch::empty({gates}) : Tensor(), /*requires_grad=*/options.bias());
     bias_hh = owner.register_parameter("bias_hh", options.bias() ? torch::empty({gates}) : Tensor(), /*requires_grad=*/options.bias());
-    draw(owner);
+    init_parameters(owner);
   }
-  void draw(const Module& owner) const {
+  void init_parameters(const Module& owner) const {
     double bound = 1.0 / std::sqrt(static_cast<double>(options_base.hidden_size()));
     for (const Tensor& weight : owner.parameters()) init::uniform_(weight, -bound, bound);
   }
@@ -324,7 +324,7 @@ class RNNCellImplBase : public Cloneable<Derived>, public RNNCellWeights<Derived
   explicit RNNCellImplBase(const RNNCellOptionsBase& options) : RNNCellWeights<Derived>(options) { RNNCellImplBase::reset(); }
 
   void reset() override { this->make_weights(*this); }
-  void reset_parameters() { this->draw(*this); }
+  void reset_parameters() { this->init_parameters(*this); }
   void pretty_print(std::ostream& stream) const override { this->describe(stream, get_nonlinearity_str()); }
 
  protected:

@@ -1,4 +1,4 @@
-// Transformer: an encoder whose result a decoder attends to (Vaswani et al. 2017).
+// Transformer: an encoder and a decoder that attends to its result (Vaswani et al. 2017).
 #pragma once
 
 #include <torch/nn/modules/transformercoder.h>
@@ -28,7 +28,7 @@ class TransformerBase : public Cloneable<Derived> {
     return decoder.forward(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
   }
 
-  /// A mask that hides from each step those after it.
+  /// A mask that excludes later steps for each step.
   static Tensor generate_square_subsequent_mask(int64_t sz) {
     TORCH_CHECK(sz >= 0, "Input size must be non-negative to generate a valid square subsequent mask, but got ", sz);
     return torch::triu(torch::full({sz, sz}, -std::numeric_limits<double>::infinity(), TensorOptions(kFloat)), 1);

@@ -27,7 +27,7 @@ struct DecoderStack {
   static const Layer& layer(const Options& options) { return options.decoder_layer(); }
 };
 
-/// Copies of a layer, one on the other, and a norm behind them. Compiled where it is used.
+/// A stack of copies of a layer, followed by a normalization. Compiled where it is used.
 template <class Derived, class Kind>
 class TransformerStack : public Cloneable<Derived> {
  public:
@@ -39,7 +39,7 @@ class TransformerStack : public Cloneable<Derived> {
     for (int64_t i = 0; i < options.num_layers(); ++i) layers->push_back(Kind::layer(options)->clone());
     copy_norm();
   }
-  /// The norm becomes a copy of that in the options again.
+  /// The normalization is copied from the options again.
   void reset_parameters() {
     TORCH_CHECK(static_cast<int64_t>(layers->size()) == options.num_layers(), Kind::name, " should have ", options.num_layers(), " ", Kind::layers,
                 " layers, but got ", layers->size());
@@ -56,7 +56,7 @@ class TransformerStack : public Cloneable<Derived> {
   AnyModule norm;
 
  protected:
-  /// `output` through all layers, each of which gets `others`, too, and the norm.
+  /// Applies all layers to `output`, each with `others` as further arguments, and the normalization.
   template <class... Others>
   Tensor pass(Tensor output, const Others&... others) {
     for (const auto& layer : *layers) output = layer->template as<typename Kind::Layer>()->forward(output, others...);

@@ -12,7 +12,7 @@ namespace nn {
 struct ELUOptions {
   /// The factor of exp(x) - 1.
   TORCH_ARG(double, alpha) = 1.0;
-  /// Writes over the input.
+  /// Computes in place.
   TORCH_ARG(bool, inplace) = false;
 };
 
@@ -23,7 +23,7 @@ struct SELUOptions {
 
 struct GLUOptions {
   GLUOptions(int64_t dim = -1) : dim_(dim) {}
-  /// The dimension that is cut in halves.
+  /// The dimension to split in half.
   TORCH_ARG(int64_t, dim);
 };
 
@@ -34,7 +34,7 @@ struct GELUOptions {
 
 struct HardshrinkOptions {
   HardshrinkOptions(double lambda = 0.5) : lambda_(lambda) {}
-  /// What lies between -lambda and lambda becomes zero.
+  /// Elements between -lambda and lambda become zero.
   TORCH_ARG(double, lambda);
 };
 
@@ -70,7 +70,7 @@ struct LogSoftmaxOptions {
 struct PReLUOptions {
   /// One slope for all, or one per channel.
   TORCH_ARG(int64_t, num_parameters) = 1;
-  /// What the slopes are at first.
+  /// Initial value of the slopes.
   TORCH_ARG(double, init) = 0.25;
 };
 
@@ -98,7 +98,7 @@ struct CELUOptions {
 
 struct SoftplusOptions {
   TORCH_ARG(double, beta) = 1.0;
-  /// Where beta x is larger, the result is x.
+  /// The threshold of beta x above which the result is x.
   TORCH_ARG(double, threshold) = 20.0;
 };
 
@@ -110,7 +110,7 @@ struct SoftshrinkOptions {
 struct ThresholdOptions {
   ThresholdOptions(double threshold, double value) : threshold_(threshold), value_(value) {}
   TORCH_ARG(double, threshold);
-  /// What stands in for elements up to the threshold.
+  /// Replacement for elements up to the threshold.
   TORCH_ARG(double, value);
   TORCH_ARG(bool, inplace) = false;
 };
@@ -133,7 +133,7 @@ using ThresholdFuncOptions = ThresholdOptions;
 struct SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
   TORCH_ARG(int64_t, dim);
-  /// Converts the input first.
+  /// The dtype to which the input is converted first.
   TORCH_ARG(std::optional<torch::Dtype>, dtype) = std::nullopt;
 };
 
@@ -152,7 +152,7 @@ struct LogSoftmaxFuncOptions {
 struct RReLUFuncOptions {
   TORCH_ARG(double, lower) = 1.0 / 8.0;
   TORCH_ARG(double, upper) = 1.0 / 3.0;
-  /// Draws slopes; otherwise their mean is taken.
+  /// Whether to sample the slopes; otherwise their mean is used.
   TORCH_ARG(bool, training) = false;
   TORCH_ARG(bool, inplace) = false;
 };

@@ -13,9 +13,9 @@ struct AdaptiveLogSoftmaxWithLossOptions {
       : in_features_(in_features), n_classes_(n_classes), cutoffs_(std::move(cutoffs)) {}
   TORCH_ARG(int64_t, in_features);
   TORCH_ARG(int64_t, n_classes);
-  /// Where one cluster of classes ends and the next, of rarer ones, begins.
+  /// The boundaries between clusters of classes, from frequent to rare ones.
   TORCH_ARG(std::vector<int64_t>, cutoffs);
-  /// Each cluster is projected to so many times fewer features than the one before.
+  /// Each cluster is projected to fewer features than the previous one, by this factor.
   TORCH_ARG(double, div_value) = 4.;
   TORCH_ARG(bool, head_bias) = false;
 };

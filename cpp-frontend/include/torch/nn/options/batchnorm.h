@@ -1,4 +1,4 @@
-// Options of batch normalisation.
+// Options of batch normalization.
 #pragma once
 
 #include <torch/arg.h>
@@ -14,9 +14,9 @@ struct BatchNormOptions {
   TORCH_ARG(int64_t, num_features);
   /// Added to the variance.
   TORCH_ARG(double, eps) = 1e-5;
-  /// The share of a batch in the running statistics; without it they are the mean over all batches.
+  /// The weight of a batch in the running statistics; without it they are the mean over all batches.
   TORCH_ARG(std::optional<double>, momentum) = 0.1;
-  /// With weight and bias that are learned.
+  /// Whether to learn weight and bias.
   TORCH_ARG(bool, affine) = true;
   TORCH_ARG(bool, track_running_stats) = true;
 };
@@ -28,7 +28,7 @@ namespace functional {
 struct BatchNormFuncOptions {
   TORCH_ARG(Tensor, weight) = Tensor();
   TORCH_ARG(Tensor, bias) = Tensor();
-  /// Takes the statistics of the input, and updates the running ones.
+  /// Uses the statistics of the input, and updates the running ones.
   TORCH_ARG(bool, training) = false;
   TORCH_ARG(double, momentum) = 0.1;
   TORCH_ARG(double, eps) = 1e-5;

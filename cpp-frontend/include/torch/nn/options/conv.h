@@ -11,7 +11,7 @@ namespace nn {
 
 namespace detail {
 using conv_padding_mode_t = enumtype::OneOf<enumtype::kZeros, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
-/// Numbers, nothing (kValid), or as much as keeps the size (kSame).
+/// Numbers, no padding (kValid), or padding that preserves the size (kSame).
 template <size_t D>
 class conv_padding_t : public enumtype::VariantLike<conv_padding_t<D>> {
  public:
@@ -30,7 +30,7 @@ class conv_padding_t : public enumtype::VariantLike<conv_padding_t<D>> {
   }
 
   size_t index() const noexcept { return index_; }
-  /// The numbers or the enumerator if it is that, else nullptr.
+  /// The numbers or the enumerator, if that is selected, else nullptr.
   template <class Alternative>
   const Alternative* get_if() const noexcept {
     if constexpr (std::is_same_v<Alternative, ExpandingArray<D>>) {
@@ -64,7 +64,7 @@ struct ConvOptions {
   decltype(auto) padding(std::initializer_list<int64_t> list) { return padding(padding_t(ExpandingArray<D>(list))); }
   /// The distance between the elements that a kernel reads.
   TORCH_ARG(ExpandingArray<D>, dilation) = 1;
-  /// Groups of channels that see nothing of each other.
+  /// Number of groups of channels, which are convolved separately.
   TORCH_ARG(int64_t, groups) = 1;
   TORCH_ARG(bool, bias) = true;
   TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;
@@ -83,7 +83,7 @@ struct ConvTransposeOptions {
   TORCH_ARG(ExpandingArray<D>, kernel_size);
   TORCH_ARG(ExpandingArray<D>, stride) = 1;
   TORCH_ARG(ExpandingArray<D>, padding) = 0;
-  /// Added to the size of the output, at one side.
+  /// Added to one side of the output's size.
   TORCH_ARG(ExpandingArray<D>, output_padding) = 0;
   TORCH_ARG(int64_t, groups) = 1;
   TORCH_ARG(bool, bias) = true;
@@ -95,7 +95,7 @@ using ConvTranspose2dOptions = ConvTransposeOptions<2>;
 using ConvTranspose3dOptions = ConvTransposeOptions<3>;
 
 namespace detail {
-/// What every convolution keeps.
+/// Options common to all convolutions.
 template <size_t D>
 struct ConvNdOptions {
   using padding_t = conv_padding_t<D>;

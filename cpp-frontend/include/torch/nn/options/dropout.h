@@ -12,7 +12,7 @@ struct DropoutOptions {
   DropoutOptions(double p = 0.5) : p_(p) {}
   /// The probability that an element becomes zero.
   TORCH_ARG(double, p) = 0.5;
-  /// Writes over the input.
+  /// Computes in place.
   TORCH_ARG(bool, inplace) = false;
 };
 using Dropout2dOptions = DropoutOptions;
@@ -23,7 +23,7 @@ using FeatureAlphaDropoutOptions = DropoutOptions;
 namespace functional {
 struct DropoutFuncOptions {
   TORCH_ARG(double, p) = 0.5;
-  /// Nothing happens unless training.
+  /// Dropout is applied in training only.
   TORCH_ARG(bool, training) = true;
   TORCH_ARG(bool, inplace) = false;
 };

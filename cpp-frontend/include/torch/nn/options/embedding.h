@@ -14,13 +14,13 @@ struct EmbeddingOptions {
   TORCH_ARG(int64_t, num_embeddings);
   /// Length of a row.
   TORCH_ARG(int64_t, embedding_dim);
-  /// A row that stays as it is: it has no gradient, and is zero at first.
+  /// A row that is not trained: it has no gradient, and is initialized to zero.
   TORCH_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
   /// Vectors of a larger norm are scaled down to it, in the table itself.
   TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
   /// The degree of that norm.
   TORCH_ARG(double, norm_type) = 2.;
-  /// Divides gradients by how often an index is in the batch.
+  /// Divides gradients by the frequency of an index in the batch.
   TORCH_ARG(bool, scale_grad_by_freq) = false;
   TORCH_ARG(bool, sparse) = false;
   /// The table, instead of one with random numbers.
@@ -28,7 +28,7 @@ struct EmbeddingOptions {
 };
 
 struct EmbeddingFromPretrainedOptions {
-  /// Does not train the table.
+  /// Excludes the table from training.
   TORCH_ARG(bool, freeze) = true;
   TORCH_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
   TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
@@ -37,7 +37,7 @@ struct EmbeddingFromPretrainedOptions {
   TORCH_ARG(bool, sparse) = false;
 };
 
-/// How the vectors of a bag become one.
+/// Reduction of the vectors of a bag.
 using EmbeddingBagMode = enumtype::OneOf<enumtype::kSum, enumtype::kMean, enumtype::kMax>;
 
 struct EmbeddingBagOptions {
@@ -52,7 +52,7 @@ struct EmbeddingBagOptions {
   TORCH_ARG(torch::Tensor, _weight) = Tensor();
   /// The last offset is the end of the last bag.
   TORCH_ARG(bool, include_last_offset) = false;
-  /// Rows that count for nothing.
+  /// An index whose rows are ignored.
   TORCH_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
 };
 
@@ -77,7 +77,7 @@ struct EmbeddingFuncOptions {
 };
 
 struct EmbeddingBagFuncOptions {
-  /// Where bags begin, for an input of one dimension.
+  /// The starts of the bags, for an input of one dimension.
   TORCH_ARG(torch::Tensor, offsets) = Tensor();
   TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
   TORCH_ARG(double, norm_type) = 2.;

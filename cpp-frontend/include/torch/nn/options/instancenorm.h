@@ -1,4 +1,4 @@
-// Options of instance normalisation.
+// Options of instance normalization.
 #pragma once
 
 #include <torch/arg.h>
@@ -13,7 +13,7 @@ struct InstanceNormOptions {
   TORCH_ARG(int64_t, num_features);
   TORCH_ARG(double, eps) = 1e-5;
   TORCH_ARG(double, momentum) = 0.1;
-  /// With weight and bias that are learned.
+  /// Whether to learn weight and bias.
   TORCH_ARG(bool, affine) = false;
   TORCH_ARG(bool, track_running_stats) = false;
 };
@@ -27,7 +27,7 @@ struct InstanceNormFuncOptions {
   TORCH_ARG(Tensor, running_var) = Tensor();
   TORCH_ARG(Tensor, weight) = Tensor();
   TORCH_ARG(Tensor, bias) = Tensor();
-  /// Takes the statistics of the input instead of the running ones.
+  /// Uses the statistics of the input instead of the running ones.
   TORCH_ARG(bool, use_input_stats) = true;
   TORCH_ARG(double, momentum) = 0.1;
   TORCH_ARG(double, eps) = 1e-5;

@@ -14,7 +14,7 @@ struct LinearOptions {
   TORCH_ARG(int64_t, in_features);
   /// Size of each output sample.
   TORCH_ARG(int64_t, out_features);
-  /// With a bias that is learned.
+  /// Whether to learn a bias.
   TORCH_ARG(bool, bias) = true;
 };
 
@@ -28,10 +28,10 @@ struct UnflattenOptions {
   UnflattenOptions(int64_t dim, std::vector<int64_t> sizes) : dim_(dim), sizes_(std::move(sizes)) {}
   UnflattenOptions(const char* dimname, namedshape_t namedshape) : dim_(0), dimname_(dimname), namedshape_(std::move(namedshape)) {}
   UnflattenOptions(std::string dimname, namedshape_t namedshape) : UnflattenOptions(dimname.c_str(), std::move(namedshape)) {}
-  /// The dimension that is cut, by its number or by its name.
+  /// The dimension that is split, by index or by name.
   TORCH_ARG(int64_t, dim);
   TORCH_ARG(std::string, dimname);
-  /// What it becomes.
+  /// The new sizes.
   TORCH_ARG(std::vector<int64_t>, sizes);
   TORCH_ARG(namedshape_t, namedshape);
 };

@@ -10,7 +10,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// What becomes of the losses of the elements. Most losses have this choice.
+/// Reduction of the element losses. Most losses have this option.
 using reduction_t = enumtype::OneOf<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
 }  // namespace detail
 
@@ -24,7 +24,7 @@ struct KLDivLossOptions {
   using reduction_t = enumtype::OneOf<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
   TORCH_OPTIONS_CTOR_VARIANT_ARG4(KLDivLossOptions, reduction, kNone, kBatchMean, kSum, kMean)
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
-  /// The target is a logarithm too.
+  /// Whether the target also holds log probabilities.
   TORCH_ARG(bool, log_target) = false;
 };
 
@@ -88,7 +88,7 @@ struct TripletMarginLossOptions {
   /// The degree of the norm.
   TORCH_ARG(double, p) = 2.0;
   TORCH_ARG(double, eps) = 1e-6;
-  /// Takes the distance between positive and negative where it is smaller.
+  /// Uses the distance between positive and negative if it is smaller.
   TORCH_ARG(bool, swap) = false;
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
 };
@@ -96,7 +96,7 @@ struct TripletMarginLossOptions {
 struct TripletMarginWithDistanceLossOptions {
   using reduction_t = detail::reduction_t;
   using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
-  /// pairwise_distance where there is none.
+  /// pairwise_distance by default.
   TORCH_ARG(std::optional<distance_function_t>, distance_function) = std::nullopt;
   TORCH_ARG(double, margin) = 1.0;
   TORCH_ARG(bool, swap) = false;
@@ -105,10 +105,10 @@ struct TripletMarginWithDistanceLossOptions {
 
 struct CTCLossOptions {
   using reduction_t = detail::reduction_t;
-  /// The label that stands for no label.
+  /// The blank label.
   TORCH_ARG(int64_t, blank) = 0;
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
-  /// Losses that are infinite become zero, with their gradients.
+  /// Replaces infinite losses and their gradients by zero.
   TORCH_ARG(bool, zero_infinity) = false;
 };
 
@@ -116,7 +116,7 @@ struct SmoothL1LossOptions {
   using reduction_t = detail::reduction_t;
   TORCH_OPTIONS_CTOR_VARIANT_ARG3(SmoothL1LossOptions, reduction, kNone, kMean, kSum)
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
-  /// Where the square becomes a line; 1 if there is none.
+  /// Threshold between the quadratic and the linear part; 1 by default.
   TORCH_ARG(std::optional<double>, beta) = std::nullopt;
 };
 
@@ -124,13 +124,13 @@ struct HuberLossOptions {
   using reduction_t = detail::reduction_t;
   TORCH_OPTIONS_CTOR_VARIANT_ARG3(HuberLossOptions, reduction, kNone, kMean, kSum)
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
-  /// Where the square becomes a line.
+  /// Threshold between the quadratic and the linear part.
   TORCH_ARG(double, delta) = 1.0;
 };
 
 struct PoissonNLLLossOptions {
   using reduction_t = detail::reduction_t;
-  /// The input is a logarithm.
+  /// Whether the input is a logarithm.
   TORCH_ARG(bool, log_input) = true;
   /// Adds the Stirling approximation.
   TORCH_ARG(bool, full) = false;
@@ -148,7 +148,7 @@ struct NLLLossOptions {
   using reduction_t = detail::reduction_t;
   /// A weight per class.
   TORCH_ARG(Tensor, weight) = {};
-  /// Targets with this value count for nothing.
+  /// Targets with this value are ignored.
   TORCH_ARG(int64_t, ignore_index) = -100;
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
 };
@@ -158,7 +158,7 @@ struct CrossEntropyLossOptions {
   TORCH_ARG(Tensor, weight) = {};
   TORCH_ARG(int64_t, ignore_index) = -100;
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
-  /// How much of the target is spread over all classes.
+  /// Fraction of the target that is distributed over all classes.
   TORCH_ARG(double, label_smoothing) = 0.0;
 };
 

@@ -1,4 +1,4 @@
-// Options of attention with several heads; torch/nn/options/activation.h brings them.
+// Options of multi-head attention; torch/nn/options/activation.h includes them.
 #pragma once
 
 #include <torch/arg.h>
@@ -11,7 +11,7 @@ namespace nn {
 struct MultiheadAttentionOptions {
   MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
       : embed_dim_(embed_dim), num_heads_(num_heads), kdim_(embed_dim), vdim_(embed_dim) {}
-  /// Features of queries and results, shared out among the heads.
+  /// Features of queries and results, divided among the heads.
   TORCH_ARG(int64_t, embed_dim);
   TORCH_ARG(int64_t, num_heads);
   /// The probability with which a weight is dropped in training.
@@ -53,7 +53,7 @@ struct MultiheadAttentionForwardFuncOptions {
   TORCH_ARG(Tensor, q_proj_weight) = {};
   TORCH_ARG(Tensor, k_proj_weight) = {};
   TORCH_ARG(Tensor, v_proj_weight) = {};
-  /// Keys and values that are projected already.
+  /// Keys and values that are already projected.
   TORCH_ARG(Tensor, static_k) = {};
   TORCH_ARG(Tensor, static_v) = {};
   TORCH_ARG(bool, average_attn_weights) = true;

@@ -1,4 +1,4 @@
-// Options of the normalisations over what is not the batch.
+// Options of layer, local response and group normalization.
 #pragma once
 
 #include <torch/arg.h>
@@ -10,16 +10,16 @@ namespace nn {
 
 struct LayerNormOptions {
   LayerNormOptions(std::vector<int64_t> normalized_shape) : normalized_shape_(std::move(normalized_shape)) {}
-  /// The last dimensions, which are normalised together.
+  /// The last dimensions, which are normalized together.
   TORCH_ARG(std::vector<int64_t>, normalized_shape);
   TORCH_ARG(double, eps) = 1e-5;
-  /// With weight and bias that are learned.
+  /// Whether to learn weight and bias.
   TORCH_ARG(bool, elementwise_affine) = true;
 };
 
 struct LocalResponseNormOptions {
   LocalResponseNormOptions(int64_t size) : size_(size) {}
-  /// How many neighbouring channels count.
+  /// Number of neighbouring channels.
   TORCH_ARG(int64_t, size);
   TORCH_ARG(double, alpha) = 1e-4;
   TORCH_ARG(double, beta) = 0.75;

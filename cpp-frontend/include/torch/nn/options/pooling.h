@@ -1,4 +1,4 @@
-// Options of pooling. A stride is as long as the kernel where nothing else is said.
+// Options of pooling. The default stride is the size of the kernel.
 #pragma once
 
 #include <torch/arg.h>
@@ -15,9 +15,9 @@ struct AvgPoolOptions {
   TORCH_ARG(ExpandingArray<D>, kernel_size);
   TORCH_ARG(ExpandingArray<D>, stride);
   TORCH_ARG(ExpandingArray<D>, padding) = 0;
-  /// Rounds the size of the output up.
+  /// Whether to round the size of the output up.
   TORCH_ARG(bool, ceil_mode) = false;
-  /// The zeros of the padding count for the mean.
+  /// Whether a mean includes the zeros of the padding.
   TORCH_ARG(bool, count_include_pad) = true;
   /// Divides by this number instead of the size of the window.
   TORCH_ARG(std::optional<int64_t>, divisor_override) = std::nullopt;
@@ -76,7 +76,7 @@ struct FractionalMaxPoolOptions {
   /// Either this, or its ratio to the size of the input.
   TORCH_ARG(std::optional<ExpandingArray<D>>, output_size) = std::nullopt;
   TORCH_ARG(std::optional<ExpandingArrayDouble>, output_ratio) = std::nullopt;
-  /// What places the windows, instead of random numbers.
+  /// Numbers that determine the window positions, instead of random ones.
   TORCH_ARG(torch::Tensor, _random_samples) = Tensor();
 };
 using FractionalMaxPool2dOptions = FractionalMaxPoolOptions<2>;
@@ -119,7 +119,7 @@ struct MaxUnpoolFuncOptions {
   TORCH_ARG(ExpandingArray<D>, kernel_size);
   TORCH_ARG(ExpandingArray<D>, stride);
   TORCH_ARG(ExpandingArray<D>, padding) = 0;
-  /// Which of the sizes that pool to the size of the input.
+  /// Selects one of the sizes that pool to the size of the input.
   TORCH_ARG(std::optional<std::vector<int64_t>>, output_size) = std::nullopt;
 };
 using MaxUnpool1dFuncOptions = MaxUnpoolFuncOptions<1>;

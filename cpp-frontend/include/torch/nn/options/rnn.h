@@ -10,7 +10,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// What the layers have in common.
+/// Options common to the layers.
 struct RNNOptionsBase {
   using rnn_options_base_mode_t = enumtype::OneOf<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH, enumtype::kRNN_RELU>;
   RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size)
@@ -34,7 +34,7 @@ struct RNNOptions {
   TORCH_ARG(int64_t, input_size);
   /// Features of the hidden state.
   TORCH_ARG(int64_t, hidden_size);
-  /// Layers, each of which reads the outputs of the one before.
+  /// Number of layers, each of which processes the outputs of the previous one.
   TORCH_ARG(int64_t, num_layers) = 1;
   TORCH_ARG(nonlinearity_t, nonlinearity) = torch::kTanh;
   TORCH_ARG(bool, bias) = true;
@@ -42,7 +42,7 @@ struct RNNOptions {
   TORCH_ARG(bool, batch_first) = false;
   /// The probability with which an output of a layer but the last is dropped in training.
   TORCH_ARG(double, dropout) = 0.0;
-  /// With a second pass from the last step to the first.
+  /// Whether to add a second pass from the last step to the first.
   TORCH_ARG(bool, bidirectional) = false;
 };
 
@@ -55,7 +55,7 @@ struct LSTMOptions {
   TORCH_ARG(bool, batch_first) = false;
   TORCH_ARG(double, dropout) = 0.0;
   TORCH_ARG(bool, bidirectional) = false;
-  /// Unless 0: the size to which each hidden state is projected.
+  /// The size to which each hidden state is projected; 0: no projection.
   TORCH_ARG(int64_t, proj_size) = 0;
 };
 
@@ -71,7 +71,7 @@ struct GRUOptions {
 };
 
 namespace detail {
-/// What the cells have in common; a cell has `num_chunks` gates.
+/// Options common to the cells; a cell has `num_chunks` gates.
 struct RNNCellOptionsBase {
   RNNCellOptionsBase(int64_t input_size, int64_t hidden_size, bool bias, int64_t num_chunks)
       : input_size_(input_size), hidden_size_(hidden_size), bias_(bias), num_chunks_(num_chunks) {}

@@ -20,7 +20,7 @@ struct TransformerOptions {
   TORCH_ARG(int64_t, dim_feedforward) = 2048;
   TORCH_ARG(double, dropout) = 0.1;
   TORCH_ARG(activation_t, activation) = torch::kReLU;
-  /// Modules to be copied instead of those that the other options describe.
+  /// Modules that are copied instead of those that the other options describe.
   TORCH_ARG(AnyModule, custom_encoder);
   TORCH_ARG(AnyModule, custom_decoder);
 };

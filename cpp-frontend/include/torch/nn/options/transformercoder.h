@@ -13,10 +13,10 @@ template <class Layer, class LayerOptions>
 struct TransformerEncoderOptionsOf {
   TransformerEncoderOptionsOf(Layer encoder_layer, int64_t num_layers) : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
   TransformerEncoderOptionsOf(const LayerOptions& options, int64_t num_layers) : encoder_layer_(Layer(options)), num_layers_(num_layers) {}
-  /// The layer of which each layer becomes a copy.
+  /// The layer that is copied for each layer.
   TORCH_ARG(Layer, encoder_layer) = nullptr;
   TORCH_ARG(int64_t, num_layers);
-  /// What follows the last layer, if anything.
+  /// Normalization after the last layer, if any.
   TORCH_ARG(AnyModule, norm);
 };
 
@@ -25,10 +25,10 @@ template <class Layer, class LayerOptions>
 struct TransformerDecoderOptionsOf {
   TransformerDecoderOptionsOf(Layer decoder_layer, int64_t num_layers) : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
   TransformerDecoderOptionsOf(const LayerOptions& options, int64_t num_layers) : decoder_layer_(Layer(options)), num_layers_(num_layers) {}
-  /// The layer of which each layer becomes a copy.
+  /// The layer that is copied for each layer.
   TORCH_ARG(Layer, decoder_layer) = nullptr;
   TORCH_ARG(int64_t, num_layers);
-  /// What follows the last layer, if anything.
+  /// Normalization after the last layer, if any.
   TORCH_ARG(AnyModule, norm);
 };
 }  // namespace detail

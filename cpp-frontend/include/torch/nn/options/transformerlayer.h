@@ -11,7 +11,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// What stands between the two linear layers: ReLU, GELU or a function.
+/// Activation between the two linear layers: ReLU, GELU or a function.
 class activation_t : public enumtype::VariantLike<activation_t> {
  public:
   using Function = std::function<Tensor(const Tensor&)>;
@@ -33,7 +33,7 @@ class activation_t : public enumtype::VariantLike<activation_t> {
   }
 
   size_t index() const noexcept { return index_; }
-  /// The function or the enumerator if it is that, else nullptr.
+  /// The function or the enumerator, if that is selected, else nullptr.
   template <class Alternative>
   const Alternative* get_if() const noexcept {
     if constexpr (std::is_same_v<Alternative, Function>) {

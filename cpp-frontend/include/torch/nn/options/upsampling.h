@@ -14,7 +14,7 @@ struct UpsampleOptions {
   TORCH_ARG(std::optional<std::vector<int64_t>>, size) = std::nullopt;
   TORCH_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
   TORCH_ARG(mode_t, mode) = torch::kNearest;
-  /// The centres of the outermost pixels stay where they are, instead of their outer edges.
+  /// Aligns the centres of the corner pixels, instead of their outer edges.
   TORCH_ARG(std::optional<bool>, align_corners) = std::nullopt;
 };
 
@@ -26,7 +26,7 @@ struct InterpolateFuncOptions {
   TORCH_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
   TORCH_ARG(mode_t, mode) = torch::kNearest;
   TORCH_ARG(std::optional<bool>, align_corners) = std::nullopt;
-  /// Takes the ratio of the sizes for computing, instead of the scale factor.
+  /// Computes with the ratio of the sizes instead of the scale factor.
   TORCH_ARG(std::optional<bool>, recompute_scale_factor) = std::nullopt;
   TORCH_ARG(bool, antialias) = false;
 };

@@ -13,7 +13,7 @@ struct GridSampleFuncOptions {
   using mode_t = enumtype::OneOf<enumtype::kBilinear, enumtype::kNearest>;
   using padding_mode_t = enumtype::OneOf<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
   TORCH_ARG(mode_t, mode) = torch::kBilinear;
-  /// What lies outside of the input.
+  /// Padding mode: values outside of the input.
   TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;
   TORCH_ARG(std::optional<bool>, align_corners) = std::nullopt;
 };

@@ -1,4 +1,4 @@
-// Limits on gradients, in place.
+// Gradient clipping, in place.
 #pragma once
 
 #include <torch/types.h>
@@ -12,7 +12,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace utils {
 
-/// Scales the gradients down so that the norm of all of them together is at most `max_norm`. Returns the norm before.
+/// Clips the norm of all gradients together to `max_norm`, by scaling them. Returns the norm before clipping.
 RLT_LAZY double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2.0, bool error_if_nonfinite = false) {
   std::vector<Tensor> gradients, norms;
   for (const Tensor& parameter : parameters) {
@@ -44,7 +44,7 @@ RLT_LAZY double clip_grad_norm_(Tensor parameter, double max_norm, double norm_t
   return clip_grad_norm_(std::vector<Tensor>(1, std::move(parameter)), max_norm, norm_type, error_if_nonfinite);
 }
 
-/// Brings each element of the gradients into [-clip_value, clip_value].
+/// Clamps each element of the gradients to [-clip_value, clip_value].
 RLT_LAZY void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   for (const Tensor& parameter : parameters) {
     Tensor gradient = parameter.grad();

@@ -10,7 +10,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace utils {
 
-/// The device of `param` (-1 for the CPU), which must be that of the parameters before.
+/// The device of `param` (-1 for the CPU), which must be that of the previous parameters.
 RLT_LAZY std::optional<int64_t> _check_param_device(const Tensor& param, std::optional<int64_t> old_param_device) {
   int64_t device = param.is_cuda() ? param.get_device() : -1;
   TORCH_CHECK(!old_param_device || *old_param_device == device, "Found two parameters on different devices, this is currently not supported.");
@@ -29,7 +29,7 @@ RLT_LAZY Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {
   return torch::cat(parts);
 }
 
-/// Makes slices of `vec` the values of the parameters.
+/// Sets the values of the parameters to slices of `vec`.
 RLT_LAZY void vector_to_parameters(const Tensor& vec, const std::vector<Tensor>& parameters) {
   std::optional<int64_t> device;
   int64_t start = 0;

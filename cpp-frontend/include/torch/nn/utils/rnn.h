@@ -11,7 +11,7 @@ namespace nn {
 namespace utils {
 namespace rnn {
 
-/// Where each place went: index_select with the result undoes index_select with `permutation`.
+/// Inverse permutation: index_select with the result undoes index_select with `permutation`.
 RLT_LAZY Tensor invert_permutation(const Tensor& permutation) {
   if (!permutation.defined()) return {};
   Tensor output = torch::empty_like(permutation);
@@ -34,13 +34,13 @@ class PackedSequence {
   }
 
   const Tensor& data() const { return data_; }
-  /// How many sequences have each step.
+  /// Number of sequences at each step.
   const Tensor& batch_sizes() const { return batch_sizes_; }
-  /// The order in which the sequences stand; undefined where they were sorted already.
+  /// The order in which the sequences are stored; undefined if they were already sorted.
   const Tensor& sorted_indices() const { return sorted_indices_; }
   const Tensor& unsorted_indices() const { return unsorted_indices_; }
 
-  /// Converts the data; this object where nothing changes.
+  /// Converts the data; returns this object if nothing changes.
   RLT_LAZY PackedSequence to(TensorOptions options) const {
     Tensor data = data_.to(options);
     if (data.is_same(data_)) return *this;
@@ -65,7 +65,7 @@ class PackedSequence {
   Tensor unsorted_indices_;
 };
 
-/// Packs padded sequences. `lengths` falls, unless `enforce_sorted` is false.
+/// Packs padded sequences. `lengths` must be in decreasing order, unless `enforce_sorted` is false.
 RLT_LAZY PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first = false, bool enforce_sorted = true) {
   lengths = lengths.to(kLong);
   Tensor sorted_indices;
@@ -91,7 +91,7 @@ RLT_LAZY std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& se
   return {padded.index_select(batch_first ? 0 : 1, order), lengths.index_select(0, order.cpu())};
 }
 
-/// Sequences of (step, ...) side by side in one tensor, the short ones padded.
+/// Sequences of (step, ...) stacked in one tensor, padded to the longest length.
 RLT_LAZY Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first = false, double padding_value = 0, std::string_view padding_side = "right") {
   return torch::pad_sequence(sequences, batch_first, padding_value, padding_side);
 }

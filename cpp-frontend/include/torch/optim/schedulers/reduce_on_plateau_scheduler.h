@@ -1,4 +1,4 @@
-// ReduceLROnPlateauScheduler: lowers the learning rates when a measured number stops getting better.
+// ReduceLROnPlateauScheduler: lowers the learning rates when a metric stops improving.
 #pragma once
 
 #include <torch/optim/optimizer.h>
@@ -29,7 +29,7 @@ class ReduceLROnPlateauScheduler {
   }
   virtual ~ReduceLROnPlateauScheduler() = default;
 
-  /// Takes the number of an epoch.
+  /// Called with the metric of an epoch.
   RLT_LAZY void step(float metric) {
     ++last_epoch_;
     if (is_better(metric)) {

@@ -1,4 +1,4 @@
-// What tests of operators of one's own use.
+// Helpers for tests of custom operators.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

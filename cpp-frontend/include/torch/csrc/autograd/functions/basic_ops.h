@@ -1,4 +1,4 @@
-// Functions that make special nodes.
+// Functions that create special nodes.
 #pragma once
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -7,7 +7,7 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace autograd {
 
-/// Gives each tensor on, but no gradient back.
+/// Returns each tensor unchanged, without a gradient.
 struct UndefinedGrad {
   RLT_LAZY variable_list apply(variable_list inputs) { return detail::CustomFunction<UndefinedGrad>::apply<variable_list>("UndefinedGradBackward", inputs); }
   RLT_LAZY variable_list operator()(variable_list inputs) { return apply<RltLazy>(std::move(inputs)); }

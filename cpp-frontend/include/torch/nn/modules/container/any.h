@@ -14,7 +14,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// What tells types apart: typeid where there is RTTI (it holds across shared libraries), an address otherwise.
+/// Identifies types: typeid if there is RTTI (it works across shared libraries), an address otherwise.
 struct TypeId {
 #if RLT_RTTI
   const std::type_info* info;
@@ -85,7 +85,7 @@ class AnyValue final {
 
 namespace detail {
 
-/// What forward takes where a call has no argument at this position.
+/// The parameter of forward if a call has no argument at this position.
 struct DefaultArgument {
   unsigned int position;
   AnyValue value;
@@ -106,7 +106,7 @@ constexpr bool has_forward = false;
 template <class M>
 constexpr bool has_forward<M, std::void_t<decltype(&M::forward)>> = true;
 
-// Defaults of arguments that a member pointer does not show: FORWARD_HAS_DEFAULT_ARGS tells them.
+// Defaults of arguments are not part of a member pointer: FORWARD_HAS_DEFAULT_ARGS declares them.
 struct AnyModuleAccess {
   template <class M>
   static auto required(int) -> decltype(M::_forward_num_required_args(), size_t{}) {

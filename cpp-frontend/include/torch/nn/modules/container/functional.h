@@ -15,7 +15,7 @@ class FunctionalImpl : public Cloneable<FunctionalImpl> {
   using Function = std::function<Tensor(Tensor)>;
 
   RLT_LAZY explicit FunctionalImpl(Function function) : function_(std::move(function)) {}
-  /// A function whose further arguments are given here: `Functional(torch::leaky_relu, 0.1)`.
+  /// A function with its further arguments bound: `Functional(torch::leaky_relu, 0.1)`.
   template <class F, class... Args, class = std::enable_if_t<(sizeof...(Args) > 0)>>
   explicit FunctionalImpl(F function, Args&&... args)
       : function_([function, rest = std::make_tuple(std::forward<Args>(args)...)](Tensor input) -> Tensor {

@@ -1,4 +1,4 @@
-// ModuleDict: modules by name, in the order in which they came.
+// ModuleDict: modules by name, in the order of insertion.
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>
@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// Copies what the container holds, one by one.
+/// Copies the modules of the container.
 template <class List>
 class ModuleDictCopy : public Cloneable<List> {
  public:
@@ -48,7 +48,7 @@ class ModuleDictImpl : public detail::ModuleDictCopy<ModuleDictImpl> {
   /// The modules stay children, as in Python.
   void clear() { modules_.clear(); }
 
-  /// The modules reset themselves; the dictionary stays as it is.
+  /// The modules are reset; the dictionary is unchanged.
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ModuleDict"; }
 
@@ -63,7 +63,7 @@ class ModuleDictImpl : public detail::ModuleDictCopy<ModuleDictImpl> {
     static_assert(detail::is_module<T>, "Can only call ModuleDict::at with an nn::Module type");
     return detail::cast_module<T>(*modules_[key], key);
   }
-  /// Takes a module out; it stays a child, as in Python.
+  /// Removes a module from the dictionary; it stays a child, as in Python.
   RLT_LAZY std::shared_ptr<Module> pop(const std::string& key) {
     std::shared_ptr<Module> module = modules_[key];
     modules_.erase(key);

@@ -1,4 +1,4 @@
-// ModuleList: modules by number.
+// ModuleList: modules by index.
 #pragma once
 
 #include <torch/detail/static.h>
@@ -10,7 +10,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// The module as a T, or an error that names its place in the container.
+/// The module as a T, or an error that names its position in the container.
 template <class T, class Key>
 T& cast_module(Module& module, const Key& key) {
   T* typed = module.as<T>();
@@ -20,7 +20,7 @@ T& cast_module(Module& module, const Key& key) {
 }  // namespace detail
 
 namespace detail {
-/// Copies what the container holds, one by one.
+/// Copies the modules of the container.
 template <class List>
 class ModuleListCopy : public Cloneable<List> {
  public:
@@ -44,7 +44,7 @@ class ModuleListImpl : public detail::ModuleListCopy<ModuleListImpl> {
     (push_back(std::forward<Modules>(modules)), ...);
   }
 
-  /// The modules reset themselves; the list stays as it is.
+  /// The modules are reset; the list is unchanged.
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ModuleList"; }
 
@@ -64,7 +64,7 @@ class ModuleListImpl : public detail::ModuleListCopy<ModuleListImpl> {
   void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
   }
-  /// Those behind it move on by one.
+  /// The following modules move by one.
   RLT_LAZY void insert(size_t index, std::shared_ptr<Module> module) {
     TORCH_CHECK(index <= size(), "Index out of range");
     push_back(module);
@@ -98,7 +98,7 @@ class ModuleListImpl : public detail::ModuleListCopy<ModuleListImpl> {
     TORCH_CHECK(index < size(), "Index out of range");
     return modules_[index];
   }
-  /// Empty where the module is no T.
+  /// Empty if the module is not a T.
   template <class T>
   std::shared_ptr<T> ptr(size_t index) const {
     std::shared_ptr<Module> module = ptr(index);

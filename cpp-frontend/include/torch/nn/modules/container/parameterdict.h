@@ -1,4 +1,4 @@
-// ParameterDict: parameters by name, in the order in which they came.
+// ParameterDict: parameters by name, in the order of insertion.
 #pragma once
 
 #include <torch/nn/modules/container/parameterlist.h>
@@ -24,7 +24,7 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
     parameters_.erase(key);
     return param;
   }
-  /// Replaces parameters that are there.
+  /// Replaces existing parameters.
   template <class Container>
   void update(const Container& container) {
     for (auto& item : container) parameters_[item.key()] = item.value();

@@ -1,4 +1,4 @@
-// ParameterList: parameters by number.
+// ParameterList: parameters by index.
 #pragma once
 
 #include <torch/nn/cloneable.h>
@@ -9,7 +9,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// What ParameterList and ParameterDict print.
+/// The string that ParameterList and ParameterDict print.
 RLT_LAZY void print_parameters(std::ostream& stream, const char* name, const OrderedDict<std::string, Tensor>& parameters) {
   stream << "torch::nn::" << name << "(\n";
   for (const auto& item : parameters) {

@@ -1,4 +1,4 @@
-// Sequential: modules, each called with what the one before returned.
+// Sequential: modules, each called with the result of the previous one.
 #pragma once
 
 #include <torch/nn/cloneable.h>
@@ -9,7 +9,7 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// Copies what the container holds, one by one.
+/// Copies the modules of the container.
 template <class List>
 class SequentialCopy : public Cloneable<List> {
  public:
@@ -39,7 +39,7 @@ class SequentialImpl : public detail::SequentialCopy<SequentialImpl> {
     for (const NamedAnyModule& item : modules) push_back(item.name(), item.module());
   }
 
-  /// The modules reset themselves; the list stays as it is.
+  /// The modules are reset; the list is unchanged.
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Sequential"; }
 

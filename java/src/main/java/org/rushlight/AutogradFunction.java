@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /**
- * An operator with a derivative of its own, as {@code torch.autograd.Function} is.
+ * An operator with a custom derivative, like {@code torch.autograd.Function}.
  *
  * <pre>{@code
  * class Square extends AutogradFunction {
@@ -25,14 +25,14 @@ import org.rushlight.internal.NativeCore;
  * Tensor y = new Square().apply(x)[0];
  * }</pre>
  *
- * <p>Arguments that are no tensors are fields of the subclass. In backward, tensors are open during the call; what is to be kept from
- * forward goes through the context.
+ * <p>Store arguments that are not tensors in fields of the subclass. Tensors passed to backward are open only during
+ * the call; pass values from forward to backward through the context.
  */
 public abstract class AutogradFunction {
-    /** For subclasses. */
+    /** Constructor for subclasses. */
     protected AutogradFunction() {}
 
-    /** What forward leaves for backward. */
+    /** Passes values from forward to backward. */
     public static final class Context {
         private final Map<String, Object> values;
         private final boolean[] needsInputGrad;
@@ -47,25 +47,25 @@ public abstract class AutogradFunction {
         }
 
         /**
-         * Keeps inputs and outputs for backward.
+         * Saves inputs and outputs for backward.
          *
-         * @param tensors what to keep; null elements stay null
+         * @param tensors tensors to save; null elements stay null
          */
         public void saveForBackward(@Nullable Tensor... tensors) {
             saved = tensors.clone();
         }
 
         /**
-         * What forward has kept. In backward it is an error if it was written to since.
+         * Returns the saved tensors. In backward it is an error if one was modified in place since.
          *
-         * @return the tensors in their order
+         * @return the tensors in the order in which they were saved
          */
         public @Nullable Tensor[] savedTensors() {
             return saved.clone();
         }
 
         /**
-         * Marks inputs that forward has written in place; it must return them.
+         * Marks inputs that forward has modified in place; forward must return them.
          *
          * @param inputs the inputs
          */
@@ -74,7 +74,7 @@ public abstract class AutogradFunction {
         }
 
         /**
-         * Marks outputs that have no gradient.
+         * Marks outputs as not differentiable.
          *
          * @param outputs the outputs
          */
@@ -83,18 +83,18 @@ public abstract class AutogradFunction {
         }
 
         /**
-         * What backward gets for an output that no gradient reached.
+         * Sets what backward receives for an output without a gradient.
          *
-         * @param value true for zeros, the default; false for null
+         * @param value true for zeros (the default); false for null
          */
         public void setMaterializeGrads(boolean value) {
             materializeGrads = value;
         }
 
         /**
-         * Does anybody want the gradient of this input?
+         * Returns whether the gradient of an input is needed.
          *
-         * @param index its number
+         * @param index index of the input
          * @return false if backward need not compute it
          */
         public boolean needsInputGrad(int index) {
@@ -102,9 +102,9 @@ public abstract class AutogradFunction {
         }
 
         /**
-         * Values that are no inputs or outputs, from forward to backward.
+         * Returns a map for values other than inputs and outputs, shared by forward and backward.
          *
-         * @return a map that both share
+         * @return the map
          */
         public Map<String, Object> values() {
             return values;
@@ -112,25 +112,25 @@ public abstract class AutogradFunction {
     }
 
     /**
-     * Computes the outputs. Nothing is recorded meanwhile.
+     * Computes the outputs. Nothing is recorded during the call.
      *
-     * @param context takes what backward needs
-     * @param inputs the inputs, null where one is missing
+     * @param context stores values for backward
+     * @param inputs the inputs; null for a missing one
      * @return the outputs
      */
     protected abstract Tensor[] forward(Context context, @Nullable Tensor... inputs);
 
     /**
-     * Computes the gradients of the inputs from those of the outputs.
+     * Computes the gradients of the inputs from the gradients of the outputs.
      *
-     * @param context what forward has left
-     * @param gradOutputs one gradient for each output
-     * @return one gradient, or null, for each input
+     * @param context the values stored by forward
+     * @param gradOutputs one gradient per output
+     * @return one gradient, or null, per input
      */
     protected abstract @Nullable Tensor[] backward(Context context, @Nullable Tensor... gradOutputs);
 
     /**
-     * Calls forward and records it.
+     * Calls forward and records the operation.
      *
      * @param inputs the inputs
      * @return the outputs
@@ -153,7 +153,7 @@ public abstract class AutogradFunction {
             checkDirty(context, inputs, outputs);
             for (int i = 0; i < outputs.length; i++) {
                 if (holds(inputs, outputs[i]) && !holds(context.dirty.toArray(Tensor[]::new), outputs[i])) {
-                    // An untouched input leaves as a view of it, so that it can have a history of its own.
+                    // Return an unmodified input as a view, so that the output can have its own history.
                     Tensor view = outputs[i].view_as(outputs[i]);
                     for (int k = 0; k < context.saved.length; k++) {
                         if (context.saved[k] != null && context.saved[k].isSame(outputs[i])) {
@@ -168,7 +168,7 @@ public abstract class AutogradFunction {
         return outputs;
     }
 
-    /** What forward returned, as it was then. */
+    /** The outputs that forward returned, in their state at that time. */
     private Tensor[] given(@Nullable Tensor @Nullable [] outputs) {
         if (outputs == null) {
             throw new NullPointerException("the forward of " + getClass().getSimpleName() + " returned null");
@@ -212,7 +212,7 @@ public abstract class AutogradFunction {
         for (int i = 0; i < kept.length; i++) {
             keptOutputs[i] = kept[i] != null && holds(outputs, kept[i]);
         }
-        // The node keeps this: no tensor of forward may hang on it.
+        // The node keeps this object, so it must not refer to tensors of forward.
         Map<String, Object> values = context.values;
         Tensor.OfTensors call = (grads, saved, needed) -> {
             Context running = new Context(values, needed);

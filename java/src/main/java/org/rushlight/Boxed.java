@@ -2,12 +2,16 @@ package org.rushlight;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values of any kind on their way to the native side and back: a list of numbers and a list of texts. A value is a tag and what belongs to
- * it: numbers as they are, real numbers by their bits, a list as its length and its elements, a text as its place among the texts.
+ * Encodes values of any type for the native side: a list of numbers and a list of strings. A value is a tag followed by
+ * its contents: integers as they are, floating-point numbers as their bits, a list as its length and its elements, a
+ * string as its index in the list of strings.
  */
 final class Boxed {
     private static final int NONE = 0;
@@ -24,23 +28,34 @@ final class Boxed {
     private static final int FLOATS = 11;
     private static final int BOOLS = 12;
     private static final int SCALARS = 13;
+    private static final int STRINGS = 14;
+    private static final int LIST = 15;
+    private static final int TUPLE = 16;
+    private static final int DICT = 17;
 
-    /** How an owner becomes the number of its handle. */
+    /** How deep values may nest. */
+    private static final int MAX_DEPTH = 64;
+
+    /** Converts an owner to the number of its handle. */
     private interface Handles {
         long of(@Nullable NativeOwner owner);
     }
 
     private long[] numbers = new long[16];
     private int size;
-    private final List<String> texts = new ArrayList<>();
+    private final List<String> strings = new ArrayList<>();
     private final List<NativeOwner> held = new ArrayList<>();
     private final Handles handles;
+    private int depth;
 
     private Boxed(Handles handles) {
         this.handles = handles;
     }
 
-    /** Arguments of a call. Tensors and generators must be acquired ({@link #held}) while the native side uses them. */
+    /**
+     * Encodes the arguments of a call. Tensors and generators must be acquired ({@link #held}) while the native side
+     * uses them.
+     */
     static Boxed arguments(@Nullable Object... values) {
         Boxed boxed = new Boxed(NativeOwner::handleOrZero);
         for (Object value : values) {
@@ -49,9 +64,9 @@ final class Boxed {
         return boxed;
     }
 
-    /** Results of a kernel: the native side gets shares of its own. */
+    /** Encodes the results of a kernel: the native side receives its own references. */
     static Object[] results(@Nullable Object... values) {
-        // First without shares: what cannot be converted, or is closed, throws before one is made.
+        // Without references first: values that cannot be converted, or are closed, throw before one is created.
         NativeOwner[] held = arguments(values).held();
         NativeOwner.acquire(held);
         try {
@@ -59,7 +74,7 @@ final class Boxed {
             for (Object value : values) {
                 boxed.add(value);
             }
-            return new Object[] {boxed.numbers(), boxed.texts()};
+            return new Object[] {boxed.numbers(), boxed.strings()};
         } finally {
             NativeOwner.release(held);
         }
@@ -73,8 +88,8 @@ final class Boxed {
         return Arrays.copyOf(numbers, size);
     }
 
-    String[] texts() {
-        return texts.toArray(String[]::new);
+    String[] strings() {
+        return strings.toArray(String[]::new);
     }
 
     NativeOwner[] held() {
@@ -119,8 +134,8 @@ final class Boxed {
             put(SCALAR);
             putParts(Scalar.of(truth));
         } else if (value instanceof String text) {
-            put(STRING, texts.size());
-            texts.add(text);
+            put(STRING, strings.size());
+            strings.add(text);
         } else if (value instanceof DType dtype) {
             put(DTYPE, dtype.code());
         } else if (value instanceof Layout layout) {
@@ -141,9 +156,20 @@ final class Boxed {
         if (value instanceof List<?> list) {
             if (list.stream().allMatch(item -> item == null || item instanceof Tensor)) {
                 addList(list.toArray(Tensor[]::new));
-            } else {
+            } else if (list.stream().allMatch(item -> item instanceof Number || item instanceof Boolean)) {
                 addNumbers(list);
+            } else if (list.stream().allMatch(String.class::isInstance)) {
+                addList(list.toArray(String[]::new));
+            } else {
+                addItems(LIST, list);
             }
+        } else if (value instanceof Map<?, ?> map) {
+            List<@Nullable Object> entries = new ArrayList<>(2 * map.size());
+            map.forEach((key, item) -> {
+                entries.add(key);
+                entries.add(item);
+            });
+            addItems(DICT, entries);
         } else if (value instanceof int[] list) {
             addList(Arrays.stream(list).asLongStream().toArray());
         } else if (value instanceof float[] list) {
@@ -173,12 +199,32 @@ final class Boxed {
             }
         } else if (value instanceof Number[] list) {
             addNumbers(Arrays.asList(list));
+        } else if (value instanceof String[] list) {
+            put(STRINGS, list.length);
+            for (String text : list) {
+                put(strings.size());
+                strings.add(text);
+            }
+        } else if (value instanceof Object[] tuple && value.getClass() == Object[].class) {
+            addItems(TUPLE, Arrays.asList(tuple));
         } else {
             throw new TensorTypeException("an operator takes no " + value.getClass().getName());
         }
     }
 
-    /** Numbers of any kind: the native side makes of them what the schema says. */
+    /** Encodes the items of a list or tuple, or the keys and values of a dict. */
+    private void addItems(int tag, List<?> items) {
+        if (++depth > MAX_DEPTH) {
+            throw new TensorTypeException("values are nested more than " + MAX_DEPTH + " deep");
+        }
+        put(tag, tag == DICT ? items.size() / 2 : items.size());
+        for (Object item : items) {
+            add(item);
+        }
+        depth--;
+    }
+
+    /** Encodes numbers of any kind; the native side converts them to the types of the schema. */
     private void addNumbers(List<?> list) {
         put(SCALARS, list.size());
         for (Object item : list) {
@@ -192,26 +238,31 @@ final class Boxed {
         }
     }
 
-    // Back.
+    // Decoding.
 
-    /** The values that the native side has given: handles become tensors of the innermost scope. */
-    static @Nullable Object[] values(long[] numbers, String[] texts) {
+    /** Decodes values from the native side: handles become tensors of the innermost scope. */
+    static @Nullable Object[] values(long[] numbers, String[] strings) {
         List<@Nullable Object> values = new ArrayList<>();
-        Reader reader = new Reader(numbers, texts);
+        Reader reader = new Reader(numbers, strings);
         while (reader.at < numbers.length) {
             values.add(reader.value());
         }
         return values.toArray();
     }
 
+    /** The single result of an operator, which the native side returned as its numbers and strings. */
+    static Object result(Object[] encoded) {
+        return Objects.requireNonNull(values((long[]) encoded[0], (String[]) encoded[1])[0]);
+    }
+
     private static final class Reader {
         private final long[] numbers;
-        private final String[] texts;
+        private final String[] strings;
         private int at;
 
-        Reader(long[] numbers, String[] texts) {
+        Reader(long[] numbers, String[] strings) {
             this.numbers = numbers;
-            this.texts = texts;
+            this.strings = strings;
         }
 
         private long next() {
@@ -236,7 +287,7 @@ final class Boxed {
                 case SCALAR:
                     return scalar();
                 case STRING:
-                    return texts[code()];
+                    return strings[code()];
                 case DTYPE:
                     return DType.of(code());
                 case LAYOUT:
@@ -275,20 +326,45 @@ final class Boxed {
                     }
                     return floats;
                 case BOOLS:
-                    boolean[] truths = new boolean[length];
+                    boolean[] booleans = new boolean[length];
                     for (int i = 0; i < length; i++) {
-                        truths[i] = next() != 0;
+                        booleans[i] = next() != 0;
                     }
-                    return truths;
+                    return booleans;
                 case SCALARS:
                     Scalar[] scalars = new Scalar[length];
                     for (int i = 0; i < length; i++) {
                         scalars[i] = scalar();
                     }
                     return scalars;
+                case STRINGS:
+                    String[] list = new String[length];
+                    for (int i = 0; i < length; i++) {
+                        list[i] = strings[code()];
+                    }
+                    return list;
+                case LIST:
+                    return Arrays.asList(items(length));
+                case TUPLE:
+                    return items(length);
+                case DICT:
+                    Map<@Nullable Object, @Nullable Object> dict = new LinkedHashMap<>();
+                    for (int i = 0; i < length; i++) {
+                        Object key = value();
+                        dict.put(key, value());
+                    }
+                    return dict;
                 default:
                     throw new IllegalStateException(tag + " is not the tag of a value");
             }
+        }
+
+        private @Nullable Object[] items(int length) {
+            @Nullable Object[] items = new Object[length];
+            for (int i = 0; i < length; i++) {
+                items[i] = value();
+            }
+            return items;
         }
 
         private <E> E ofCode(E[] constants, java.util.function.ToIntFunction<E> code) {

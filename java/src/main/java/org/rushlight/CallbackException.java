@@ -1,13 +1,13 @@
 package org.rushlight;
 
-/** A callback reported failure without an exception of its own. */
+/** A callback failed without its own exception. */
 public final class CallbackException extends RushlightException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Made by the native side, or by a callback that wants to report this kind of error.
+     * Called by the native side, or by a callback to report an error of this kind.
      *
-     * @param message what went wrong
+     * @param message the error message
      */
     public CallbackException(String message) {
         super(message);

@@ -1,13 +1,13 @@
 package org.rushlight;
 
-/** The cancel flag was set while an operator ran. */
+/** Thrown by an operator while the cancel flag is set. */
 public final class CancelledException extends RushlightException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Made by the native side, or by a callback that wants to report this kind of error.
+     * Called by the native side, or by a callback to report an error of this kind.
      *
-     * @param message what went wrong
+     * @param message the error message
      */
     public CancelledException(String message) {
         super(message);

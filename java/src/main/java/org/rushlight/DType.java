@@ -3,7 +3,8 @@ package org.rushlight;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Element type of a tensor. The codes are those of {@code c10::ScalarType}: files and scripts carry them.
+ * Data type of the elements of a tensor. The codes are those of {@code c10::ScalarType}, which files and scripts
+ * contain.
  *
  * <pre>{@code
  * System.out.println(DType.BFLOAT16 + " " + DType.BFLOAT16.size()); // torch.bfloat16 2
@@ -20,21 +21,21 @@ public enum DType {
     INT32(3, 4, "int32"),
     /** Signed 64-bit integer. */
     INT64(4, 8, "int64"),
-    /** IEEE half. */
+    /** IEEE half precision. */
     FLOAT16(5, 2, "float16"),
-    /** IEEE single: the default. */
+    /** IEEE single precision: the default. */
     FLOAT32(6, 4, "float32"),
-    /** IEEE double. */
+    /** IEEE double precision. */
     FLOAT64(7, 8, "float64"),
-    /** Complex of two halves. */
+    /** Complex with two half-precision parts. */
     COMPLEX32(8, 4, "complex32"),
-    /** Complex of two singles. */
+    /** Complex with two single-precision parts. */
     COMPLEX64(9, 8, "complex64"),
-    /** Complex of two doubles. */
+    /** Complex with two double-precision parts. */
     COMPLEX128(10, 16, "complex128"),
-    /** One byte, 0 or 1. */
+    /** Boolean, stored as one byte, 0 or 1. */
     BOOL(11, 1, "bool"),
-    /** Brain float. */
+    /** Brain floating point: bfloat16. */
     BFLOAT16(15, 2, "bfloat16"),
     /** Unsigned 16-bit integer. */
     UINT16(27, 2, "uint16"),
@@ -54,16 +55,16 @@ public enum DType {
     }
 
     /**
-     * The frozen number of this dtype.
+     * Returns the frozen code of this dtype.
      *
-     * @return c10's number
+     * @return c10's code
      */
     public int code() {
         return code;
     }
 
     /**
-     * Bytes per element.
+     * Returns the number of bytes per element.
      *
      * @return the size in bytes
      */
@@ -72,7 +73,7 @@ public enum DType {
     }
 
     /**
-     * Is this a real floating-point dtype?
+     * Returns whether this is a real floating-point dtype.
      *
      * @return true for float16, bfloat16, float32 and float64
      */
@@ -81,7 +82,7 @@ public enum DType {
     }
 
     /**
-     * Is this a complex dtype?
+     * Returns whether this is a complex dtype.
      *
      * @return true for complex32, complex64 and complex128
      */
@@ -90,7 +91,7 @@ public enum DType {
     }
 
     /**
-     * Can this dtype hold negative numbers?
+     * Returns whether this dtype can represent negative numbers.
      *
      * @return false for bool and the unsigned integers
      */
@@ -102,11 +103,11 @@ public enum DType {
     }
 
     /**
-     * The dtype with a number.
+     * Returns the dtype with the given code.
      *
-     * @param code c10's number
+     * @param code c10's code
      * @return the dtype
-     * @throws IllegalArgumentException if no dtype has this number
+     * @throws IllegalArgumentException if no dtype has this code
      */
     public static DType of(int code) {
         for (DType dtype : values()) {
@@ -121,7 +122,7 @@ public enum DType {
         return dtype == null ? -1 : dtype.code;
     }
 
-    /** PyTorch's name: {@code torch.float32}. */
+    /** Returns PyTorch's name: {@code torch.float32}. */
     @Override
     public String toString() {
         return "torch." + torchName;

@@ -5,9 +5,9 @@ import java.util.List;
 import org.rushlight.internal.NativeCore;
 
 /**
- * Until it is closed, whatever fails in a backward of this process names the forward call, if that was made meanwhile, too; NaN in a
- * gradient is a failure: {@code try (DetectAnomaly guard = new DetectAnomaly()) {...}}. Any thread may close it; of several, the one that was
- * made last decides.
+ * Enables anomaly detection until it is closed: an error in any backward of this process names the forward call, if
+ * that was recorded while detection was on, and NaN in a gradient is an error: {@code try (DetectAnomaly guard = new
+ * DetectAnomaly()) {...}}. Any thread may close it; of several, the latest one applies.
  *
  * <pre>{@code
  * Tensor w = Tensor.of(0f).requires_grad_(true);
@@ -19,20 +19,20 @@ import org.rushlight.internal.NativeCore;
  * }</pre>
  */
 public final class DetectAnomaly implements AutoCloseable {
-    /** In the order of making; the lock of all that is static here. */
+    /** In order of creation; also the lock of all static state here. */
     private static final List<DetectAnomaly> OPEN = new ArrayList<>();
 
     private final boolean checkNan;
 
-    /** Looks for anomalies, NaN included. */
+    /** Enables anomaly detection, including the check for NaN. */
     public DetectAnomaly() {
         this(true);
     }
 
     /**
-     * Looks for anomalies.
+     * Enables anomaly detection.
      *
-     * @param checkNan is NaN in a gradient a failure?
+     * @param checkNan whether NaN in a gradient is an error
      */
     public DetectAnomaly(boolean checkNan) {
         this.checkNan = checkNan;
@@ -47,7 +47,7 @@ public final class DetectAnomaly implements AutoCloseable {
         NativeCore.setAnomalyMode(on, on && OPEN.get(OPEN.size() - 1).checkNan);
     }
 
-    /** Leaves the decision to those that are still open. Closing twice is allowed. */
+    /** Restores the setting of the remaining guards. Closing twice is allowed. */
     @Override
     public void close() {
         synchronized (OPEN) {

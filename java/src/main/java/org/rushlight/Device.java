@@ -7,24 +7,24 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a tensor lives.
+ * The device on which a tensor is stored.
  *
  * <pre>{@code
  * System.out.println(Torch.ones(2).to(Device.META).device()); // meta
  * System.out.println(Device.parse("cuda:1").index());         // 1
  * }</pre>
  *
- * @param type kind of device
- * @param index ordinal, or -1 for the current one of its kind
+ * @param type type of the device
+ * @param index index of the device, or -1 for the current device of the type
  */
 public record Device(Type type, int index) {
-    /** Kind of device. The codes are those of {@code c10::DeviceType}. */
+    /** Device type. The codes are those of {@code c10::DeviceType}. */
     public enum Type {
-        /** The host processor. */
+        /** The CPU. */
         CPU(0, "cpu"),
         /** An NVIDIA GPU. */
         CUDA(1, "cuda"),
-        /** Shape and dtype without data. */
+        /** The meta device: shape and dtype without data. */
         META(14, "meta");
 
         private final int code;
@@ -36,26 +36,26 @@ public record Device(Type type, int index) {
         }
 
         /**
-         * The frozen number of this kind.
+         * Returns the frozen code of this type.
          *
-         * @return c10's number
+         * @return c10's code
          */
         public int code() {
             return code;
         }
     }
 
-    /** Kind and ordinal. */
+    /** Returns type and index. */
     private static final Pattern TEXT = Pattern.compile("([a-z]+)(?::(0|[1-9]\\d?|1[01]\\d|12[0-7]))?");
-    /** The host. */
+    /** The CPU. */
     public static final Device CPU = new Device(Type.CPU, -1);
-    /** The device of tensors without data. */
+    /** The meta device, for tensors without data. */
     public static final Device META = new Device(Type.META, -1);
 
     /**
-     * The CUDA device with an ordinal.
+     * Returns the CUDA device with the given index.
      *
-     * @param index ordinal
+     * @param index index of the device
      * @return the device
      */
     public static Device cuda(int index) {
@@ -63,11 +63,11 @@ public record Device(Type type, int index) {
     }
 
     /**
-     * The device that a text names: {@code cpu}, {@code cuda}, {@code cuda:1}, {@code meta}.
+     * Parses a device string: {@code cpu}, {@code cuda}, {@code cuda:1}, {@code meta}.
      *
-     * @param text as {@link #toString} writes it
+     * @param text string as {@link #toString} returns it
      * @return the device
-     * @throws TensorValueException if no device is called so
+     * @throws TensorValueException if the string names no device
      */
     public static Device parse(String text) {
         Matcher parts = TEXT.matcher(text);
@@ -84,10 +84,10 @@ public record Device(Type type, int index) {
     }
 
     /**
-     * Checks the ordinal.
+     * Checks the index.
      *
      * @param type cpu, cuda, ...
-     * @param index ordinal, -1 for the current one
+     * @param index index, or -1 for the current device
      */
     public Device {
         if (index < -1 || index > 127) {
@@ -95,7 +95,7 @@ public record Device(Type type, int index) {
         }
     }
 
-    /** Type in bits 8 to 15, ordinal + 1 below: what crosses the border; -1 stands for "no device". */
+    /** Encodes the device for the native side: type in bits 8 to 15, index + 1 below; -1 stands for "no device". */
     int packed() {
         return type.code << 8 | (index + 1);
     }
@@ -113,7 +113,7 @@ public record Device(Type type, int index) {
         throw new IllegalArgumentException("device number " + (packed >> 8) + " is not supported");
     }
 
-    /** PyTorch's text: {@code cpu}, {@code cuda:1}. */
+    /** Returns PyTorch's string: {@code cpu}, {@code cuda:1}. */
     @Override
     public String toString() {
         return index < 0 ? type.text : type.text + ":" + index;

@@ -3,8 +3,8 @@ package org.rushlight;
 import org.rushlight.internal.NativeCore;
 
 /**
- * Switches the recording of gradients on for this thread until it is closed, within a {@link NoGrad}:
- * {@code try (EnableGrad guard = new EnableGrad()) {...}}. It is closed as {@link NoGrad} is.
+ * Enables gradient recording on this thread until it is closed, within a {@link NoGrad}: {@code try (EnableGrad guard =
+ * new EnableGrad()) {...}}. Close it like {@link NoGrad}.
  *
  * <pre>{@code
  * Tensor w = Torch.ones(2).requires_grad_(true);
@@ -17,7 +17,7 @@ public final class EnableGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();
 
     /**
-     * Switches recording on.
+     * Enables recording.
      *
      * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
      */

@@ -3,7 +3,7 @@ package org.rushlight;
 import org.rushlight.internal.NativeCore;
 
 /**
- * A stream of random numbers: PyTorch's generator, so that the same seed gives the same numbers.
+ * A random number generator: the same seed gives the same numbers as PyTorch's CPU generator.
  *
  * <pre>{@code
  * try (Generator generator = new Generator(0)) {
@@ -24,24 +24,24 @@ public final class Generator extends NativeOwner {
     }
 
     /**
-     * A generator of its own.
+     * Creates a generator.
      *
-     * @param seed where its stream starts
+     * @param seed the seed
      */
     public Generator(long seed) {
         this(new Release(NativeCore.generatorNew(seed)));
     }
 
     /**
-     * The generator that operators use when they are given none.
+     * Returns the generator that operators use by default.
      *
-     * @return the generator of this process
+     * @return the default generator of this process
      */
     public static Generator ofProcess() {
         return new Generator(new Release(NativeCore.generatorDefault()));
     }
 
-    /** A generator that owns a handle. */
+    /** Wraps an owned handle. */
     static Generator wrap(long handle) {
         return new Generator(new Release(handle));
     }
@@ -51,7 +51,7 @@ public final class Generator extends NativeOwner {
         return "the generator";
     }
 
-    /** A share of its own for the native side. */
+    /** Returns an additional reference for the native side. */
     long retained() {
         acquire(this);
         try {
@@ -62,9 +62,9 @@ public final class Generator extends NativeOwner {
     }
 
     /**
-     * Starts the stream anew.
+     * Sets the seed.
      *
-     * @param seed where it starts
+     * @param seed the seed
      * @return this generator
      */
     public Generator manualSeed(long seed) {
@@ -78,7 +78,7 @@ public final class Generator extends NativeOwner {
     }
 
     /**
-     * The seed it was started with.
+     * Returns the initial seed.
      *
      * @return the seed
      */
@@ -92,9 +92,9 @@ public final class Generator extends NativeOwner {
     }
 
     /**
-     * The state, to be restored by {@link #setState}.
+     * Returns the state, which {@link #setState} restores.
      *
-     * @return a tensor of bytes
+     * @return a uint8 tensor
      */
     public Tensor getState() {
         acquire(this);
@@ -108,7 +108,7 @@ public final class Generator extends NativeOwner {
     /**
      * Restores a state.
      *
-     * @param state what {@link #getState} returned
+     * @param state a state returned by {@link #getState}
      */
     public void setState(Tensor state) {
         acquire(this, state);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /**
- * Are the derivatives of a function what differences say? With PyTorch's names, defaults and texts:
+ * Compares analytical gradients with finite differences, with PyTorch's names, defaults and messages:
  *
  * <pre>{@code
  * Tensor x = Tensor.of(0.5, 1.5).requires_grad_(true);
@@ -22,11 +22,11 @@ public final class Gradcheck {
     private boolean checkUndefinedGrad = true;
     private boolean fastMode;
 
-    /** PyTorch's defaults. */
+    /** Creates PyTorch's default options. */
     public Gradcheck() {}
 
     /**
-     * Step of the differences.
+     * Sets the step of the finite differences.
      *
      * @param eps the step
      * @return these options
@@ -37,7 +37,7 @@ public final class Gradcheck {
     }
 
     /**
-     * Absolute tolerance.
+     * Sets the absolute tolerance.
      *
      * @param atol the tolerance
      * @return these options
@@ -48,7 +48,7 @@ public final class Gradcheck {
     }
 
     /**
-     * Relative tolerance.
+     * Sets the relative tolerance.
      *
      * @param rtol the tolerance
      * @return these options
@@ -59,9 +59,9 @@ public final class Gradcheck {
     }
 
     /**
-     * How far two backward passes over the same input may be apart.
+     * Sets the largest allowed difference between two backward passes over the same input.
      *
-     * @param nondetTol the distance
+     * @param nondetTol the largest difference
      * @return these options
      */
     public Gradcheck nondetTol(double nondetTol) {
@@ -70,9 +70,9 @@ public final class Gradcheck {
     }
 
     /**
-     * Is a mismatch an exception that names output, input and numbers, or the answer false?
+     * Sets whether a mismatch throws an exception, or returns false.
      *
-     * @param raiseException true for an exception
+     * @param raiseException whether to throw
      * @return these options
      */
     public Gradcheck raiseException(boolean raiseException) {
@@ -81,9 +81,9 @@ public final class Gradcheck {
     }
 
     /**
-     * Check that backward works with gradients missing for some outputs, too?
+     * Sets whether to check that backward accepts undefined output gradients.
      *
-     * @param checkUndefinedGrad true to check that
+     * @param checkUndefinedGrad whether to check
      * @return these options
      */
     public Gradcheck checkUndefinedGrad(boolean checkUndefinedGrad) {
@@ -92,9 +92,9 @@ public final class Gradcheck {
     }
 
     /**
-     * Compare one random product with the Jacobian instead of all of it?
+     * Sets whether to compare one random projection instead of the whole Jacobian.
      *
-     * @param fastMode true for one product
+     * @param fastMode whether to compare one projection
      * @return these options
      */
     public Gradcheck fastMode(boolean fastMode) {
@@ -103,23 +103,24 @@ public final class Gradcheck {
     }
 
     /**
-     * Compares what backward gives with differences.
+     * Compares the gradients of backward with finite differences.
      *
-     * @param function is called many times, always with as many results
-     * @param inputs those are checked that require a gradient; they should be of double precision
-     * @return do all agree?
+     * @param function the function; it is called many times and must always return the same number of results
+     * @param inputs inputs; those that require a gradient are checked and should have double precision
+     * @return whether all gradients match
      */
     public boolean gradcheck(Function<Tensor[], Tensor[]> function, Tensor... inputs) {
         return check(function, inputs.clone(), null, false);
     }
 
     /**
-     * {@link #gradcheck} of the gradients of a function by its inputs and by the gradients that come in.
+     * Checks second-order gradients: {@link #gradcheck} of the backward pass, with respect to the inputs and the output
+     * gradients.
      *
-     * @param function is called many times, always with as many results
-     * @param inputs those are checked that require a gradient; they should be of double precision
-     * @param gradOutputs the gradients that come in, one for each result that requires a gradient; null: random ones
-     * @return do all agree?
+     * @param function the function; it is called many times and must always return the same number of results
+     * @param inputs inputs; those that require a gradient are checked and should have double precision
+     * @param gradOutputs output gradients, one per result that requires a gradient; null for random ones
+     * @return whether all gradients match
      */
     public boolean gradgradcheck(Function<Tensor[], Tensor[]> function, List<Tensor> inputs, @Nullable List<Tensor> gradOutputs) {
         return check(function, inputs.toArray(Tensor[]::new), gradOutputs == null ? null : gradOutputs.toArray(Tensor[]::new), true);

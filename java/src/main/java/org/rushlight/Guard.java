@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /**
- * A setting of this thread that ends when it is closed. Guards are closed in the reverse order of opening, on the thread that opened them.
- * Closing one twice does nothing: the setting may be somebody else's by then.
+ * A thread-local setting that is restored when the guard is closed. Guards are closed in reverse order of opening, on
+ * the thread that opened them. Closing a guard twice does nothing, since the setting may belong to another guard by
+ * then.
  *
- * <p>The setting is the native thread's. A virtual thread may go on on another one wherever it waits, and leave the setting to whoever runs on
- * the first: a guard is refused there, unless {@link Torch#pinned} keeps it where it is.
+ * <p>The setting belongs to the native thread. A virtual thread may move to another native thread whenever it blocks,
+ * and leave the setting behind. A guard therefore throws on a virtual thread, unless {@link Torch#pinned} keeps the
+ * thread on its carrier.
  */
 abstract class Guard implements AutoCloseable {
     private static final ThreadLocal<Guard> INNERMOST = new ThreadLocal<>();
@@ -45,13 +47,13 @@ abstract class Guard implements AutoCloseable {
         }
     }
 
-    /** The setting is made. */
+    /** Called once the setting is made. */
     final void inForce() {
         outer = INNERMOST.get();
         INNERMOST.set(this);
     }
 
-    /** Restores what was before. */
+    /** Restores the previous setting. */
     @Override
     public void close() {
         if (closed) {
@@ -77,14 +79,14 @@ abstract class Guard implements AutoCloseable {
         restore();
     }
 
-    /** Runs a body that leaves none of its guards open; those that it forgets are ended, and told of. */
+    /** Runs a body that must close all of its guards; guards left open are closed, and reported. */
     static void balanced(Runnable body) {
         Guard before = INNERMOST.get();
         Guard forgotten = null;
         try {
             body.run();
         } finally {
-            // The body may have closed some of those that it found.
+            // The body may have closed guards that were open before it.
             while (before != null && before.closed) {
                 before = before.outer;
             }

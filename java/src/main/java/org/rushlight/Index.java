@@ -3,7 +3,7 @@ package org.rushlight;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of an index, as in {@code t[1, 2:5, ..., None]}: see {@link Tensor#get(Index...)}.
+ * An entry of an index, as in {@code t[1, 2:5, ..., None]}: see {@link Tensor#get(Index...)}.
  *
  * <pre>{@code
  * Tensor t = Torch.arange(12).view(3, 4);
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public sealed interface Index {
-    /** Every dimension that no other entry names: {@code ...}. */
+    /** All dimensions that no other entry indexes: {@code ...}. */
     Index ELLIPSIS = new Ellipsis();
     /** A new dimension of size 1. */
     Index NONE = new None();
@@ -24,9 +24,9 @@ public sealed interface Index {
     Index ALL = new Slice(null, null, 1);
 
     /**
-     * One position: the dimension goes away.
+     * A single position: removes the dimension.
      *
-     * @param position position, negative counts from the end
+     * @param position the position; negative counts from the end
      * @return the entry
      */
     static Index at(long position) {
@@ -36,8 +36,8 @@ public sealed interface Index {
     /**
      * Several positions, or a mask.
      *
-     * @param places integers, which are positions in one dimension (without dimensions: as {@link #at(long)}); or truth values, a
-     *     mask over as many dimensions as it has
+     * @param places integers, which index one dimension (a 0-dim tensor acts as {@link #at(long)}); or booleans, a mask
+     *     over as many dimensions as it has
      * @return the entry
      */
     static Index at(Tensor places) {
@@ -45,9 +45,9 @@ public sealed interface Index {
     }
 
     /**
-     * Everything or nothing, in a new dimension.
+     * All or nothing, in a new dimension.
      *
-     * @param all true for everything
+     * @param all true for all
      * @return the entry
      */
     static Index at(boolean all) {
@@ -60,7 +60,7 @@ public sealed interface Index {
      * @param start first position, or null for the beginning
      * @param end position after the last, or null for the end
      * @return the entry
-     * @throws TensorTypeException if a number is no integer
+     * @throws TensorTypeException if a number is not an integer
      */
     static Index slice(@Nullable Number start, @Nullable Number end) {
         return slice(start, end, 1);
@@ -73,7 +73,7 @@ public sealed interface Index {
      * @param end position after the last, or null for the end
      * @param step at least 1
      * @return the entry
-     * @throws TensorTypeException if a number is no integer
+     * @throws TensorTypeException if a number is not an integer
      * @throws TensorValueException if the step is less than 1
      */
     static Index slice(@Nullable Number start, @Nullable Number end, long step) {
@@ -90,21 +90,21 @@ public sealed interface Index {
     /**
      * One position.
      *
-     * @param position position, negative counts from the end
+     * @param position the position; negative counts from the end
      */
     record At(long position) implements Index {}
 
     /**
      * Several positions, or a mask.
      *
-     * @param places integers or truth values
+     * @param places integers or booleans
      */
     record Places(Tensor places) implements Index {}
 
     /**
-     * Everything or nothing.
+     * All or nothing.
      *
-     * @param all true for everything
+     * @param all true for all
      */
     record Bool(boolean all) implements Index {}
 
@@ -113,7 +113,7 @@ public sealed interface Index {
      *
      * @param start first position, or null for the beginning
      * @param end position after the last, or null for the end
-     * @param step distance
+     * @param step the step
      */
     record Slice(@Nullable Long start, @Nullable Long end, long step) implements Index {
         /**

@@ -5,18 +5,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An index at work: positions, slices and new dimensions make a view, and what remains (tensors, and booleans as tensors) goes to the
- * operators {@code index} and {@code index_put_}. Closing frees what was made on the way.
+ * Applies an index: positions, slices and new dimensions create a view, and the remaining entries (tensors, and
+ * booleans as tensors) go to the operators {@code index} and {@code index_put_}. Closing it frees the temporaries.
  */
 final class Indexing implements AutoCloseable {
     private final Tensor self;
-    /** The view by the plain entries so far. */
+    /** The view created by the plain entries so far. */
     private Tensor view;
-    /** The dimension of the view that the next entry is for. */
+    /** The dimension of the view to which the next entry applies. */
     private int dim;
-    /** For each dimension of the view, as far as tensors reach, the tensor that is left for it, or null; a mask counts once. */
+    /** For each dimension of the view up to the last tensor, the tensor that indexes it, or null; a mask is listed once. */
     private final List<@Nullable Tensor> places = new ArrayList<>();
-    /** Dimensions that have no place in that list, because a mask before them is theirs, too. */
+    /** Number of dimensions without an entry in that list because a preceding mask covers them. */
     private int behindMasks;
     private final List<Tensor> made = new ArrayList<>();
 
@@ -83,7 +83,7 @@ final class Indexing implements AutoCloseable {
         }
     }
 
-    /** How many dimensions the entries name. */
+    /** Number of dimensions that the entries index. */
     private static int consumed(Index... entries) {
         int consumed = 0;
         boolean ellipsis = false;
@@ -121,7 +121,7 @@ final class Indexing implements AutoCloseable {
         }
     }
 
-    /** Leaves a tensor to {@code index}, for some dimensions of the view. */
+    /** Adds a tensor for {@code index}, which covers some dimensions of the view. */
     private void leave(Tensor tensor, int dims) {
         while (places.size() + behindMasks < dim) {
             places.add(null);
@@ -131,7 +131,7 @@ final class Indexing implements AutoCloseable {
         behindMasks += dims - 1;
     }
 
-    /** A boolean is places in a dimension of size 1: all of it, or nothing. */
+    /** Converts a boolean to positions in a dimension of size 1: all or nothing. */
     private void everythingOrNothing(boolean all) {
         replaceView(view.unsqueeze(dim));
         leave(holding(Torch.zeros(new long[] {all ? 1 : 0}, TensorOptions.of(DType.INT64).withDevice(self.device()))), 1);
@@ -158,7 +158,7 @@ final class Indexing implements AutoCloseable {
         return view;
     }
 
-    /** A value may have more leading dimensions of size one than the place it goes to. */
+    /** Removes leading dimensions of size 1 that a value has in addition to its target. */
     private Tensor withoutLeadingOnes(Tensor value, int dims) {
         Tensor result = value;
         while (result.dim() > dims && result.size(0) == 1) {

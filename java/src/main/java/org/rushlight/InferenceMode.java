@@ -3,8 +3,8 @@ package org.rushlight;
 import org.rushlight.internal.NativeCore;
 
 /**
- * Switches inference mode on for this thread until it is closed: no gradients, no version counters, and what is made in it can never
- * be recorded. It is closed as {@link NoGrad} is.
+ * Enables inference mode on this thread until it is closed: no gradients and no version counters; tensors created in it
+ * can never be recorded. Close it like {@link NoGrad}.
  *
  * <pre>{@code
  * try (InferenceMode mode = new InferenceMode()) {
@@ -16,7 +16,7 @@ public final class InferenceMode extends Guard {
     private final boolean before = NativeCore.inferenceMode();
 
     /**
-     * Switches inference mode on.
+     * Enables inference mode.
      *
      * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
      */

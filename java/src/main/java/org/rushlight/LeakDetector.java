@@ -9,16 +9,18 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.Memory;
 
 /**
- * Tells where tensors were made that nobody closed, no scope held, and the collector found. A leak is no error, only memory that came back
- * late; but a program that leaves many tensors to the collector uses more of it. A {@link Scope} that was forgotten open on a thread that lives on is
- * worse, for it holds every tensor that is made there: {@link #open} names it.
+ * Finds tensors that were neither closed nor held by a scope, and that the garbage collector freed. A leak is not an
+ * error, only memory that was freed late; but a program that leaves many tensors to the garbage collector uses more
+ * memory. A {@link Scope} left open on a long-lived thread is worse, since it holds every tensor created there: {@link
+ * #open} reports it.
  *
- * <p>While it is on, each tensor and each scope remembers the stack of its making, which costs a few microseconds. {@code -Drushlight.leaks=true} switches
- * it on from the start, and {@link #start} later: for tests, or to find what holds memory.
+ * <p>While it is on, each tensor and each scope records the stack trace of its creation, which takes a few
+ * microseconds. {@code -Drushlight.leaks=true} enables it from the start, {@link #start} later: for tests, or to find
+ * out what holds memory.
  *
  * <pre>{@code
  * LeakDetector.start(origin -> origin.printStackTrace());
- * Torch.ones(2, 3);                      // Nobody closes it: heard of when the collector finds it.
+ * Torch.ones(2, 3);                      // Never closed: reported when it is garbage collected.
  * List<Throwable> open = LeakDetector.open();
  * LeakDetector.stop();
  * }</pre>
@@ -31,7 +33,7 @@ public final class LeakDetector {
 
     private LeakDetector() {}
 
-    /** Where a tensor or a scope was made. */
+    /** Records where a tensor or a scope was created. */
     private static final class Origin extends Throwable {
         private static final long serialVersionUID = 1;
 
@@ -40,11 +42,11 @@ public final class LeakDetector {
         }
     }
 
-    /** What the cleaner runs for what was made while the detector was on. It must not refer to that. */
+    /** The cleaner's action for objects created while the detector was on. It must not refer to the object. */
     static final class Traced implements Runnable {
         private final Throwable origin;
         private final Runnable release;
-        /** Somebody closes it: it is no leak. */
+        /** Called on close: the object is not a leak. */
         private volatile boolean closed;
 
         private Traced(String what, Runnable release) {
@@ -73,7 +75,7 @@ public final class LeakDetector {
         }
     }
 
-    /** Null while the detector is off; else what releases a tensor instead of {@code release}. */
+    /** Null while the detector is off; otherwise the action that replaces {@code release}. */
     static @Nullable Traced trace(Runnable release) {
         return listener == null ? null : new Traced("a tensor that was made", release);
     }
@@ -92,31 +94,34 @@ public final class LeakDetector {
         System.getLogger("org.rushlight").log(Level.WARNING, "left to the collector instead of being closed", origin);
     }
 
-    /** Switches the detector on, for tensors and scopes made from now on: leaks are written to the log {@code org.rushlight}. */
+    /**
+     * Enables the detector for tensors and scopes created from now on: leaks are written to the log {@code
+     * org.rushlight}.
+     */
     public static void start() {
         start(LeakDetector::log);
     }
 
     /**
-     * Switches the detector on, for tensors and scopes made from now on.
+     * Enables the detector for tensors and scopes created from now on.
      *
-     * @param leaked is called with the stack of the making of a tensor or scope that nobody closed, on a thread of the collector's
+     * @param leaked receives the stack trace of the creation of each leaked tensor or scope, on a thread of the cleaner
      */
     public static void start(Consumer<Throwable> leaked) {
         listener = leaked;
         Memory.explain(true);
     }
 
-    /** Switches the detector off. */
+    /** Disables the detector. */
     public static void stop() {
         listener = null;
         Memory.explain(false);
     }
 
     /**
-     * Where the tensors and the scopes were made that are open now, of those made while the detector was on.
+     * Returns where the open tensors and scopes were created, for those created while the detector was on.
      *
-     * @return the stacks of their making
+     * @return stack traces
      */
     public static List<Throwable> open() {
         return OPEN.stream().map(Traced::origin).toList();

@@ -8,8 +8,8 @@ import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
 
 /**
- * Operators by name, and operators written in Java, as {@code TORCH_LIBRARY} defines them in C++: whoever calls by name, from any language,
- * calls them.
+ * Calls operators by name, and defines operators written in Java, like {@code TORCH_LIBRARY} in C++. Every language can
+ * call them by name.
  *
  * <pre>{@code
  * try (Library library = new Library("my")) {
@@ -20,14 +20,14 @@ import org.rushlight.internal.Upcalls;
  * }
  * }</pre>
  *
- * <p>Closing a library takes its operators away.
+ * <p>Closing a library removes its operators.
  */
 public final class Library implements AutoCloseable {
     private final String namespace;
     private final Map<String, Long> operators = new LinkedHashMap<>();
     private boolean closed;
 
-    /** What a kernel is for. */
+    /** Dispatch key of a kernel. */
     public enum Key {
         /** Inputs on the CPU. */
         CPU,
@@ -35,25 +35,27 @@ public final class Library implements AutoCloseable {
         CUDA,
         /** Inputs on the meta device: only shapes and dtypes are computed. */
         META,
-        /** Some input requires a gradient: the kernel records an {@link AutogradFunction} of its own. */
+        /** An input requires a gradient: the kernel records its own {@link AutogradFunction}. */
         AUTOGRAD,
-        /** Made of other operators: for any device, and the gradient comes for free. */
+        /** Composed of other operators: runs on any device and is differentiable. */
         COMPOSITE
     }
 
-    /** A kernel in Java. It may be called from any thread. */
+    /** A kernel in Java. Any thread may call it. */
     @FunctionalInterface
     public interface Kernel {
         /**
-         * Computes the results. Its arguments, and tensors that it makes, are closed when it returns, but for the results.
+         * Computes the results. The arguments, and tensors created during the call except the results, are closed when
+         * it returns.
          *
-         * @param arguments every argument of the schema in order, defaults filled in
-         * @return the result: a value that the schema names, an {@code Object[]} for several, null for none
+         * @param arguments all arguments of the schema in order, with defaults filled in
+         * @return the result: a value of the schema's type, an {@code Object[]} for several, null for none;
+         *     a tuple is an {@code Object[]} inside of one
          */
         @Nullable Object call(Arguments arguments);
     }
 
-    /** The arguments of a kernel, by their place in the schema. */
+    /** The arguments of a kernel, by position in the schema. */
     public static final class Arguments {
         private final @Nullable Object[] values;
 
@@ -62,7 +64,7 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * Number of arguments.
+         * Returns the number of arguments.
          *
          * @return the number
          */
@@ -71,10 +73,10 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * An argument of any kind: a {@link Tensor}, {@link Scalar}, {@link String}, {@link DType}, {@link Device}, {@code Tensor[]},
-         * {@code long[]}, {@code double[]}, {@code boolean[]}, ...
+         * Returns an argument of any type: a {@link Tensor}, {@link Scalar}, {@link String}, {@link DType}, {@link
+         * Device}, {@code Tensor[]}, {@code long[]}, {@code double[]}, {@code boolean[]}, ...
          *
-         * @param index its place
+         * @param index its position
          * @return the value, or null for None
          */
         public @Nullable Object get(int index) {
@@ -91,9 +93,9 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * A tensor.
+         * Returns a tensor argument.
          *
-         * @param index its place
+         * @param index its position
          * @return the tensor
          */
         public Tensor tensor(int index) {
@@ -101,9 +103,9 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * Tensors.
+         * Returns a tensor list argument.
          *
-         * @param index their place
+         * @param index its position
          * @return the tensors; null elements are None
          */
         public @Nullable Tensor[] tensors(int index) {
@@ -111,9 +113,9 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * A number: {@code int}, {@code float}, {@code bool} or {@code Scalar}.
+         * Returns a number argument: {@code int}, {@code float}, {@code bool} or {@code Scalar}.
          *
-         * @param index its place
+         * @param index its position
          * @return the number
          */
         public Scalar number(int index) {
@@ -121,9 +123,9 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * Integers.
+         * Returns an integer list argument.
          *
-         * @param index their place
+         * @param index its position
          * @return the numbers
          */
         public long[] longs(int index) {
@@ -131,9 +133,9 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * Real numbers.
+         * Returns a floating-point list argument.
          *
-         * @param index their place
+         * @param index its position
          * @return the numbers
          */
         public double[] doubles(int index) {
@@ -141,10 +143,10 @@ public final class Library implements AutoCloseable {
         }
 
         /**
-         * A text.
+         * Returns a string argument.
          *
-         * @param index its place
-         * @return the text
+         * @param index its position
+         * @return the string
          */
         public String string(int index) {
             return as(index, String.class);
@@ -152,9 +154,9 @@ public final class Library implements AutoCloseable {
     }
 
     /**
-     * A library without operators.
+     * Creates a library without operators.
      *
-     * @param namespace what stands before {@code ::} in the names of its operators
+     * @param namespace namespace of its operators, the part before {@code ::}
      */
     public Library(String namespace) {
         if (!namespace.matches("\\w+")) {
@@ -164,7 +166,7 @@ public final class Library implements AutoCloseable {
     }
 
     /**
-     * Defines an operator. It has no kernel yet.
+     * Defines an operator, initially without a kernel.
      *
      * @param schema its name and signature in PyTorch's grammar, without the namespace
      * @return this library
@@ -181,26 +183,26 @@ public final class Library implements AutoCloseable {
     }
 
     /**
-     * Gives an operator a kernel, in place of a former one for the same key.
+     * Registers a kernel for an operator, replacing the previous one for the same key.
      *
-     * @param name its name as in the schema, with the overload after a dot, if it has one
-     * @param key what the kernel is for
+     * @param name its name as in the schema, with the overload after a dot if it has one
+     * @param key dispatch key of the kernel
      * @param kernel the kernel
      * @return this library
-     * @throws NullPointerException if the kernel is null: {@link #remove} takes one away
+     * @throws NullPointerException if the kernel is null; use {@link #remove} to remove one
      */
     public synchronized Library implement(String name, Key key, Kernel kernel) {
         Objects.requireNonNull(kernel, () -> "the kernel of '" + name + "' for " + key + " is null");
-        Upcalls.OfValues upcall = (numbers, texts) -> run(kernel, numbers, texts);
+        Upcalls.OfValues upcall = (numbers, strings) -> run(kernel, numbers, strings);
         NativeCore.opImplement(operator(name), key.ordinal(), upcall);
         return this;
     }
 
     @SuppressWarnings("try")
-    private static Object[] run(Kernel kernel, long[] numbers, String[] texts) {
+    private static Object[] run(Kernel kernel, long[] numbers, String[] strings) {
         @Nullable Object[] arguments = {};
         try (Scope scope = new Scope()) {
-            arguments = Boxed.values(numbers, texts);
+            arguments = Boxed.values(numbers, strings);
             Object result = kernel.call(new Arguments(arguments.clone()));
             if (result instanceof Object[] several && !(result instanceof Tensor[]) && !(result instanceof Number[])) {
                 return Boxed.results(several);
@@ -216,10 +218,10 @@ public final class Library implements AutoCloseable {
     }
 
     /**
-     * Takes the kernel for a key away.
+     * Removes the kernel for a key.
      *
      * @param name name of the operator, as in {@link #implement}
-     * @param key what the kernel is for
+     * @param key dispatch key of the kernel
      */
     public synchronized void remove(String name, Key key) {
         NativeCore.opImplement(operator(name), key.ordinal(), null);
@@ -240,7 +242,7 @@ public final class Library implements AutoCloseable {
         }
     }
 
-    /** Takes the operators away. Closing twice is allowed. */
+    /** Removes the operators. Closing twice is allowed. */
     @Override
     public synchronized void close() {
         closed = true;
@@ -253,8 +255,8 @@ public final class Library implements AutoCloseable {
     /**
      * Calls an operator by name.
      *
-     * @param name {@code aten::add.Tensor}, {@code my::op}; without a namespace one of PyTorch's
-     * @param arguments arguments in the order of the schema; those that are missing take their defaults
+     * @param name {@code aten::add.Tensor}, {@code my::op}; without a namespace, one of PyTorch's operators
+     * @param arguments arguments in schema order; missing ones take their defaults
      * @return the results
      */
     public static @Nullable Object[] call(String name, @Nullable Object... arguments) {
@@ -262,10 +264,10 @@ public final class Library implements AutoCloseable {
     }
 
     /**
-     * Calls an operator by name, with some arguments by name.
+     * Calls an operator by name, with keyword arguments.
      *
-     * @param name {@code aten::add.Tensor}, {@code my::op}; without a namespace one of PyTorch's
-     * @param arguments the first arguments, in the order of the schema
+     * @param name {@code aten::add.Tensor}, {@code my::op}; without a namespace, one of PyTorch's operators
+     * @param arguments positional arguments, in schema order
      * @param keywords further arguments by their names in the schema
      * @return the results
      */
@@ -280,7 +282,7 @@ public final class Library implements AutoCloseable {
         NativeOwner.acquire(held);
         try {
             Object[] results = NativeCore.opCall(
-                base(name), overload(name), boxed.numbers(), boxed.texts(), keywords.keySet().toArray(String[]::new));
+                base(name), overload(name), boxed.numbers(), boxed.strings(), keywords.keySet().toArray(String[]::new));
             return Boxed.values((long[]) results[0], (String[]) results[1]);
         } finally {
             NativeOwner.release(held);
@@ -288,7 +290,7 @@ public final class Library implements AutoCloseable {
     }
 
     /**
-     * The schema of an operator.
+     * Returns the schema of an operator.
      *
      * @param name its name, as in {@link #call(String, Object...)}
      * @return its signature in PyTorch's grammar

@@ -2,11 +2,11 @@ package org.rushlight;
 
 import org.jspecify.annotations.Nullable;
 
-/** The order of dimensions in memory that a result should have. */
+/** Memory format: the order of dimensions in memory. */
 public enum MemoryFormat {
-    /** Row-major. */
+    /** Contiguous: row-major. */
     CONTIGUOUS(0),
-    /** As the input is laid out. */
+    /** The format of the input is preserved. */
     PRESERVE(1),
     /** NHWC, for 4 dimensions. */
     CHANNELS_LAST(2),
@@ -20,12 +20,16 @@ public enum MemoryFormat {
     }
 
     /**
-     * The frozen number of this memory format.
+     * Returns the frozen code of this memory format.
      *
-     * @return c10's number
+     * @return c10's code
      */
     public int code() {
         return code;
+    }
+
+    static MemoryFormat ofCode(int code) {
+        return values()[code];
     }
 
     static int codeOf(@Nullable MemoryFormat format) {

@@ -1,16 +1,16 @@
 package org.rushlight;
 
 /**
- * What the native side holds.
+ * Memory statistics of the native side.
  *
  * <pre>{@code
  * MemoryStats stats = Torch.memoryStats();
  * System.out.println(stats.peak() >= stats.allocated()); // true
  * }</pre>
  *
- * @param liveHandles handles given to Java and not yet freed
+ * @param liveHandles number of handles owned by Java
  * @param allocated bytes in use
- * @param peak highest number of bytes in use since the program began or {@link Torch#resetPeakMemory} was called
- * @param reserved bytes held of the system: those in use and those that are kept for the next tensor
+ * @param peak maximum number of bytes in use since the program started or {@link Torch#resetPeakMemory} was called
+ * @param reserved bytes obtained from the system: in use or cached
  */
 public record MemoryStats(long liveHandles, long allocated, long peak, long reserved) {}

@@ -7,10 +7,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Owns a native handle: frees it when it is closed or when the collector finds it, but never while a native call uses it.
+ * Owns a native handle: frees it on close or when the garbage collector finds the object, but never while a native call
+ * uses it.
  *
- * <p>Whoever passes the handle to the native side does that between {@link #acquire} and {@link #release}: that keeps it against the
- * collector, and against a close on another thread.
+ * <p>Pass the handle to the native side only between {@link #acquire} and {@link #release}: they protect it from the
+ * garbage collector and from a close on another thread.
  */
 abstract class NativeOwner implements AutoCloseable {
     static final Cleaner CLEANER = Cleaner.create();
@@ -27,22 +28,22 @@ abstract class NativeOwner implements AutoCloseable {
 
     private final long handle;
     private final Cleaner.Cleanable cleanable;
-    /** Bit 0: closed. The rest: twice the number of native calls that use the handle now. */
+    /** Bit 0: closed. The other bits: twice the number of native calls that use the handle now. */
     private volatile int state;
 
-    /** {@code release} frees the handle, and does not refer to this. */
+    /** {@code release} frees the handle, and must not refer to this object. */
     NativeOwner(long handle, Runnable release) {
         this.handle = handle;
         this.cleanable = CLEANER.register(this, release);
     }
 
-    /** What messages call this. */
+    /** Returns the name of this object for messages. */
     abstract String label();
 
-    /** Called once, by whoever closes this; the handle is still there. */
+    /** Called once by the closing thread; the handle is still valid. */
     void closing() {}
 
-    /** The C handle. Only between {@link #acquire} and {@link #release}, and in {@link #closing}. */
+    /** Returns the C handle. Call it only between {@link #acquire} and {@link #release}, and in {@link #closing}. */
     final long handle() {
         return handle;
     }
@@ -60,7 +61,7 @@ abstract class NativeOwner implements AutoCloseable {
         return owner == null ? 0 : owner.handle;
     }
 
-    /** Keeps the handle until {@link #release}, also against the collector and a close on another thread. */
+    /** Protects the handle until {@link #release} from the garbage collector and from a close on another thread. */
     static void acquire(@Nullable NativeOwner a) {
         if (a != null && ((int) STATE.getAndAdd(a, 2) & 1) != 0) {
             release(a);
@@ -147,7 +148,7 @@ abstract class NativeOwner implements AutoCloseable {
         return (state & 1) != 0;
     }
 
-    /** Frees what this holds, unless others share it. Closing twice is allowed. */
+    /** Frees the native object, unless others share it. Closing twice is allowed. */
     @Override
     public void close() {
         int before = (int) STATE.getAndBitwiseOr(this, 1);

@@ -4,14 +4,14 @@ import java.lang.reflect.Array;
 import java.util.Map;
 import org.rushlight.internal.NativeCore;
 
-/** Nested arrays as the elements of a tensor. */
+/** Reads nested arrays as the elements of a tensor. */
 final class NestedArrays {
-    /** The dtype of each type that an innermost array may hold. */
+    /** The dtype for each type of an innermost array. */
     private static final Map<Class<?>, DType> DTYPES = Map.of(float.class, DType.FLOAT32, double.class, DType.FLOAT64, int.class, DType.INT32,
         long.class, DType.INT64, short.class, DType.INT16, byte.class, DType.UINT8, boolean.class, DType.BOOL);
 
     private final long[] shape;
-    /** The elements, in an array of one dimension. */
+    /** Returns the elements, in a one-dimensional array. */
     private final Object flat;
     private int filled;
 
@@ -29,7 +29,7 @@ final class NestedArrays {
         }
         DType dtype = DTYPES.get(element);
         if (dtype == null) {
-            throw new TensorTypeException("a tensor is made of arrays of numbers or truth values (float[][], long[][][]), not of "
+            throw new TensorTypeException("a tensor is made of arrays of numbers or booleans (float[][], long[][][]), not of "
                 + nested.getClass().getSimpleName());
         }
         long[] shape = shape(nested, dims);
@@ -38,7 +38,7 @@ final class NestedArrays {
         return Tensor.wrap(NativeCore.fromArray(arrays.flat, shape, dtype.code()));
     }
 
-    /** The lengths of the first array of each depth. */
+    /** Returns the length of the first array at each depth. */
     private static long[] shape(Object nested, int dims) {
         long[] shape = new long[dims];
         Object first = nested;

@@ -3,8 +3,9 @@ package org.rushlight;
 import org.rushlight.internal.NativeCore;
 
 /**
- * Switches the recording of gradients off on this thread until it is closed: {@code try (NoGrad guard = new NoGrad()) {...}}.
- * Guards are closed in the reverse order of opening, on the thread that opened them; a virtual thread needs {@link Torch#pinned}.
+ * Disables gradient recording on this thread until it is closed: {@code try (NoGrad guard = new NoGrad()) {...}}.
+ * Guards are closed in reverse order of opening, on the thread that opened them; a virtual thread needs {@link
+ * Torch#pinned}.
  *
  * <pre>{@code
  * Tensor w = Torch.ones(2).requires_grad_(true);
@@ -17,7 +18,7 @@ public final class NoGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();
 
     /**
-     * Switches recording off.
+     * Disables recording.
      *
      * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
      */

@@ -9,7 +9,7 @@ import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
 
 /**
- * An operator in the graph of gradients. It is freed when it is closed, or when the collector finds it.
+ * A node of the autograd graph. It is freed when it is closed, or when the garbage collector finds it.
  *
  * <pre>{@code
  * Tensor w = Torch.ones(2).requires_grad_(true);
@@ -23,7 +23,7 @@ public final class Node extends NativeOwner {
         super(handle, new Release(handle));
     }
 
-    /** What the cleaner runs. It must not refer to the node. */
+    /** The cleaner's action. It must not refer to the node. */
     private record Release(long handle) implements Runnable {
         @Override
         public void run() {
@@ -41,15 +41,15 @@ public final class Node extends NativeOwner {
     }
 
     /**
-     * Where a gradient goes.
+     * The destination of a gradient.
      *
-     * @param node the node that takes it, or null if nobody needs it; the caller closes it
-     * @param inputNumber which of that node's gradients it is
+     * @param node the node that receives the gradient, or null if none needs it; the caller closes it
+     * @param inputNumber index of the gradient in that node
      */
     public record Edge(@Nullable Node node, int inputNumber) {}
 
     /**
-     * PyTorch's name of the operator's derivative.
+     * Returns PyTorch's name of the derivative.
      *
      * @return a name such as {@code MulBackward0}
      */
@@ -63,7 +63,7 @@ public final class Node extends NativeOwner {
     }
 
     /**
-     * The order in which its thread recorded nodes.
+     * Returns the sequence number within the recording thread.
      *
      * @return a number that is larger for later calls
      */
@@ -77,7 +77,7 @@ public final class Node extends NativeOwner {
     }
 
     /**
-     * Where the gradients that it gives go.
+     * Returns the destinations of the gradients that this node computes.
      *
      * @return one edge for each differentiable argument of the operator
      */
@@ -96,20 +96,21 @@ public final class Node extends NativeOwner {
     }
 
     /**
-     * Calls a function in every backward before the node runs, after the hooks of its tensors. Tensors are open during the call.
+     * Registers a hook that every backward calls before the node runs, after the hooks of its tensors. Tensors are open
+     * during the call.
      *
-     * @param hook receives the gradients that the node is about to take, null where none arrived; returns others, or null to leave them
-     * @return closing it removes the hook, also after this node was closed
+     * @param hook receives the incoming gradients, null for undefined ones; returns replacements, or null to keep them
+     * @return close it to remove the hook, also after this node was closed
      */
     public Tensor.Hook registerPrehook(UnaryOperator<@Nullable Tensor @Nullable []> hook) {
         return register(Tensor.upcall((taken, none, flags) -> hook.apply(taken)), true);
     }
 
     /**
-     * Calls a function in every backward after the node ran. Tensors are open during the call.
+     * Registers a hook that every backward calls after the node ran. Tensors are open during the call.
      *
-     * @param hook receives the gradients that the node gave, and those that it took; returns others in place of the first, or null
-     * @return closing it removes the hook, also after this node was closed
+     * @param hook receives the computed and the incoming gradients; returns replacements for the former, or null
+     * @return close it to remove the hook, also after this node was closed
      */
     public Tensor.Hook registerHook(BinaryOperator<@Nullable Tensor @Nullable []> hook) {
         return register(Tensor.upcall((gave, took, flags) -> hook.apply(gave, took)), false);
@@ -124,7 +125,7 @@ public final class Node extends NativeOwner {
         }
     }
 
-    /** Gives the handle up; the graph keeps its nodes as long as it needs them. */
+    /** Releases the handle; the graph keeps its nodes as long as it needs them. */
     @Override
     public void close() {
         super.close();

@@ -1,8 +1,8 @@
 package org.rushlight;
 
-/** The numbers that loss operators take as {@code reduction}. */
+/** Values of the {@code reduction} argument of losses. */
 public final class Reduction {
-    /** One loss per element. */
+    /** No reduction: one loss per element. */
     public static final long NONE = 0;
     /** The (weighted) mean of the losses: the default. */
     public static final long MEAN = 1;

@@ -3,22 +3,22 @@ package org.rushlight;
 import org.rushlight.internal.Memory;
 
 /**
- * What every native failure becomes, with the text of the C interface: it names operator, shapes and dtypes. Subclasses tell the kinds
- * apart; an error that PyTorch reports as plain {@code RuntimeError} is of this class itself.
+ * Base class of native errors, with the message of the C interface: it names the operator, shapes and dtypes.
+ * Subclasses distinguish the kinds; an error that PyTorch reports as plain {@code RuntimeError} has this class itself.
  */
 public class RushlightException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Made by the native side, or by a callback that wants to report an error.
+     * Called by the native side, or by a callback to report an error.
      *
-     * @param message what went wrong
+     * @param message the error message
      */
     public RushlightException(String message) {
         super(message);
     }
 
-    /** Called by the native side: the class for one of the frozen error numbers of the C interface. */
+    /** Called by the native side: creates the exception for a frozen error number of the C interface. */
     static RuntimeException of(int code, String message) {
         return switch (code) {
             case 2 -> new TensorIndexException(message);

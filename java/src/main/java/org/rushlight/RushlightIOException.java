@@ -1,13 +1,13 @@
 package org.rushlight;
 
-/** A file could not be read, written or understood. */
+/** A file could not be read, written or parsed. */
 public final class RushlightIOException extends RushlightException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Made by the native side, or by a callback that wants to report this kind of error.
+     * Called by the native side, or by a callback to report an error of this kind.
      *
-     * @param message what went wrong
+     * @param message the error message
      */
     public RushlightIOException(String message) {
         super(message);

@@ -5,7 +5,8 @@ import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
 
 /**
- * Until it is closed, decides what is kept of the tensors that this thread saves for backward: on disk, in another precision, ...
+ * Installs hooks that transform the tensors this thread saves for backward until they are closed: to store them on
+ * disk, in another precision, ...
  *
  * <pre>{@code
  * try (var hooks = SavedTensorsHooks.of(x -> x.to(DType.FLOAT16), kept -> kept.to(DType.FLOAT32))) {
@@ -13,7 +14,8 @@ import org.rushlight.internal.Upcalls;
  * }
  * }</pre>
  *
- * <p>Hooks nest: the innermost one packs. Both functions may be called on any thread. They are closed as {@link NoGrad} is.
+ * <p>Hooks nest: the innermost one packs. Both functions may be called on any thread. Close the hooks like {@link
+ * NoGrad}.
  */
 public final class SavedTensorsHooks extends Guard {
     private SavedTensorsHooks(Upcalls.OfSaved hooks) {
@@ -22,13 +24,13 @@ public final class SavedTensorsHooks extends Guard {
     }
 
     /**
-     * Puts hooks in force.
+     * Installs hooks.
      *
-     * @param pack receives each tensor that is saved, and must not write to it; what it returns, of any type, is kept instead, and closed
-     *     when it is not needed any more if it can be closed
-     * @param unpack makes a tensor of that when backward asks for it, maybe several times
-     * @param <P> what is kept
-     * @return closing it ends them: those before them are in force again
+     * @param pack receives each saved tensor, and must not write to it; its return value, of any type, is stored
+     *     instead, and closed when it is no longer needed if it is {@code AutoCloseable}
+     * @param unpack restores the tensor when backward needs it, possibly several times
+     * @param <P> the type of the stored value
+     * @return close it to restore the previous hooks
      * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
      */
     public static <P> SavedTensorsHooks of(Function<Tensor, P> pack, Function<P, Tensor> unpack) {
@@ -39,7 +41,7 @@ public final class SavedTensorsHooks extends Guard {
                 try (Scope scope = new Scope()) {
                     P packed = pack.apply(Tensor.wrap(tensor));
                     if (packed instanceof Tensor kept) {
-                        // A share of the graph's: the tensor itself may belong to a scope, or to somebody else.
+                        // The graph needs its own reference: the tensor may belong to a scope or to another owner.
                         return kept.share().unscoped();
                     }
                     return packed;

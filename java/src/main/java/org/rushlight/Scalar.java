@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number without a tensor, as operators take it: bool, integer, real or complex. Being a {@link Number}, it goes wherever an
- * operator takes a number; plain Java numbers go there too.
+ * A number as an argument of operators: bool, integer, real or complex. It is a {@link Number} and is accepted wherever
+ * an operator takes a number, as are plain Java numbers.
  */
 public final class Scalar extends Number {
     private static final long serialVersionUID = 1;
@@ -24,7 +24,7 @@ public final class Scalar extends Number {
 
     private static final Scalar ABSENT = new Scalar(NONE, 0, 0);
 
-    /** Its kind: one of the constants above. */
+    /** The kind: one of the constants above. */
     private final int tag;
     /** The integer, or the bits of the (real part of the) number. */
     private final long bits;
@@ -38,7 +38,7 @@ public final class Scalar extends Number {
     }
 
     /**
-     * A truth value.
+     * Creates a boolean scalar.
      *
      * @param value the value
      * @return the scalar
@@ -48,7 +48,7 @@ public final class Scalar extends Number {
     }
 
     /**
-     * An integer.
+     * Creates an integer scalar.
      *
      * @param value the value
      * @return the scalar
@@ -58,7 +58,7 @@ public final class Scalar extends Number {
     }
 
     /**
-     * A real number.
+     * Creates a real scalar.
      *
      * @param value the value
      * @return the scalar
@@ -68,7 +68,7 @@ public final class Scalar extends Number {
     }
 
     /**
-     * A complex number.
+     * Creates a complex scalar.
      *
      * @param real real part
      * @param imag imaginary part
@@ -79,7 +79,8 @@ public final class Scalar extends Number {
     }
 
     /**
-     * The scalar of any Java number: integers (also the atomic ones and {@link BigInteger}) stay integers, the others become real numbers.
+     * Converts any Java number: integers (also the atomic ones and {@link BigInteger}) stay integers, the others become
+     * real numbers.
      *
      * <pre>{@code
      * System.out.println(Scalar.of(new java.math.BigInteger("18446744073709551615"))); // 18446744073709551615
@@ -88,7 +89,7 @@ public final class Scalar extends Number {
      *
      * @param value the number
      * @return the scalar
-     * @throws TensorValueException if it is an integer of more than 64 bits
+     * @throws TensorValueException for an integer of more than 64 bits
      */
     public static Scalar of(Number value) {
         if (value instanceof Scalar scalar) {
@@ -148,16 +149,16 @@ public final class Scalar extends Number {
     }
 
     /**
-     * Is this a complex number?
+     * Returns whether this is a complex number.
      *
-     * @return true if it was made as a complex number
+     * @return true if it was created as a complex number
      */
     public boolean isComplex() {
         return tag == COMPLEX;
     }
 
     /**
-     * Is this an integer?
+     * Returns whether this is an integer.
      *
      * @return true for integers, false for bool
      */
@@ -165,13 +166,13 @@ public final class Scalar extends Number {
         return tag == INT || tag == UINT;
     }
 
-    /** Is this an integer that only an unsigned number of 64 bits can hold? */
+    /** Returns whether this is an integer that only an unsigned 64-bit number can represent. */
     boolean isAboveLong() {
         return tag == UINT && bits < 0;
     }
 
     /**
-     * Is this a truth value?
+     * Returns whether this is a boolean.
      *
      * @return true for bool
      */
@@ -180,9 +181,9 @@ public final class Scalar extends Number {
     }
 
     /**
-     * Is the value different from zero?
+     * Returns whether the value is nonzero.
      *
-     * @return true unless zero
+     * @return false for zero
      */
     public boolean booleanValue() {
         return tag <= UINT ? bits != 0 : real() != 0 || imag != 0;
@@ -216,7 +217,7 @@ public final class Scalar extends Number {
         return (float) doubleValue();
     }
 
-    /** The value as a real number: the real part of a complex one. */
+    /** Returns the value as a real number: the real part of a complex one. */
     @Override
     public double doubleValue() {
         return switch (tag) {

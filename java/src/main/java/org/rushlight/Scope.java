@@ -3,8 +3,8 @@ package org.rushlight;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Frees what was made in it. While a scope is the innermost one of its thread, every tensor that an operator or factory returns on that
- * thread joins it, and {@link #close} closes them all.
+ * Frees the tensors created in it. While a scope is the innermost one of its thread, every tensor that an operator or
+ * factory returns on that thread joins it, and {@link #close} closes them all.
  *
  * <pre>{@code
  * try (Scope scope = new Scope()) {
@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * } // every temporary is freed here
  * }</pre>
  *
- * <p>A tensor leaves with {@link #keep} (to the enclosing scope) or {@link Tensor#unscoped} (to nobody: then it is closed by hand, or
- * freed when the collector finds it). A scope belongs to the thread that opened it; scopes are closed in the reverse order of opening. One
- * that is forgotten open, as on a thread of a pool, holds every tensor that is made there later: {@link LeakDetector#open} tells where it was opened.
+ * <p>A tensor leaves with {@link #keep} (to the enclosing scope) or {@link Tensor#unscoped} (to no scope: it is then
+ * closed explicitly, or freed by the garbage collector). A scope belongs to the thread that opened it; scopes are
+ * closed in reverse order of opening. A scope left open, for example on a pool thread, holds every tensor that is
+ * created there later: {@link LeakDetector#open} reports where it was opened.
  */
 public final class Scope implements AutoCloseable {
     private static final ThreadLocal<Scope> INNERMOST = new ThreadLocal<>();
@@ -33,7 +34,7 @@ public final class Scope implements AutoCloseable {
         INNERMOST.set(this);
     }
 
-    /** Adds a fresh tensor to the innermost scope of this thread, if there is one. */
+    /** Adds a new tensor to the innermost scope of this thread, if there is one. */
     static void join(Tensor tensor) {
         Scope scope = INNERMOST.get();
         if (scope != null) {
@@ -42,7 +43,7 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Lets a tensor outlive this scope: it moves to the enclosing scope, or to none if this is the outermost.
+     * Moves a tensor to the enclosing scope, or to none if this is the outermost, so that it outlives this scope.
      *
      * @param tensor a tensor of this scope; one of another scope or none is left where it is
      * @return the tensor
@@ -59,7 +60,7 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Does a tensor belong to this scope?
+     * Returns whether a tensor belongs to this scope.
      *
      * @param tensor a tensor
      * @return true if closing the scope closes it
@@ -79,8 +80,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Forgets a tensor that was closed or moved. On another thread the links must not be touched: the tensor then stays listed, which
-     * does no harm, for closing twice is allowed.
+     * Removes a tensor that was closed or moved. On another thread the links must not be modified: the tensor then
+     * stays listed, which is harmless, since closing twice is allowed.
      */
     void remove(Tensor tensor) {
         if (Thread.currentThread() != owner || tensor.scope != this) {

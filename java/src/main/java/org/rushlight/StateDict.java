@@ -15,7 +15,7 @@ import java.util.Objects;
 import org.rushlight.internal.NativeCore;
 
 /**
- * Tensors by name in files: PyTorch's {@code .pt} state dicts and safetensors.
+ * Reads and writes named tensors in files: PyTorch's {@code .pt} state dicts and safetensors.
  *
  * <pre>{@code
  * StateDict.save(Map.of("w", Tensor.of(1f, 2f)), folder.resolve("w.pt")); // torch.load reads it
@@ -23,14 +23,14 @@ import org.rushlight.internal.NativeCore;
  * }</pre>
  */
 public final class StateDict {
-    /** Bytes that are copied at once from native memory. */
+    /** Number of bytes copied at once from native memory. */
     private static final int CHUNK = 1 << 20;
 
     /** Format of a file. */
     public enum Format {
-        /** Safetensors if the name of the file ends so, else PyTorch's. */
+        /** Safetensors if the file name has that extension, otherwise PyTorch's format. */
         AUTO,
-        /** PyTorch's zip file with a pickle inside. */
+        /** PyTorch's zip archive with a pickle. */
         PT,
         /** Safetensors. */
         SAFETENSORS
@@ -41,9 +41,9 @@ public final class StateDict {
     /**
      * Writes tensors to a file.
      *
-     * @param tensors tensors by name, in the order they shall have in the file
-     * @param file where to
-     * @param format how
+     * @param tensors tensors by name, in the order of the file
+     * @param file the file to write
+     * @param format the format
      * @throws RushlightIOException if the file cannot be written
      */
     public static void save(Map<String, Tensor> tensors, Path file, Format format) {
@@ -58,7 +58,7 @@ public final class StateDict {
             }
             return;
         }
-        // What it holds first: a fault of the tensors leaves the file as it was.
+        // Serialize first: an error in the tensors leaves the file unchanged.
         try (Tensor bytes = bytes(tensors, format == Format.AUTO && file.toString().endsWith(".safetensors") ? Format.SAFETENSORS : format);
                 OutputStream out = Files.newOutputStream(file)) {
             write(bytes, out);
@@ -68,10 +68,10 @@ public final class StateDict {
     }
 
     /**
-     * Writes tensors to a file, in the format its name says ({@code .safetensors}, otherwise PyTorch's).
+     * Writes tensors to a file, in the format of its extension ({@code .safetensors}, otherwise PyTorch's).
      *
      * @param tensors tensors by name
-     * @param file where to
+     * @param file the file to write
      * @throws RushlightIOException if the file cannot be written
      */
     public static void save(Map<String, Tensor> tensors, Path file) {
@@ -79,7 +79,7 @@ public final class StateDict {
     }
 
     /**
-     * Writes tensors to a stream, which is left open.
+     * Writes tensors to a stream, which stays open.
      *
      * <pre>{@code
      * var out = new java.io.ByteArrayOutputStream();
@@ -88,8 +88,8 @@ public final class StateDict {
      * }</pre>
      *
      * @param tensors tensors by name
-     * @param out where to
-     * @param format how; {@link Format#AUTO} is PyTorch's
+     * @param out the stream
+     * @param format the format; {@link Format#AUTO} is PyTorch's
      * @throws RushlightIOException if the stream cannot be written
      */
     public static void save(Map<String, Tensor> tensors, OutputStream out, Format format) {
@@ -131,9 +131,9 @@ public final class StateDict {
     /**
      * Reads tensors from a file. They join the innermost scope.
      *
-     * @param file where from; it may lie in a jar that a {@link java.nio.file.FileSystem} is open for
+     * @param file the file to read; it may be in a jar that is open as a {@link java.nio.file.FileSystem}
      * @return tensors by name, in the order of the file
-     * @throws RushlightIOException if the file cannot be read or understood
+     * @throws RushlightIOException if the file cannot be read or parsed
      */
     public static Map<String, Tensor> load(Path file) {
         if (file.getFileSystem() == FileSystems.getDefault()) {
@@ -147,12 +147,12 @@ public final class StateDict {
     }
 
     /**
-     * Reads tensors from a stream to its end, as from a resource in a jar: {@code load(Net.class.getResourceAsStream("net.pt"))}. They
-     * join the innermost scope.
+     * Reads tensors from a stream to its end, for example a resource in a jar: {@code
+     * load(Net.class.getResourceAsStream("net.pt"))}. They join the innermost scope.
      *
-     * @param in a {@code .pt} or safetensors file of less than 2 GiB; it is left open
+     * @param in a {@code .pt} or safetensors file of less than 2 GiB; the stream stays open
      * @return tensors by name, in the order of the file
-     * @throws RushlightIOException if the stream cannot be read or understood
+     * @throws RushlightIOException if the stream cannot be read or parsed
      */
     public static Map<String, Tensor> load(InputStream in) {
         try {
@@ -167,7 +167,7 @@ public final class StateDict {
      *
      * @param file a {@code .pt} or safetensors file
      * @return tensors by name, in the order of the file
-     * @throws RushlightIOException if the bytes cannot be understood
+     * @throws RushlightIOException if the bytes cannot be parsed
      */
     public static Map<String, Tensor> load(byte[] file) {
         try (Tensor bytes = Tensor.ofBytes(file, file.length)) {
@@ -181,11 +181,12 @@ public final class StateDict {
     }
 
     /**
-     * Reads tensors from a file in memory, from the position of a buffer to its limit, which stay. They join the innermost scope.
+     * Reads tensors from a file in memory, from the position of a buffer to its limit, which do not change. They join
+     * the innermost scope.
      *
      * @param file a {@code .pt} or safetensors file
      * @return tensors by name, in the order of the file
-     * @throws RushlightIOException if the bytes cannot be understood
+     * @throws RushlightIOException if the bytes cannot be parsed
      */
     public static Map<String, Tensor> load(ByteBuffer file) {
         byte[] bytes = new byte[file.remaining()];
@@ -204,23 +205,23 @@ public final class StateDict {
     }
 
     /**
-     * Names that source and target of a copy do not share.
+     * Names that only the source or only the target of a copy has.
      *
-     * @param missing names that the target has
-     * @param unexpected names that the source has
+     * @param missing names of the target without a source
+     * @param unexpected names of the source without a target
      */
     public record Incompatible(List<String> missing, List<String> unexpected) {}
 
     /**
-     * Copies tensors into those of the same names, without recording: what {@code load_state_dict} does. Faults are told all at once, and
-     * then nothing is written.
+     * Copies tensors into those of the same names, without recording, like {@code load_state_dict}. All mismatches are
+     * reported at once, and then nothing is written.
      *
      * @param source tensors by name
-     * @param target tensors by name, which are written
+     * @param target tensors by name, which are overwritten
      * @param model name of the model, for messages
-     * @param strict the names must be the same; else others are left alone on both sides
-     * @return what was left alone
-     * @throws RushlightException if a name is missing or unexpected though it must not, or a shape differs
+     * @param strict whether the names must match; otherwise names without a counterpart are ignored
+     * @return the ignored names
+     * @throws RushlightException if a name is missing or unexpected with {@code strict}, or shapes differ
      */
     public static Incompatible copy(Map<String, Tensor> source, Map<String, Tensor> target, String model, boolean strict) {
         String[] sourceNames = source.keySet().toArray(String[]::new);
@@ -248,12 +249,12 @@ public final class StateDict {
     }
 
     /**
-     * Part of a file: what lies under a name, as {@code under(checkpoint, "model")} of a checkpoint
-     * {@code {"model": model.state_dict(), "optimizer": optimizer.state_dict()}}.
+     * Returns the tensors below a name, as in {@code under(checkpoint, "model")} for a checkpoint {@code {"model":
+     * model.state_dict(), "optimizer": optimizer.state_dict()}}.
      *
      * @param tensors tensors by dotted name
      * @param name the name
-     * @return the tensors whose names begin with it and a dot, without that beginning
+     * @return the tensors whose names begin with it and a dot, without that prefix
      */
     public static Map<String, Tensor> under(Map<String, Tensor> tensors, String name) {
         Map<String, Tensor> part = new LinkedHashMap<>();
@@ -267,11 +268,11 @@ public final class StateDict {
     }
 
     /**
-     * The opposite of {@link #under}: adds tensors under a name.
+     * Adds tensors below a name: the inverse of {@link #under}.
      *
      * @param tensors tensors by dotted name
      * @param name the name
-     * @param into where they are added
+     * @param into the map to which they are added
      */
     public static void addUnder(Map<String, Tensor> tensors, String name, Map<String, Tensor> into) {
         tensors.forEach((key, tensor) -> into.put(name + "." + key, tensor));

@@ -10,12 +10,13 @@ import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
 
 /**
- * A tensor: PyTorch's, with its operators as methods named as in PyTorch ({@code a.add(b)}, {@code a.log_softmax(1)}).
+ * PyTorch's tensor, with its operators as methods under PyTorch's names ({@code a.add(b)}, {@code a.log_softmax(1)}).
  *
- * <p>Memory. A tensor holds native memory. It is freed by {@link #close}, by the {@link Scope} it was made in, or at the latest when the
- * collector finds it unreachable. Any use of a closed tensor throws {@link IllegalStateException}; closing one that another thread is
- * computing with is safe: the memory goes when that call ends. Two {@code Tensor} objects may stand for the same native tensor (as
- * {@link #grad} returns); each has its own share in it.
+ * <p>Memory. A tensor holds native memory. It is freed by {@link #close}, by the {@link Scope} in which it was created,
+ * or at the latest when the garbage collector finds it unreachable. Any use of a closed tensor throws {@link
+ * IllegalStateException}; closing one that another thread is computing with is safe: the memory is freed when that call
+ * ends. Two {@code Tensor} objects may refer to the same native tensor (as the results of {@link #grad} do); each holds
+ * its own reference.
  *
  * <pre>{@code
  * try (Scope scope = new Scope()) {
@@ -31,7 +32,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         Identity.install(tensor -> ((Tensor) tensor).isClosed() ? null : ((Tensor) tensor).handle());
     }
 
-    /** Links of the scope that holds this tensor. Only the thread of the scope touches them. */
+    /** Links of the scope that holds this tensor. Only the thread of the scope accesses them. */
     @Nullable Scope scope;
     @Nullable Tensor older;
     @Nullable Tensor newer;
@@ -44,7 +45,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         this.traced = traced;
     }
 
-    /** What the cleaner runs. It must not refer to the tensor. */
+    /** The cleaner's action. It must not refer to the tensor. */
     private record Release(long handle) implements Runnable {
         @Override
         public void run() {
@@ -52,9 +53,9 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         }
     }
 
-    // What operators need.
+    // Support for operators.
 
-    /** A tensor that owns a handle, in the innermost scope. */
+    /** Wraps an owned handle as a tensor in the innermost scope. */
     static Tensor wrap(long handle) {
         Release release = new Release(handle);
         Tensor tensor = new Tensor(handle, release, LeakDetector.trace(release));
@@ -62,7 +63,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         return tensor;
     }
 
-    /** As {@link #wrap}; 0 becomes null. */
+    /** Like {@link #wrap}, but 0 becomes null. */
     static @Nullable Tensor wrapNullable(long handle) {
         return handle == 0 ? null : wrap(handle);
     }
@@ -75,7 +76,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         return tensors;
     }
 
-    /** As {@link #wrapAllNullable}, of what has no 0. */
+    /** Like {@link #wrapAllNullable}, for handles without 0. */
     static Tensor[] wrapAll(long[] handles) {
         return wrapAllNullable(handles);
     }
@@ -92,7 +93,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         return handles;
     }
 
-    /** Null for null; 0 for a null element. */
+    /** Returns null for null, and 0 for a null element. */
     static long @Nullable [] handlesOrZero(@Nullable Tensor @Nullable [] tensors) {
         if (tensors == null) {
             return null;
@@ -104,7 +105,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         return handles;
     }
 
-    // Life.
+    // Lifetime.
 
     /** Frees the native tensor, unless others share it. Closing twice is allowed. */
     @Override
@@ -124,7 +125,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * Was this tensor closed?
+     * Returns whether this tensor was closed.
      *
      * @return true after {@link #close}
      */
@@ -133,7 +134,8 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * Takes this tensor out of its scope, so that it outlives every scope: the owner closes it, or the collector finds it.
+     * Removes this tensor from its scope, so that it outlives every scope: close it explicitly, or leave it to the
+     * garbage collector.
      *
      * @return this tensor
      */
@@ -150,8 +152,8 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * Lets a tensor that belongs to no scope join the innermost scope of this thread: the counterpart of {@link #unscoped}, as for what
-     * another thread has made.
+     * Adds a tensor that belongs to no scope, for example one created by another thread, to the innermost scope of this
+     * thread: the counterpart of {@link #unscoped}.
      *
      * @return this tensor
      */
@@ -165,7 +167,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * Another owner of the same native tensor, in the innermost scope. Neither close affects the other.
+     * Returns another owner of the same native tensor, in the innermost scope. Neither close affects the other.
      *
      * @return the second owner
      */
@@ -196,7 +198,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * Lets this tensor have the elements, dtype and shape of another one. Its gradient and its identity stay.
+     * Replaces elements, dtype and shape of this tensor by those of another one. Its gradient and its identity stay.
      *
      * @param other a tensor; the two share its elements
      */
@@ -210,9 +212,10 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * The elements themselves, without a copy, in native byte order: both sides see each other's writes. The memory lives as long as
-     * the buffer or a slice of it is reachable, also after {@link #close}. It is the memory that the tensor has now: a tensor that is given
-     * other memory later ({@link #setData}, {@code resize_} to a larger size, {@code Module.to}) and the buffer do not see each other any more.
+     * Returns the elements themselves, without a copy, in native byte order: both sides see each other's writes. The
+     * memory lives as long as the buffer or a slice of it is reachable, also after {@link #close}. It is the memory
+     * that the tensor has now: if the tensor later gets other memory ({@link #setData}, {@code resize_} to a larger
+     * size, {@code Module.to}), the two no longer share it.
      *
      * @return a direct buffer over a contiguous tensor in host memory
      */
@@ -224,7 +227,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         } finally {
             release(this);
         }
-        // The alias is the buffer's own: whatever becomes of this tensor, its memory stays.
+        // The buffer owns the alias, so that the memory outlives this tensor.
         Release release = new Release(alias);
         try {
             ByteBuffer buffer = NativeCore.toBuffer(alias).order(ByteOrder.nativeOrder());
@@ -237,20 +240,20 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * The variance of all elements: {@code var}, whose name is a word of Kotlin.
+     * Computes the variance of all elements: an alias of {@code var}, which is a Kotlin keyword.
      *
-     * @return a scalar
+     * @return scalar tensor
      */
     public Tensor variance() {
         return var();
     }
 
     /**
-     * The variance along dimensions: {@code var}, whose name is a word of Kotlin.
+     * Computes the variance along dimensions: an alias of {@code var}, which is a Kotlin keyword.
      *
      * @param dim dimensions, or null for all
-     * @param correction what is taken off the number of elements, or null for 1
-     * @param keepdim keep the dimensions with size 1
+     * @param correction difference between the number of elements and the degrees of freedom, or null for 1
+     * @param keepdim whether to keep the reduced dimensions with size 1
      * @return the variances
      */
     public Tensor variance(long @Nullable [] dim, @Nullable Number correction, boolean keepdim) {
@@ -260,11 +263,12 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     // Indexing.
 
     /**
-     * Part of this tensor: {@code t.get(Index.at(1), Index.slice(2, 5), Index.ELLIPSIS)} is {@code t[1, 2:5, ...]}.
+     * Returns a part of this tensor: {@code t.get(Index.at(1), Index.slice(2, 5), Index.ELLIPSIS)} is {@code t[1, 2:5,
+     * ...]}.
      *
-     * @param entries one per dimension, fewer mean whole dimensions
-     * @return a view; with a tensor or a truth value among the entries, a copy
-     * @throws TensorIndexException if an entry leads out of its dimension, or there are too many
+     * @param entries one per dimension; missing ones select whole dimensions
+     * @return a view; with a tensor or a boolean among the entries, a copy
+     * @throws TensorIndexException if an entry is out of range, or there are too many
      */
     public Tensor get(Index... entries) {
         checkOpen();
@@ -272,9 +276,9 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * The part at a position of the leading dimensions: {@code t.get(1, 2)} is {@code t[1, 2]}.
+     * Returns the part at a position of the leading dimensions: {@code t.get(1, 2)} is {@code t[1, 2]}.
      *
-     * @param positions one per leading dimension, negative counts from the end
+     * @param positions one per leading dimension; negative counts from the end
      * @return the view
      */
     public Tensor get(long... positions) {
@@ -285,10 +289,11 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     /**
      * Writes into part of this tensor: {@code t.set(v, Index.at(1))} is {@code t[1] = v}.
      *
-     * @param value what to write, broadcast to the part; of this tensor's dtype if a tensor or a truth value is among the entries
+     * @param value what to write, broadcast to the part; of this tensor's dtype if a tensor or a boolean is among
+     *     the entries
      * @param entries as in {@link #get(Index...)}
      * @return this tensor
-     * @throws TensorIndexException if an entry leads out of its dimension, or there are too many
+     * @throws TensorIndexException if an entry is out of range, or there are too many
      */
     public Tensor set(Tensor value, Index... entries) {
         checkOpen();
@@ -297,12 +302,13 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * Writes a number into part of this tensor: {@code t.set(0, Index.at(mask), Index.slice(1, 3))} is {@code t[mask, 1:3] = 0}.
+     * Writes a number into part of this tensor: {@code t.set(0, Index.at(mask), Index.slice(1, 3))} is {@code t[mask,
+     * 1:3] = 0}.
      *
      * @param value what to write everywhere
      * @param entries as in {@link #get(Index...)}
      * @return this tensor
-     * @throws TensorIndexException if an entry leads out of its dimension, or there are too many
+     * @throws TensorIndexException if an entry is out of range, or there are too many
      */
     public Tensor set(Number value, Index... entries) {
         checkOpen();
@@ -311,8 +317,8 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     /**
-     * A registered hook. It stays registered if this is left to the collector, and can be removed although the tensor or the node that it
-     * was registered on is closed: as long as a graph or another share of the tensor would run it.
+     * A registered hook. It stays registered if the garbage collector frees this object. It can be removed after its
+     * tensor or node is closed, as long as a graph or another reference to the tensor would run it.
      */
     public static final class Hook extends NativeOwner {
         Hook(long handle) {
@@ -343,14 +349,14 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         }
     }
 
-    // What the native side calls back.
+    // Callbacks from the native side.
 
     /** A function of tensors that the native side calls. */
     interface OfTensors {
         @Nullable Tensor @Nullable [] call(@Nullable Tensor[] first, @Nullable Tensor[] second, boolean[] flags);
     }
 
-    /** The function with handles. Its tensors, and those that it makes, are closed when it returns. */
+    /** Calls the function with handles. Its tensors, and those that it creates, are closed when it returns. */
     @SuppressWarnings("try")
     static Upcalls.OfTensors upcall(OfTensors function) {
         return (first, second, flags) -> {
@@ -361,7 +367,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         };
     }
 
-    /** A share of its own for the native side; 0 for null. */
+    /** Returns an additional reference for the native side; 0 for null. */
     static long retained(@Nullable Tensor tensor) {
         acquire(tensor);
         try {
@@ -371,7 +377,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         }
     }
 
-    /** Shares for the native side in all of them or, where one is closed, in none. */
+    /** Returns additional references for the native side for all of them or, if one is closed, for none. */
     private static long[] retained(@Nullable Tensor[] tensors) {
         acquire(tensors);
         try {
@@ -381,7 +387,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         }
     }
 
-    /** PyTorch's text: {@code tensor([1., 2.])}. */
+    /** Returns PyTorch's string: {@code tensor([1., 2.])}. */
     @Override
     public String toString() {
         return TensorFormat.format(this);

@@ -1,35 +1,62 @@
 package org.rushlight;
 
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
+import java.util.function.LongPredicate;
 import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
-/** The part of {@link Tensor} that has to do with gradients. */
+/** The autograd part of {@link Tensor}. */
 public abstract sealed class TensorAutograd extends TensorMethods permits TensorMetadata {
     TensorAutograd(long handle, Runnable release) {
         super(handle, release);
     }
 
-    /**
-     * Does this tensor take part in gradients?
-     *
-     * @return true if gradients flow into it
-     */
-    public boolean requiresGrad() {
+    /** Calls {@code accessor} with the handle, which stays open during the call. */
+    final <T> T read(LongFunction<T> accessor) {
         Tensor.acquire(self());
         try {
-            return NativeCore.requiresGrad(self().handle());
+            return accessor.apply(self().handle());
+        } finally {
+            Tensor.release(self());
+        }
+    }
+
+    /** Calls {@code accessor} with the handle, which stays open during the call. */
+    final long readLong(LongUnaryOperator accessor) {
+        Tensor.acquire(self());
+        try {
+            return accessor.applyAsLong(self().handle());
+        } finally {
+            Tensor.release(self());
+        }
+    }
+
+    /** Calls {@code accessor} with the handle, which stays open during the call. */
+    final boolean readBoolean(LongPredicate accessor) {
+        Tensor.acquire(self());
+        try {
+            return accessor.test(self().handle());
         } finally {
             Tensor.release(self());
         }
     }
 
     /**
-     * Sets whether this leaf collects a gradient.
+     * Returns whether this tensor requires a gradient.
      *
-     * @param on true to collect
+     * @return true if operations on it are recorded
+     */
+    public boolean requiresGrad() {
+        return readBoolean(NativeCore::requiresGrad);
+    }
+
+    /**
+     * Sets whether this leaf requires a gradient.
+     *
+     * @param on whether gradients are accumulated for it
      * @return this tensor
      */
     public Tensor requires_grad_(boolean on) {
@@ -43,45 +70,30 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
     }
 
     /**
-     * Was this tensor made by the user, and not by a recorded operator?
+     * Returns whether this tensor is a leaf: it was not computed by a recorded operator.
      *
      * @return true for a leaf
      */
     public boolean isLeaf() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.isLeaf(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readBoolean(NativeCore::isLeaf);
     }
 
     /**
-     * Name of the recorded function that made this tensor.
+     * Returns the name of the recorded function that computed this tensor.
      *
      * @return the name, or null for a leaf
      */
     public @Nullable String gradFn() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.gradFnName(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return read(NativeCore::gradFnName);
     }
 
     /**
-     * The gradient that backward passes have collected.
+     * Returns the gradient that backward passes have accumulated.
      *
      * @return the gradient, or null
      */
     public @Nullable Tensor grad() {
-        Tensor.acquire(self());
-        try {
-            return Tensor.wrapNullable(NativeCore.grad(self().handle()));
-        } finally {
-            Tensor.release(self());
-        }
+        return Tensor.wrapNullable(readLong(NativeCore::grad));
     }
 
     /**
@@ -98,7 +110,7 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
         }
     }
 
-    /** Asks a tensor that is not a leaf to keep its gradient. */
+    /** Makes backward keep the gradient of this non-leaf tensor. */
     public void retainGrad() {
         Tensor.acquire(self());
         try {
@@ -108,26 +120,26 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
         }
     }
 
-    /** Computes the gradients of this scalar with regard to every leaf, and adds them to their {@link #grad}. */
+    /** Computes the gradients of this scalar with respect to every leaf, and accumulates them in their {@link #grad}. */
     public void backward() {
         backward(null, false, false);
     }
 
     /**
-     * Computes the gradients of this tensor with regard to every leaf.
+     * Computes the gradients of this tensor with respect to every leaf.
      *
-     * @param gradient gradient with regard to this tensor
+     * @param gradient gradient with respect to this tensor
      */
     public void backward(Tensor gradient) {
         backward(gradient, false, false);
     }
 
     /**
-     * Computes the gradients of this tensor with regard to every leaf.
+     * Computes the gradients of this tensor with respect to every leaf.
      *
-     * @param gradient gradient with regard to this tensor; null for a scalar
-     * @param retainGraph keep the graph for another call
-     * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
+     * @param gradient gradient with respect to this tensor; null for a scalar
+     * @param retainGraph whether to keep the graph for another backward
+     * @param createGraph whether to record the computation of the gradients themselves (also keeps the graph)
      */
     public void backward(@Nullable Tensor gradient, boolean retainGraph, boolean createGraph) {
         Tensor.acquire(self(), gradient);
@@ -140,34 +152,27 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
     }
 
     /**
-     * Does backward keep the gradient of this tensor although it is no leaf?
+     * Returns whether backward keeps the gradient of this non-leaf tensor.
      *
      * @return true after {@link #retainGrad}
      */
     public boolean retainsGrad() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.retainsGrad(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readBoolean(NativeCore::retainsGrad);
     }
 
     /**
-     * Was this tensor made in inference mode, or is it a view of one that was?
+     * Returns whether this tensor was created in inference mode, or is a view of such a tensor.
      *
      * @return true if it can be read, but neither written nor saved for backward, outside of that mode
      */
     public boolean isInference() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.isInference(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readBoolean(NativeCore::isInference);
     }
 
-    /** Counts a write that the library has not seen, such as one through {@link Tensor#toBuffer}: what was saved for backward is out of date then. */
+    /**
+     * Bumps the version counter for a write that the library has not seen, such as one through {@link Tensor#toBuffer}:
+     * saved tensors are then out of date.
+     */
     public void bumpVersion() {
         Tensor.acquire(self());
         try {
@@ -178,7 +183,7 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
     }
 
     /**
-     * The node of the graph that made this tensor.
+     * Returns the node of the graph that computed this tensor.
      *
      * @return the node, or null for a leaf
      */
@@ -192,11 +197,12 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
     }
 
     /**
-     * Calls a function with each gradient of this tensor. An exception it throws comes out of {@code backward}. The gradient, and tensors
-     * that the function makes, are closed when it returns; {@link Tensor#unscoped} keeps one.
+     * Registers a hook that is called with each gradient of this tensor. An exception from it propagates from {@code
+     * backward}. The gradient, and tensors that the hook creates, are closed when it returns; {@link Tensor#unscoped}
+     * keeps one.
      *
-     * @param hook receives the gradient, null where none arrived; returns one that replaces it, or null
-     * @return closing it removes the hook, also after this tensor was closed
+     * @param hook receives the gradient, or null if it is undefined; returns a replacement, or null
+     * @return close it to remove the hook, also after this tensor was closed
      */
     @SuppressWarnings("try")
     public Tensor.Hook registerHook(UnaryOperator<@Nullable Tensor> hook) {
@@ -214,10 +220,10 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
     }
 
     /**
-     * Calls a function with this leaf whenever backward has changed its gradient.
+     * Registers a hook that is called with this leaf whenever backward has accumulated a gradient in it.
      *
      * @param hook receives the leaf
-     * @return closing it removes the hook, also after this tensor was closed
+     * @return close it to remove the hook, also after this tensor was closed
      */
     public Tensor.Hook registerPostAccumulateGradHook(Consumer<Tensor> hook) {
         Tensor.acquire(self());

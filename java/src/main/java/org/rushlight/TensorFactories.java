@@ -12,15 +12,15 @@ import java.nio.ShortBuffer;
 import java.util.Arrays;
 import org.rushlight.internal.NativeCore;
 
-/** The part of {@link Tensor} that makes tensors of values; call it as {@code Tensor.of(...)}. */
+/** The part of {@link Tensor} that creates tensors from values; call it as {@code Tensor.of(...)}. */
 public abstract sealed class TensorFactories extends TensorValues permits Tensor {
     TensorFactories(long handle, Runnable release) {
         super(handle, release);
     }
 
     /**
-     * A 0-dimensional tensor: int64 for an integer (uint64 for one above {@link Long#MAX_VALUE}), bool for a truth value, the default
-     * dtype for a real number and its complex form for a complex one.
+     * Creates a 0-dim tensor: int64 for an integer (uint64 for one above {@link Long#MAX_VALUE}), bool for a boolean,
+     * the default dtype for a real number and the corresponding complex dtype for a complex one.
      *
      * @param value the number
      * @return the tensor
@@ -40,7 +40,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A float32 tensor of one dimension. The values are copied.
+     * Creates a one-dimensional float32 tensor. The values are copied.
      *
      * @param values the elements
      * @return the tensor
@@ -50,7 +50,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A float32 tensor. The values are copied.
+     * Creates a float32 tensor. The values are copied.
      *
      * @param values the elements, in row-major order
      * @param shape size of each dimension
@@ -61,7 +61,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A float64 tensor of one dimension. The values are copied.
+     * Creates a one-dimensional float64 tensor. The values are copied.
      *
      * @param values the elements
      * @return the tensor
@@ -71,7 +71,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A float64 tensor. The values are copied.
+     * Creates a float64 tensor. The values are copied.
      *
      * @param values the elements, in row-major order
      * @param shape size of each dimension
@@ -82,7 +82,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * An int32 tensor of one dimension. The values are copied.
+     * Creates a one-dimensional int32 tensor. The values are copied.
      *
      * @param values the elements
      * @return the tensor
@@ -92,7 +92,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * An int32 tensor. The values are copied.
+     * Creates an int32 tensor. The values are copied.
      *
      * @param values the elements, in row-major order
      * @param shape size of each dimension
@@ -103,7 +103,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * An int64 tensor of one dimension. The values are copied.
+     * Creates a one-dimensional int64 tensor. The values are copied.
      *
      * @param values the elements
      * @return the tensor
@@ -113,7 +113,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * An int64 tensor. The values are copied.
+     * Creates an int64 tensor. The values are copied.
      *
      * @param values the elements, in row-major order
      * @param shape size of each dimension
@@ -124,7 +124,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A bool tensor of one dimension. The values are copied.
+     * Creates a one-dimensional bool tensor. The values are copied.
      *
      * @param values the elements
      * @return the tensor
@@ -134,7 +134,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A bool tensor. The values are copied.
+     * Creates a bool tensor. The values are copied.
      *
      * @param values the elements, in row-major order
      * @param shape size of each dimension
@@ -145,7 +145,7 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A uint8 tensor, as images come. The values are copied.
+     * Creates a uint8 tensor, for example of an image. The values are copied.
      *
      * @param values the elements, in row-major order
      * @param shape size of each dimension
@@ -156,17 +156,17 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A tensor of nested arrays of any depth ({@code double[][]}, {@code long[][][]}), with the dtype that the innermost ones have alone:
-     * {@code byte} is uint8, {@code short} is int16. The values are copied.
+     * Creates a tensor from nested arrays of any depth ({@code double[][]}, {@code long[][][]}), with the dtype of the
+     * innermost arrays: {@code byte} is uint8, {@code short} is int16. The values are copied.
      *
      * <pre>{@code
      * Tensor m = Tensor.of(new double[][] {{1, 2, 3}, {4, 5, 6}});
      * System.out.println(m.dtype() + " " + m.size(1)); // torch.float64 3
      * }</pre>
      *
-     * @param nested arrays of equal length
+     * @param nested nested arrays; arrays at the same depth have equal lengths
      * @return the tensor
-     * @throws TensorTypeException if the innermost elements are no numbers or truth values of Java
+     * @throws TensorTypeException if the innermost elements are not Java numbers or booleans
      * @throws TensorValueException if lengths differ, or an array is missing
      */
     public static Tensor of(Object[] nested) {
@@ -174,13 +174,13 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A complex128 tensor. The values are copied. {@link Tensor#toComplexArray} is the way back.
+     * Creates a complex128 tensor. The values are copied. {@link Tensor#toComplexArray} is the inverse.
      *
      * <pre>{@code
      * System.out.println(Tensor.ofComplex(new double[] {1, 2, 3, -4}, 2)); // tensor([1.+2.j, 3.-4.j], dtype=torch.complex128)
      * }</pre>
      *
-     * @param parts of each element the real and the imaginary part, in row-major order
+     * @param parts real and imaginary part of each element, in row-major order
      * @param shape size of each dimension
      * @return the tensor
      */
@@ -193,17 +193,17 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
     }
 
     /**
-     * A tensor over the memory of a direct buffer: no copy, both sides see each other's writes. The buffer stays reachable as long as
-     * the tensor or a view of it lives. The elements begin at the position of the buffer, in native byte order. What frees the memory under
-     * a buffer that is reachable (the end of the {@code Arena} of a memory segment, cutting a mapped file short) must wait until the tensor
-     * and its views are closed.
+     * Creates a tensor over the memory of a direct buffer: no copy, both sides see each other's writes. The buffer
+     * stays reachable as long as the tensor or a view of it exists. The elements begin at the position of the buffer,
+     * in native byte order. Do not free the memory under a reachable buffer (by closing the {@code Arena} of a memory
+     * segment, or truncating a mapped file) before the tensor and its views are closed.
      *
      * @param buffer a direct buffer
      * @param dtype element type
      * @param shape size of each dimension
      * @return the tensor
-     * @throws TensorValueException if the buffer is not direct, is read-only, is a typed view of another byte order, or does not begin at a
-     *     multiple of the size of an element
+     * @throws TensorValueException if the buffer is not direct, is read-only, is a typed view of another byte order, or
+     *     does not begin at a multiple of the size of an element
      */
     public static Tensor fromBuffer(Buffer buffer, DType dtype, long... shape) {
         if (!buffer.isDirect()) {
@@ -227,7 +227,10 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
         return Tensor.wrap(NativeCore.fromBuffer(buffer, offset, (long) buffer.remaining() * unit, shape, dtype.code()));
     }
 
-    /** The order in which the elements of a typed view lie. Bytes have none: what their order says is how {@code getInt} and the like read. */
+    /**
+     * The byte order of the elements of a typed view. A byte buffer has none: its order only affects {@code getInt} and
+     * similar methods.
+     */
     private static ByteOrder order(Buffer buffer) {
         if (buffer instanceof ShortBuffer view) {
             return view.order();

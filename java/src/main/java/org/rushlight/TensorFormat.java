@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
-/** Text of a tensor as PyTorch prints it: 4 digits, 80 columns, 3 entries at each edge above 1,000 elements. */
+/** Formats a tensor as PyTorch prints it: 4 digits, 80 columns, 3 entries at each edge above 1,000 elements. */
 final class TensorFormat {
     private static final int PRECISION = 4;
     private static final int WIDTH = 80;
@@ -16,20 +16,20 @@ final class TensorFormat {
 
     private final long[] shape;
     private final boolean summarize;
-    private final String[] texts;
+    private final String[] strings;
     private final int width;
 
     private TensorFormat(long[] shape, boolean summarize, Entries entries) {
         this.shape = shape;
         this.summarize = summarize;
-        this.texts = entries.texts();
+        this.strings = entries.strings();
         this.width = entries.width();
     }
 
-    /** The text of each element, and the width that decides how many fit on a line. */
-    private record Entries(String[] texts, int width) {
-        static Entries of(String[] texts) {
-            return new Entries(texts, Stream.of(texts).mapToInt(String::length).max().orElse(0));
+    /** The string of each element, and the width that determines how many fit on a line. */
+    private record Entries(String[] strings, int width) {
+        static Entries of(String[] strings) {
+            return new Entries(strings, Stream.of(strings).mapToInt(String::length).max().orElse(0));
         }
     }
 
@@ -39,7 +39,16 @@ final class TensorFormat {
         List<String> suffixes = new ArrayList<>();
         Device device = tensor.device();
         String body;
-        if (device.type() == Device.Type.META) {
+        Layout layout = tensor.layout();
+        if (layout != Layout.STRIDED) {
+            body = components(tensor, layout);
+            suffixes.add("size=" + sizes(shape));
+            suffixes.add("nnz=" + tensor.nnz());
+            if (dtype != Torch.getDefaultDtype()) {
+                suffixes.add("dtype=" + dtype);
+            }
+            suffixes.add("layout=torch." + (layout == Layout.SPARSE ? "sparse_coo" : layout.name().toLowerCase(Locale.ROOT)));
+        } else if (device.type() == Device.Type.META) {
             body = "...";
             suffixes.add("device='meta'");
             suffixes.add("size=" + sizes(shape));
@@ -47,7 +56,7 @@ final class TensorFormat {
                 suffixes.add("dtype=" + dtype);
             }
         } else {
-            body = tensor.numel() == 0 ? "[]" : Torch.pinned(() -> body(tensor, dtype, shape));
+            body = tensor.numel() == 0 ? "[]" : Torch.pinned(() -> body(tensor, dtype, shape, PREFIX.length()));
             if (tensor.numel() == 0 && shape.length != 1) {
                 suffixes.add("size=" + sizes(shape));
             }
@@ -63,14 +72,56 @@ final class TensorFormat {
         } else if (tensor.requiresGrad()) {
             suffixes.add("requires_grad=True");
         }
-        return withSuffixes(body, suffixes);
+        return withSuffixes(body, suffixes, layout == Layout.SPARSE);
     }
 
-    private static String withSuffixes(String body, List<String> suffixes) {
+    /** The components of a sparse tensor, one below the other. */
+    private static String components(Tensor tensor, Layout layout) {
+        try (NoGrad guard = new NoGrad(); Tensor plain = tensor.detach()) {
+            List<String> lines = new ArrayList<>();
+            switch (layout) {
+                case SPARSE -> {
+                    lines.add(component("indices", call(plain, "_indices")));
+                    lines.add(component("values", call(plain, "_values")));
+                }
+                case SPARSE_CSR -> {
+                    lines.add(component("crow_indices", plain.crow_indices()));
+                    lines.add(component("col_indices", plain.col_indices()));
+                    lines.add(component("values", plain.values()));
+                }
+                default -> {
+                    lines.add(component("ccol_indices", plain.ccol_indices()));
+                    lines.add(component("row_indices", plain.row_indices()));
+                    lines.add(component("values", plain.values()));
+                }
+            }
+            return guard == null ? "" : String.join(",\n" + " ".repeat(PREFIX.length()), lines);
+        }
+    }
+
+    private static Tensor call(Tensor tensor, String operator) {
+        return (Tensor) Library.call(operator, tensor)[0];
+    }
+
+    /** Formats a component and closes it. */
+    private static String component(String name, Tensor component) {
+        try (component) {
+            String start = name + "=" + PREFIX;
+            long[] shape = component.shape();
+            String body = component.numel() == 0
+                ? "[], size=" + sizes(shape)
+                : body(component, component.dtype(), shape, PREFIX.length() + start.length());
+            return start + body + ")";
+        }
+    }
+
+    private static String withSuffixes(String body, List<String> suffixes, boolean startsLine) {
+        boolean newLine = startsLine;
         StringBuilder out = new StringBuilder(PREFIX).append(body);
         int column = out.length() - out.lastIndexOf("\n") - 1;
         for (String suffix : suffixes) {
-            if (column + suffix.length() + 3 > WIDTH) {
+            if (newLine || column + suffix.length() + 3 > WIDTH) {
+                newLine = false;
                 out.append(",\n").append(" ".repeat(PREFIX.length())).append(suffix);
                 column = PREFIX.length() + suffix.length();
             } else {
@@ -89,17 +140,17 @@ final class TensorFormat {
         return out.append(shape.length == 1 ? ",)" : ")").toString();
     }
 
-    private static String body(Tensor tensor, DType dtype, long[] shape) {
+    private static String body(Tensor tensor, DType dtype, long[] shape, int indent) {
         boolean summarize = tensor.numel() > THRESHOLD;
         if (summarize) {
             try (NoGrad guard = new NoGrad(); Tensor edges = edges(tensor, shape)) {
-                return new TensorFormat(shape, guard != null, entries(edges, dtype)).lines(0, 0, PREFIX.length(), new int[1]);
+                return new TensorFormat(shape, guard != null, entries(edges, dtype)).lines(0, 0, indent, new int[1]);
             }
         }
-        return new TensorFormat(shape, false, entries(tensor, dtype)).lines(0, 0, PREFIX.length(), new int[1]);
+        return new TensorFormat(shape, false, entries(tensor, dtype)).lines(0, 0, indent, new int[1]);
     }
 
-    /** The entries that a shortened text shows. */
+    /** The entries shown in summarized output. */
     private static Tensor edges(Tensor tensor, long[] shape) {
         Tensor result = tensor.share();
         for (int dim = 0; dim < shape.length; dim++) {
@@ -121,11 +172,11 @@ final class TensorFormat {
         }
         if (dtype == DType.BOOL) {
             boolean[] values = tensor.toBooleanArray();
-            String[] texts = new String[values.length];
+            String[] strings = new String[values.length];
             for (int i = 0; i < values.length; i++) {
-                texts[i] = values[i] ? "True" : "False";
+                strings[i] = values[i] ? "True" : "False";
             }
-            return Entries.of(texts);
+            return Entries.of(strings);
         }
         if (dtype.isFloatingPoint()) {
             try (NoGrad guard = new NoGrad(); Tensor wide = tensor.to(DType.FLOAT64)) {
@@ -135,21 +186,20 @@ final class TensorFormat {
         }
         try (Tensor wide = tensor.to(DType.INT64)) {
             long[] values = wide.toLongArray();
-            String[] texts = new String[values.length];
+            String[] strings = new String[values.length];
             for (int i = 0; i < values.length; i++) {
-                texts[i] = dtype == DType.UINT64 ? Long.toUnsignedString(values[i]) : Long.toString(values[i]);
+                strings[i] = dtype == DType.UINT64 ? Long.toUnsignedString(values[i]) : Long.toString(values[i]);
             }
-            return Entries.of(texts);
+            return Entries.of(strings);
         }
     }
 
-    /** Complex elements are stored as pairs, and each part has a format of its own. */
+    /** Complex elements are stored as pairs, and each part has its own format. */
     private static Entries complexEntries(Tensor tensor) {
         double[] pairs;
-        try (NoGrad guard = new NoGrad(); Tensor wide = tensor.to(DType.COMPLEX128)) {
+        try (NoGrad guard = new NoGrad()) {
             assert guard != null;
-            pairs = new double[Math.toIntExact(2 * wide.numel())];
-            wide.copyPairs(pairs);
+            pairs = tensor.toComplexArray();
         }
         double[] real = new double[pairs.length / 2];
         double[] imag = new double[pairs.length / 2];
@@ -159,17 +209,17 @@ final class TensorFormat {
         }
         Entries reals = floatEntries(real);
         Entries imags = floatEntries(DoubleStream.of(imag).map(Math::abs).toArray());
-        String[] texts = reals.texts().clone();
+        String[] strings = reals.strings().clone();
         for (int i = 0; i < real.length; i++) {
             boolean negative = Double.doubleToRawLongBits(imag[i]) < 0;
-            texts[i] += (negative ? "-" : "+") + imags.texts()[i] + "j";
+            strings[i] += (negative ? "-" : "+") + imags.strings()[i] + "j";
         }
-        return new Entries(texts, reals.width() + imags.width() + 2);
+        return new Entries(strings, reals.width() + imags.width() + 2);
     }
 
     /**
-     * One format for all: scientific for wide ranges, without decimals if all are whole, else four digits. Only numbers that are finite
-     * and not zero decide it, and the width.
+     * Determines one format for all elements: scientific for wide ranges, without decimals if all are integers,
+     * otherwise four digits. Only finite nonzero numbers determine it and the width.
      */
     private static Entries floatEntries(double[] values) {
         double[] deciding = DoubleStream.of(values).filter(v -> Double.isFinite(v) && v != 0).toArray();
@@ -179,12 +229,12 @@ final class TensorFormat {
         boolean scientific = deciding.length > 0 && (max / min > 1000 || max > 1e8 || !whole && min < 1e-4);
         String pattern = scientific ? "%." + PRECISION + "e" : whole ? "%.0f." : "%." + PRECISION + "f";
         int width = DoubleStream.of(deciding).mapToInt(v -> format(pattern, v).length()).max().orElse(1);
-        String[] texts = new String[values.length];
+        String[] strings = new String[values.length];
         for (int i = 0; i < values.length; i++) {
             String text = format(pattern, values[i]);
-            texts[i] = " ".repeat(Math.max(0, width - text.length())) + text;
+            strings[i] = " ".repeat(Math.max(0, width - text.length())) + text;
         }
-        return new Entries(texts, width);
+        return new Entries(strings, width);
     }
 
     private static String format(String pattern, double value) {
@@ -198,10 +248,10 @@ final class TensorFormat {
         return summarize && shape[dim] > 2 * EDGE ? 2 * EDGE : (int) shape[dim];
     }
 
-    /** The text of the part below dimension {@code dim}; {@code next[0]} is the next entry. */
+    /** Formats the part below dimension {@code dim}; {@code next[0]} is the next entry. */
     private String lines(int dim, int depth, int indent, int[] next) {
         if (dim == shape.length) {
-            return pad(texts[next[0]++]);
+            return pad(strings[next[0]++]);
         }
         boolean dots = summarize && shape[dim] > 2 * EDGE;
         int shown = shown(dim);

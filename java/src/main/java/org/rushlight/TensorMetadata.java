@@ -1,32 +1,28 @@
 package org.rushlight;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
-/** The part of {@link Tensor} that says what a tensor is. */
+/** The metadata part of {@link Tensor}. */
 public abstract sealed class TensorMetadata extends TensorAutograd permits TensorValues {
     TensorMetadata(long handle, Runnable release) {
         super(handle, release);
     }
 
     /**
-     * Size of each dimension.
+     * Returns the size of each dimension.
      *
      * @return the sizes
      */
     public long[] shape() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.sizes(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return read(NativeCore::sizes);
     }
 
     /**
-     * Size of one dimension.
+     * Returns the size of one dimension.
      *
-     * @param dim dimension, negative counts from the end
+     * @param dim the dimension; negative counts from the end
      * @return its size
      */
     public long size(long dim) {
@@ -40,7 +36,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Number of dimensions.
+     * Returns the number of dimensions.
      *
      * @return the number
      */
@@ -49,77 +45,106 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Distance of neighbours in each dimension, in elements.
+     * Returns the stride of each dimension, in elements.
      *
      * @return the strides
      */
     public long[] stride() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.strides(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return read(NativeCore::strides);
     }
 
     /**
-     * Number of elements.
+     * Returns the number of elements.
      *
      * @return the number
      */
     public long numel() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.numel(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readLong(NativeCore::numel);
     }
 
     /**
-     * Element type.
+     * Returns the element type.
      *
      * @return the dtype
      */
     public DType dtype() {
-        Tensor.acquire(self());
-        try {
-            return DType.of(NativeCore.dtype(self().handle()));
-        } finally {
-            Tensor.release(self());
-        }
+        return DType.of((int) readLong(NativeCore::dtype));
     }
 
     /**
-     * Where the elements live.
+     * Returns the layout: strided, or a sparse one.
+     *
+     * @return the layout
+     */
+    public Layout layout() {
+        return Layout.of((int) readLong(NativeCore::layout));
+    }
+
+    /**
+     * Returns whether this is a sparse tensor in coordinate format (COO).
+     *
+     * @return true if so
+     */
+    public boolean isSparse() {
+        return layout() == Layout.SPARSE;
+    }
+
+    /**
+     * Returns the number of specified elements of a sparse tensor.
+     *
+     * @return the number
+     */
+    public long nnz() {
+        return readLong(NativeCore::nnz);
+    }
+
+    /**
+     * Returns the number of dimensions with coordinates of a sparse tensor.
+     *
+     * @return the number; 0 for a strided tensor
+     */
+    public long sparseDim() {
+        return readLong(NativeCore::sparseDim);
+    }
+
+    /**
+     * Returns the number of dimensions of each value of a sparse tensor.
+     *
+     * @return the number
+     */
+    public long denseDim() {
+        return readLong(NativeCore::denseDim);
+    }
+
+    /**
+     * Returns whether the coordinates of a sparse tensor in coordinate format are sorted and distinct.
+     *
+     * @return true if so
+     */
+    public boolean isCoalesced() {
+        return readBoolean(NativeCore::isCoalesced);
+    }
+
+    /**
+     * Returns the device of the elements.
      *
      * @return the device
      */
     public Device device() {
-        Tensor.acquire(self());
-        try {
-            return Device.ofPacked(NativeCore.device(self().handle()));
-        } finally {
-            Tensor.release(self());
-        }
+        return Device.ofPacked((int) readLong(NativeCore::device));
     }
 
     /**
-     * Position of the first element in the storage.
+     * Returns the offset of the first element in the storage.
      *
      * @return the offset, in elements
      */
     public long storageOffset() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.storageOffset(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readLong(NativeCore::storageOffset);
     }
 
     /**
-     * Do the elements lie in row-major order without gaps?
+     * Returns whether the tensor is contiguous: row-major without gaps.
      *
      * @return true if so
      */
@@ -128,9 +153,9 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Do the elements lie in an order without gaps?
+     * Returns whether the tensor is contiguous in a memory format.
      *
-     * @param format the order
+     * @param format the memory format
      * @return true if so
      */
     public boolean isContiguous(MemoryFormat format) {
@@ -143,21 +168,16 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Does this tensor share the elements of another one that it was made from?
+     * Returns whether this tensor is a view of another one.
      *
      * @return true for the result of a view operator
      */
     public boolean isView() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.isView(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readBoolean(NativeCore::isView);
     }
 
     /**
-     * Do two tensors share their storage?
+     * Returns whether two tensors share their storage.
      *
      * @param other another tensor
      * @return true if so
@@ -172,7 +192,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Do two objects stand for the same native tensor?
+     * Returns whether two objects refer to the same native tensor.
      *
      * @param other another tensor
      * @return true if so
@@ -187,63 +207,45 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * How often the storage was written in place.
+     * Returns the version counter: the number of in-place writes to the storage.
      *
      * @return the number
      */
     public long version() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.version(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readLong(NativeCore::version);
     }
 
     /**
-     * The tensor that this one is a view of, recorded for gradients.
+     * Returns the base of this view, as recorded by autograd.
      *
-     * @return the base, or null for what is no view
+     * @return the base, or null if this is not a view
      */
     public @Nullable Tensor base() {
-        Tensor.acquire(self());
-        try {
-            return Tensor.wrapNullable(NativeCore.viewBase(self().handle()));
-        } finally {
-            Tensor.release(self());
-        }
+        return Tensor.wrapNullable(readLong(NativeCore::viewBase));
     }
 
     /**
-     * Are the elements the conjugates of what is stored? {@link #resolve_conj} carries that out.
+     * Returns whether the conj bit is set: the elements are conjugated lazily. {@link #resolve_conj} materializes the
+     * conjugation.
      *
      * @return true if so
      */
     public boolean isConj() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.isConj(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readBoolean(NativeCore::isConj);
     }
 
     /**
-     * Are the elements the negatives of what is stored? {@link #resolve_neg} carries that out.
+     * Returns whether the neg bit is set: the elements are negated lazily. {@link #resolve_neg} materializes the
+     * negation.
      *
      * @return true if so
      */
     public boolean isNeg() {
-        Tensor.acquire(self());
-        try {
-            return NativeCore.isNeg(self().handle());
-        } finally {
-            Tensor.release(self());
-        }
+        return readBoolean(NativeCore::isNeg);
     }
 
     /**
-     * Dtype and device, as factories take them: {@code Torch.zeros(shape, x.options())}.
+     * Returns dtype and device for factories: {@code Torch.zeros(shape, x.options())}.
      *
      * @return the options
      */
@@ -252,7 +254,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Bytes per element.
+     * Returns the number of bytes per element.
      *
      * @return the size of the dtype
      */
@@ -261,7 +263,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Bytes of all elements, as if they lay without gaps.
+     * Returns the number of bytes of all elements, without gaps.
      *
      * @return the number of bytes
      */
@@ -270,7 +272,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Is the dtype a real floating-point one?
+     * Returns whether the dtype is a real floating-point one.
      *
      * @return true for float16, bfloat16, float32 and float64
      */
@@ -279,7 +281,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Is the dtype a complex one?
+     * Returns whether the dtype is complex.
      *
      * @return true for complex32, complex64 and complex128
      */
@@ -288,7 +290,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Can the dtype hold negative numbers?
+     * Returns whether the dtype can represent negative numbers.
      *
      * @return false for bool and the unsigned integers
      */
@@ -297,7 +299,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Are the elements in host memory?
+     * Returns whether the elements are in host memory.
      *
      * @return true if so
      */
@@ -306,7 +308,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Are the elements on an NVIDIA GPU?
+     * Returns whether the elements are on an NVIDIA GPU.
      *
      * @return true if so
      */
@@ -315,7 +317,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Is this a shape and a dtype without data?
+     * Returns whether this is a meta tensor: a shape and a dtype without data.
      *
      * @return true if so
      */
@@ -324,16 +326,31 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * The order of dimensions that results should have to be as this tensor is.
+     * Returns the memory format that the order of the strides implies. It is the same for slices, which have gaps.
      *
-     * @return channels last for 4 or 5 dimensions that lie so, else row-major
+     * @return channels last for 4 or 5 dimensions in that order, else contiguous
      */
     public MemoryFormat suggestMemoryFormat() {
-        MemoryFormat channelsLast = switch (dim()) {
-            case 4 -> MemoryFormat.CHANNELS_LAST;
-            case 5 -> MemoryFormat.CHANNELS_LAST_3D;
-            default -> MemoryFormat.CONTIGUOUS;
-        };
-        return !isContiguous() && isContiguous(channelsLast) ? channelsLast : MemoryFormat.CONTIGUOUS;
+        return MemoryFormat.ofCode((int) readLong(NativeCore::suggestMemoryFormat));
+    }
+
+    /**
+     * Returns whether the elements fill a range of memory without gaps, each at its own address, in any order of
+     * dimensions.
+     *
+     * @return true if the tensor is non-overlapping and dense
+     */
+    public boolean isNonOverlappingAndDense() {
+        return readBoolean(NativeCore::isNonOverlappingAndDense);
+    }
+
+    /**
+     * Returns whether both tensors have the same shape.
+     *
+     * @param other another tensor
+     * @return true if the shapes are equal
+     */
+    public boolean isSameSize(Tensor other) {
+        return Arrays.equals(shape(), other.shape());
     }
 }

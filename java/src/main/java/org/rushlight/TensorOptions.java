@@ -3,8 +3,8 @@ package org.rushlight;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a factory makes: dtype, device, layout, and whether gradients are wanted. Immutable; each {@code with} method returns a changed copy.
- * An unset option takes PyTorch's default.
+ * Options of factories: dtype, device, layout, and whether gradients are required. Immutable; each {@code with} method
+ * returns a changed copy. Unset options take PyTorch's defaults.
  *
  * <pre>{@code
  * Tensor a = Torch.zeros(new long[] {2, 3}, TensorOptions.of(DType.FLOAT64).withRequiresGrad(true));
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class TensorOptions {
-    /** Nothing set. */
+    /** Creates options with nothing set. */
     public static final TensorOptions DEFAULT = new TensorOptions(null, null, null, null, null);
 
     private final @Nullable DType dtype;
@@ -32,7 +32,7 @@ public final class TensorOptions {
     }
 
     /**
-     * Options with a dtype.
+     * Creates options with a dtype.
      *
      * @param dtype element type
      * @return the options
@@ -42,9 +42,9 @@ public final class TensorOptions {
     }
 
     /**
-     * Options with a device.
+     * Creates options with a device.
      *
-     * @param device where the tensor lives
+     * @param device the device
      * @return the options
      */
     public static TensorOptions of(Device device) {
@@ -82,7 +82,7 @@ public final class TensorOptions {
     }
 
     /**
-     * Asks for page-locked memory.
+     * Sets whether to use page-locked memory.
      *
      * @param pinMemory true for page-locked memory
      * @return the changed options
@@ -92,16 +92,16 @@ public final class TensorOptions {
     }
 
     /**
-     * Asks for gradients of the tensor.
+     * Sets whether the tensor requires gradients.
      *
-     * @param requiresGrad true if the tensor shall collect gradients
+     * @param requiresGrad whether the tensor accumulates gradients
      * @return the changed options
      */
     public TensorOptions withRequiresGrad(boolean requiresGrad) {
         return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
     }
 
-    /** One byte per option, each value + 1 so that 0 means unset: dtype, layout, device (2 bytes), pin memory. */
+    /** Encodes one byte per option, each value + 1 so that 0 means unset: dtype, layout, device (2 bytes), pin memory. */
     long packed() {
         long packed = dtype == null ? 0 : dtype.code() + 1;
         packed |= (layout == null ? 0L : layout.code() + 1) << 8;
@@ -110,7 +110,7 @@ public final class TensorOptions {
         return packed;
     }
 
-    /** The last step of a factory: the native options do not know of gradients. */
+    /** The last step of a factory: the native options do not include gradients. */
     static Tensor finish(TensorOptions options, Tensor tensor) {
         return options != null && Boolean.TRUE.equals(options.requiresGrad) ? tensor.requires_grad_(true) : tensor;
     }

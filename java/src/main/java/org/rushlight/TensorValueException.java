@@ -1,13 +1,13 @@
 package org.rushlight;
 
-/** An argument whose value is not acceptable: PyTorch's {@code ValueError}. */
+/** An argument has an invalid value: PyTorch's {@code ValueError}. */
 public final class TensorValueException extends RushlightException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Made by the native side, or by a callback that wants to report this kind of error.
+     * Called by the native side, or by a callback to report an error of this kind.
      *
-     * @param message what went wrong
+     * @param message the error message
      */
     public TensorValueException(String message) {
         super(message);

@@ -1,17 +1,16 @@
 package org.rushlight;
 
-import java.util.Arrays;
 import java.util.List;
 import org.rushlight.internal.NativeCore;
 
-/** The part of {@link Tensor} that gives values away: numbers and arrays, answers about them, and copies of other kinds. */
+/** The part of {@link Tensor} that returns values: numbers, arrays, comparisons, and conversions. */
 public abstract sealed class TensorValues extends TensorMetadata permits TensorFactories {
     TensorValues(long handle, Runnable release) {
         super(handle, release);
     }
 
     /**
-     * The one element of this tensor.
+     * Returns the value of a tensor with exactly one element.
      *
      * @return its value
      * @throws RushlightException if there is not exactly one element
@@ -26,7 +25,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * The one element as a {@code double}.
+     * Returns the only element as a {@code double}.
      *
      * <pre>{@code
      * double value = Tensor.of(1f, 2f).sum().itemDouble();
@@ -41,7 +40,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * The one element as a {@code float}.
+     * Returns the only element as a {@code float}.
      *
      * @return its value, rounded
      * @throws RushlightException if there is not exactly one element, or it has an imaginary part or is too large
@@ -55,7 +54,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * The one element as a {@code long}; what follows the point is dropped.
+     * Returns the only element as a {@code long}, truncated.
      *
      * @return its value
      * @throws RushlightException if there is not exactly one element, or it has an imaginary part or does not fit
@@ -71,7 +70,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * The one element as an {@code int}; what follows the point is dropped.
+     * Returns the only element as an {@code int}, truncated.
      *
      * @return its value
      * @throws RushlightException if there is not exactly one element, or it has an imaginary part or does not fit
@@ -85,9 +84,9 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * The one element as a truth value.
+     * Returns the only element as a boolean.
      *
-     * @return true unless it is zero
+     * @return false for zero
      * @throws RushlightException if there is not exactly one element
      */
     public boolean itemBoolean() {
@@ -107,9 +106,9 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * Is the one element different from zero?
+     * Returns whether the only element is nonzero.
      *
-     * @return true unless zero
+     * @return false for zero
      * @throws RushlightException if there is not exactly one element
      */
     public boolean isNonzero() {
@@ -122,68 +121,28 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * The same sizes and the same numbers? NaN equals nothing.
+     * Returns this tensor on another device.
      *
-     * @param other another tensor
-     * @return true if so
-     */
-    public boolean equal(Tensor other) {
-        if (!Arrays.equals(self().shape(), other.shape())) {
-            return false;
-        }
-        try (Tensor same = self().eq(other); Tensor all = same.all()) {
-            return all.isNonzero();
-        }
-    }
-
-    /**
-     * Are all numbers near those of another tensor, {@code |a - b| <= 1e-8 + 1e-5 |b|}?
-     *
-     * @param other another tensor
-     * @return true if so
-     */
-    public boolean allclose(Tensor other) {
-        return allclose(other, 1e-5, 1e-8, false);
-    }
-
-    /**
-     * Are all numbers near those of another tensor, {@code |a - b| <= atol + rtol |b|}?
-     *
-     * @param other another tensor
-     * @param rtol what is allowed for each unit of the other number
-     * @param atol what is allowed in any case
-     * @param equalNan does NaN equal NaN?
-     * @return true if so
-     */
-    public boolean allclose(Tensor other, double rtol, double atol, boolean equalNan) {
-        try (Tensor near = self().isclose(other, rtol, atol, equalNan); Tensor all = near.all()) {
-            return all.isNonzero();
-        }
-    }
-
-    /**
-     * This tensor on another device.
-     *
-     * @param device where to
-     * @return a copy there, or this tensor's elements where they are there
+     * @param device the device
+     * @return a copy on the device, or a tensor that shares the elements if they are there
      */
     public Tensor to(Device device) {
         return self().to(TensorOptions.of(device));
     }
 
     /**
-     * This tensor in host memory.
+     * Returns this tensor in host memory.
      *
-     * @return a copy there, or this tensor's elements where they are there
+     * @return a copy on the device, or a tensor that shares the elements if they are there
      */
     public Tensor cpu() {
         return to(Device.CPU);
     }
 
     /**
-     * This tensor on the current GPU.
+     * Returns this tensor on the current GPU.
      *
-     * @return a copy there
+     * @return a copy on the GPU
      * @throws RushlightException if there is none
      */
     public Tensor cuda() {
@@ -191,26 +150,26 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * This tensor without data.
+     * Returns this tensor on the meta device.
      *
-     * @return its shape and dtype
+     * @return a tensor with its shape and dtype, without data
      */
     public Tensor meta() {
         return to(Device.META);
     }
 
     /**
-     * This tensor with the dtype and on the device of another one.
+     * Returns this tensor with the dtype and device of another one.
      *
      * @param other another tensor
-     * @return a copy, or this tensor's elements where both are the same already
+     * @return a copy, or a tensor that shares the elements if both are the same already
      */
     public Tensor type_as(Tensor other) {
         return self().to(other.options());
     }
 
     /**
-     * A copy of the elements of a float32 tensor.
+     * Copies the elements of a float32 tensor.
      *
      * @return the elements, in row-major order
      */
@@ -221,7 +180,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * A copy of the elements of a float64 tensor.
+     * Copies the elements of a float64 tensor.
      *
      * @return the elements, in row-major order
      */
@@ -232,7 +191,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * A copy of the elements of an int64 tensor.
+     * Copies the elements of an int64 tensor.
      *
      * @return the elements, in row-major order
      */
@@ -243,7 +202,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * A copy of the elements of an int32 tensor.
+     * Copies the elements of an int32 tensor.
      *
      * @return the elements, in row-major order
      */
@@ -254,7 +213,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * A copy of the elements of a uint8 or int8 tensor.
+     * Copies the elements of a uint8 or int8 tensor.
      *
      * @return the elements, in row-major order
      */
@@ -265,7 +224,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * A copy of the elements of an int16 tensor, or of the bits of one of the other two-byte dtypes.
+     * Copies the elements of an int16 tensor, or the bits of another two-byte dtype.
      *
      * @return the elements, in row-major order
      */
@@ -276,7 +235,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * A copy of the elements of a bool tensor.
+     * Copies the elements of a bool tensor.
      *
      * @return the elements, in row-major order
      */
@@ -287,7 +246,8 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     }
 
     /**
-     * A copy of the elements of a complex tensor: of each the real and the imaginary part. {@link Tensor#ofComplex} is the way back.
+     * Copies the elements of a complex tensor: real and imaginary part of each. {@link Tensor#ofComplex} is the
+     * inverse.
      *
      * @return twice as many numbers as there are elements, in row-major order
      */
@@ -297,12 +257,12 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
         }
         try (Tensor wide = self().to(DType.COMPLEX128)) {
             double[] pairs = new double[wide.length("toComplexArray", 2)];
-            wide.copyPairs(pairs);
+            wide.copyTo(pairs);
             return pairs;
         }
     }
 
-    /** Number of elements for an array, after checking that the dtype fits it. */
+    /** Returns the number of elements for an array, after checking that the dtype matches. */
     private int count(String method, DType... accepted) {
         DType dtype = self().dtype();
         if (!List.of(accepted).contains(dtype)) {
@@ -313,7 +273,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
         return self().length(method, 1);
     }
 
-    /** Length of an array with some numbers for each element. */
+    /** Returns the length of an array with several numbers per element. */
     final int length(String method, int numbers) {
         long numel = self().numel();
         if (numel > (Integer.MAX_VALUE - 8) / numbers) {
@@ -322,17 +282,12 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
         return (int) numel * numbers;
     }
 
-    private void copyTo(Object array) {
+    final void copyTo(Object array) {
         Tensor.acquire(self());
         try {
             NativeCore.toArray(self().handle(), array);
         } finally {
             Tensor.release(self());
         }
-    }
-
-    /** The parts of a complex128 tensor, for printing. */
-    void copyPairs(double[] pairs) {
-        copyTo(pairs);
     }
 }

@@ -14,16 +14,16 @@ public final class Torch extends TorchFunctions {
     private Torch() {}
 
     /**
-     * Starts the default stream of random numbers: the same seed gives PyTorch's numbers.
+     * Sets the seed of the default generator: the same seed gives PyTorch's random numbers.
      *
-     * @param seed where the stream starts
+     * @param seed the seed
      */
     public static void manualSeed(long seed) {
         NativeCore.manualSeed(seed);
     }
 
     /**
-     * The number of threads an operator may use.
+     * Returns the number of threads that an operator may use.
      *
      * @return the number
      */
@@ -32,7 +32,7 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Sets the number of threads an operator may use. Results do not depend on it.
+     * Sets the number of threads that an operator may use. Results do not depend on it.
      *
      * @param threads at least 1
      */
@@ -41,7 +41,7 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * The dtype of floating-point tensors made without one.
+     * Returns the default floating-point dtype.
      *
      * @return the dtype
      */
@@ -50,7 +50,7 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Sets the dtype of floating-point tensors made without one.
+     * Sets the default floating-point dtype.
      *
      * @param dtype a floating-point dtype
      */
@@ -59,7 +59,7 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * The dtype that two dtypes are brought to.
+     * Returns the dtype to which two dtypes are promoted.
      *
      * <pre>{@code
      * System.out.println(Torch.promoteTypes(DType.INT64, DType.FLOAT16)); // torch.float16
@@ -75,7 +75,7 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * May results of one dtype be written into tensors of another one?
+     * Returns whether results of one dtype may be written into tensors of another one.
      *
      * @param from dtype of the results
      * @param to dtype of the tensors
@@ -86,18 +86,18 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * The dtype of the result of arithmetic with two tensors.
+     * Returns the dtype of the result of arithmetic with two tensors.
      *
      * @param a a tensor
      * @param b a tensor
-     * @return the dtype that both are brought to
+     * @return the promoted dtype
      */
     public static DType resultType(Tensor a, Tensor b) {
         return resultType(new Tensor[] {a, b});
     }
 
     /**
-     * The dtype of the result of arithmetic with a tensor and a number.
+     * Returns the dtype of the result of arithmetic with a tensor and a number.
      *
      * <pre>{@code
      * System.out.println(Torch.resultType(Tensor.of(1L, 2L), 0.5)); // torch.float32
@@ -105,29 +105,29 @@ public final class Torch extends TorchFunctions {
      *
      * @param a a tensor
      * @param b a number
-     * @return the dtype that both are brought to
+     * @return the promoted dtype
      */
     public static DType resultType(Tensor a, Number b) {
         return resultType(new Tensor[] {a}, b);
     }
 
     /**
-     * The dtype of the result of arithmetic with a number and a tensor.
+     * Returns the dtype of the result of arithmetic with a number and a tensor.
      *
      * @param a a number
      * @param b a tensor
-     * @return the dtype that both are brought to
+     * @return the promoted dtype
      */
     public static DType resultType(Number a, Tensor b) {
         return resultType(b, a);
     }
 
     /**
-     * The dtype of the result of arithmetic with two numbers.
+     * Returns the dtype of the result of arithmetic with two numbers.
      *
      * @param a a number
      * @param b a number
-     * @return the dtype that both are brought to
+     * @return the promoted dtype
      */
     public static DType resultType(Number a, Number b) {
         return resultType(new Tensor[0], a, b);
@@ -144,43 +144,7 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * The same as {@link Tensor#equal}.
-     *
-     * @param self a tensor
-     * @param other another tensor
-     * @return the same sizes and the same numbers?
-     */
-    public static boolean equal(Tensor self, Tensor other) {
-        return self.equal(other);
-    }
-
-    /**
-     * The same as {@link Tensor#allclose(Tensor)}.
-     *
-     * @param self a tensor
-     * @param other another tensor
-     * @return are all numbers near those of the other tensor?
-     */
-    public static boolean allclose(Tensor self, Tensor other) {
-        return self.allclose(other);
-    }
-
-    /**
-     * The same as {@link Tensor#allclose(Tensor, double, double, boolean)}.
-     *
-     * @param self a tensor
-     * @param other another tensor
-     * @param rtol what is allowed for each unit of the other number
-     * @param atol what is allowed in any case
-     * @param equalNan does NaN equal NaN?
-     * @return are all numbers near those of the other tensor?
-     */
-    public static boolean allclose(Tensor self, Tensor other, double rtol, double atol, boolean equalNan) {
-        return self.allclose(other, rtol, atol, equalNan);
-    }
-
-    /**
-     * The same as {@link Torch#mvlgamma}, under the name it has among the special functions.
+     * The same as {@link Torch#mvlgamma}, under its name among the special functions.
      *
      * @param self a tensor
      * @param p number of dimensions
@@ -191,17 +155,18 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Are gradients recorded on this thread? See {@link NoGrad}.
+     * Returns whether gradients are recorded on this thread. See {@link NoGrad}.
      *
-     * @return true unless switched off
+     * @return true unless disabled
      */
     public static boolean isGradEnabled() {
         return NativeCore.gradEnabled();
     }
 
     /**
-     * Runs a body during which a virtual thread stays with its carrier, as guards such as {@link NoGrad} need it: their settings are those
-     * of the native thread. The carrier serves no other virtual thread meanwhile. On a platform thread the body is just called.
+     * Runs a body during which a virtual thread is pinned to its carrier, as guards such as {@link NoGrad} need it:
+     * their settings belong to the native thread. The carrier runs no other virtual thread meanwhile. On a platform
+     * thread the body is simply called.
      *
      * <pre>{@code
      * Torch.pinned(() -> {
@@ -211,7 +176,7 @@ public final class Torch extends TorchFunctions {
      * });
      * }</pre>
      *
-     * @param body what it throws goes on to the caller
+     * @param body the body; its exceptions propagate to the caller
      * @throws IllegalStateException if the body leaves a guard open; it is closed then
      */
     public static void pinned(Runnable body) {
@@ -225,7 +190,7 @@ public final class Torch extends TorchFunctions {
     /**
      * {@link #pinned(Runnable)} with a result.
      *
-     * @param body what it throws goes on to the caller
+     * @param body the body; its exceptions propagate to the caller
      * @param <T> the type of the result
      * @return the result
      * @throws IllegalStateException if the body leaves a guard open; it is closed then
@@ -246,16 +211,16 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Version of the native library.
+     * Returns the version of the native library.
      *
-     * @return three numbers with dots
+     * @return three numbers separated by dots
      */
     public static String version() {
         return NativeCore.libraryVersion();
     }
 
     /**
-     * What the native side holds now.
+     * Returns memory statistics of the native side.
      *
      * @return counts and sizes
      */
@@ -264,19 +229,19 @@ public final class Torch extends TorchFunctions {
         return new MemoryStats(NativeCore.liveHandles(), stats[0], stats[1], stats[2]);
     }
 
-    /** Lets {@link MemoryStats#peak} start again from what is in use now. */
+    /** Resets {@link MemoryStats#peak} to the memory in use now. */
     public static void resetPeakMemory() {
         NativeCore.resetPeakMemory();
     }
 
-    /** Gives the memory of closed tensors, which is kept for the next ones, back to the system. */
+    /** Returns cached memory of freed tensors to the system. */
     public static void trimMemory() {
         NativeCore.trimMemory();
     }
 
     /**
-     * Sets how much memory of closed tensors is kept for the next ones. It starts with an eighth of the machine's memory, at most 1 GiB,
-     * or what the environment variable {@code RUSHLIGHT_CACHE_LIMIT} says.
+     * Sets the limit of cached memory of freed tensors. The default is an eighth of the machine's memory, at most 1
+     * GiB, or the value of the environment variable {@code RUSHLIGHT_CACHE_LIMIT}.
      *
      * <pre>{@code
      * Torch.setCacheLimit(64L << 20);  // keep at most 64 MiB
@@ -290,27 +255,27 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Asks for the same bits in every run, in the whole process. Every operator of this library gives them anyway, on any number of
-     * threads; what changes is memory that nobody has written ({@link #setFillUninitializedMemory}).
+     * Enables deterministic mode in the whole process. Every operator of this library is deterministic anyway, with any
+     * number of threads; the mode only adds that uninitialized memory is filled ({@link #setFillUninitializedMemory}).
      *
-     * @param on ask for it?
+     * @param on whether to enable it
      */
     public static void useDeterministicAlgorithms(boolean on) {
         useDeterministicAlgorithms(on, false);
     }
 
     /**
-     * Asks for the same bits in every run, in the whole process.
+     * Enables deterministic mode in the whole process.
      *
-     * @param on ask for it?
-     * @param warnOnly shall operators of the program that cannot give them warn, instead of failing?
+     * @param on whether to enable it
+     * @param warnOnly whether custom operators that are not deterministic warn instead of failing
      */
     public static void useDeterministicAlgorithms(boolean on, boolean warnOnly) {
         NativeCore.setDeterminism(!on ? 0 : warnOnly ? 1 : 2);
     }
 
     /**
-     * Are the same bits asked for in every run?
+     * Returns whether deterministic mode is enabled.
      *
      * @return true after {@link #useDeterministicAlgorithms}
      */
@@ -319,40 +284,41 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Shall operators that cannot give the same bits warn, instead of failing?
+     * Returns whether operators that are not deterministic warn instead of failing.
      *
-     * @return true if that was asked for
+     * @return true if that was requested
      */
     public static boolean isDeterministicAlgorithmsWarnOnlyEnabled() {
         return NativeCore.determinism() == 1;
     }
 
     /**
-     * Where the same bits are asked for, fills the elements that {@code empty} and its kin would leave unset.
+     * Sets whether deterministic mode fills the elements that {@code empty} and similar functions leave uninitialized.
      *
-     * @param on with NaN or the largest number of an integer dtype (the default), or not
+     * @param on whether to fill them with NaN, or the largest number of an integer dtype (default true)
      */
     public static void setFillUninitializedMemory(boolean on) {
         NativeCore.setFillUninitializedMemory(on);
     }
 
     /**
-     * Are unset elements filled where the same bits are asked for?
+     * Returns whether deterministic mode fills uninitialized elements.
      *
-     * @return true unless switched off
+     * @return true unless disabled
      */
     public static boolean isFillUninitializedMemory() {
         return NativeCore.fillUninitializedMemory();
     }
 
     /**
-     * Computes the gradients of outputs with regard to leaves (or to {@code inputs} alone) and adds them to their {@code grad}.
+     * Computes the gradients of outputs with respect to leaves (or only to {@code inputs}) and accumulates them in
+     * their {@code grad}.
      *
-     * @param outputs what is differentiated
-     * @param gradients one per output, null where the output is a scalar; null: all of them are
-     * @param retainGraph keep the graph for another call
-     * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
-     * @param inputs collect gradients for these tensors only; null: for every leaf
+     * @param outputs the tensors to differentiate
+     * @param gradients one gradient per output, null for a scalar output; null if all are scalars
+     * @param retainGraph whether to keep the graph for another backward
+     * @param createGraph whether to record the computation of the gradients themselves (also keeps the graph)
+     * @param inputs tensors for which gradients are accumulated; null for every leaf
      */
     public static void backward(
             List<Tensor> outputs, @Nullable List<@Nullable Tensor> gradients, boolean retainGraph, boolean createGraph,
@@ -371,14 +337,14 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Computes the gradients of outputs with regard to inputs and returns them, leaving every {@code grad} alone.
+     * Computes and returns the gradients of outputs with respect to inputs, without changing any {@code grad}.
      *
-     * @param outputs what is differentiated
-     * @param inputs with regard to what
-     * @param gradients one per output, null where the output is a scalar; null: all of them are
-     * @param retainGraph keep the graph for another call
-     * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
-     * @param allowUnused return null for an input that the outputs do not depend on, instead of throwing
+     * @param outputs the tensors to differentiate
+     * @param inputs tensors with respect to which the outputs are differentiated
+     * @param gradients one gradient per output, null for a scalar output; null if all are scalars
+     * @param retainGraph whether to keep the graph for another backward
+     * @param createGraph whether to record the computation of the gradients themselves (also keeps the graph)
+     * @param allowUnused whether to return null for an input that the outputs do not depend on, instead of throwing
      * @return one gradient per input, null only with {@code allowUnused}
      */
     public static @Nullable Tensor[] grad(
@@ -398,10 +364,10 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
-     * Computes the gradients of one scalar with regard to inputs and returns them.
+     * Computes and returns the gradients of one scalar with respect to inputs.
      *
-     * @param output what is differentiated
-     * @param inputs with regard to what
+     * @param output the tensor to differentiate
+     * @param inputs tensors with respect to which the outputs are differentiated
      * @return one gradient per input
      */
     public static Tensor[] grad(Tensor output, Tensor... inputs) {

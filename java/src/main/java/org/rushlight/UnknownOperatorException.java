@@ -1,13 +1,13 @@
 package org.rushlight;
 
-/** No operator of that name or overload, or its family is not in this build. */
+/** No operator has this name or overload, or its family is not in this build. */
 public final class UnknownOperatorException extends RushlightException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Made by the native side, or by a callback that wants to report this kind of error.
+     * Called by the native side, or by a callback to report an error of this kind.
      *
-     * @param message what went wrong
+     * @param message the error message
      */
     public UnknownOperatorException(String message) {
         super(message);

@@ -49,7 +49,7 @@ class AutogradTest {
         });
     }
 
-    /** A function whose forward returns what the test says. */
+    /** A function whose forward the test supplies. */
     private static final class Returns extends AutogradFunction {
         private final Tensor[] outputs;
 

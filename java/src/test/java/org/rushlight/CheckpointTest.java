@@ -34,7 +34,8 @@ import org.rushlight.nn.Sequential;
 import org.rushlight.optim.AdamW;
 import org.rushlight.optim.StepLR;
 
-/** Models, optimizers and schedules in files: those of Python (tests/oracle/io_fixtures.py), and there and back. */
+/** Models, optimizers and schedules in files: those that Python wrote (tests/oracle/io_fixtures.py), and round trips.
+ * */
 class CheckpointTest {
     private static final Path FILES = Path.of("..", "tests", "data", "io");
 
@@ -160,7 +161,7 @@ class CheckpointTest {
         });
     }
 
-    /** A path of another file system is not one of the disk, whatever its text says. */
+    /** A path of another file system is not a path on disk, whatever its string. */
     @Test
     void filesInAnArchiveAreReadAndWrittenThere(@TempDir Path folder) throws IOException {
         try (Scope scope = new Scope()) {
@@ -189,7 +190,7 @@ class CheckpointTest {
     @Test
     void streamsAndMemoryHoldWhatFilesHold() {
         Leaks.none(() -> {
-            // More than is copied at once.
+            // More than the number of bytes that are copied at once.
             Map<String, Tensor> state = new LinkedHashMap<>();
             state.put("large", Torch.arange(400_000));
             state.put("text é", Tensor.of(true, false));

@@ -14,7 +14,7 @@ class ClassLoadersTest {
     private static URLClassLoader another() {
         URL classes = Tensor.class.getProtectionDomain().getCodeSource().getLocation();
         return new URLClassLoader(new URL[] {classes}, ClassLoader.getPlatformClassLoader()) {
-            /** On the module path the platform loader would hand out the classes of this test's own loader. */
+            /** On the module path the platform loader would return the classes of this test's own loader. */
             @Override
             protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
                 if (!name.startsWith("org.rushlight.")) {
@@ -37,14 +37,14 @@ class ClassLoadersTest {
             assertNotSame(torch1, torch2);
             assertEquals(3, sumOfOnes(torch1));
             assertEquals(3, sumOfOnes(torch2));
-            // Each has a state of its own.
+            // Each class loader has separate state.
             torch1.getMethod("setNumThreads", int.class).invoke(null, 1);
             torch2.getMethod("setNumThreads", int.class).invoke(null, 2);
             assertEquals(1, torch1.getMethod("getNumThreads").invoke(null));
         }
     }
 
-    /** An application server that takes a program away gets its memory back. */
+    /** An application server that unloads a program gets its memory back. */
     @Test
     void aClassLoaderThatNobodyNeedsIsFreed() throws Exception {
         WeakReference<ClassLoader> freed = used();

@@ -33,12 +33,12 @@ import org.rushlight.optim.Adam;
 import org.rushlight.optim.Optimizer;
 import org.rushlight.optim.ParameterGroup;
 
-/** What is closed stays closed: every method of every closeable class throws then, and closing twice does nothing. */
+/** Closed objects stay closed: every method of every closeable class throws, and closing twice does nothing. */
 class CloseablesTest {
-    /** What may be asked of what is closed. */
+    /** Methods that may be called on closed objects. */
     private static final Set<String> ALLOWED = Set.of("close", "toString", "equals", "hashCode", "getClass", "notify", "notifyAll", "wait");
 
-    /** One of each, by the class that decides what its methods do. {@link Tensor} has {@link ClosedTensorTest}. */
+    /** One instance of each implementation class. {@link Tensor} has {@link ClosedTensorTest}. */
     private static Map<Class<?>, AutoCloseable> oneOfEach(Tensor tensor) {
         Map<Class<?>, AutoCloseable> all = new LinkedHashMap<>();
         all.put(Generator.class, new Generator(1));
@@ -113,7 +113,7 @@ class CloseablesTest {
         assertTrue(called > 50, called + " methods found");
     }
 
-    /** Modules compute nothing after close, with parameters or without: every one of this library. */
+    /** Every module of this library throws after close, with or without parameters. */
     @Test
     void everyMethodOfEveryModuleThrows() throws Exception {
         List<String> wrong = new ArrayList<>();
@@ -163,10 +163,10 @@ class CloseablesTest {
         try {
             Object result = method.invoke(closed, arguments);
             if (result instanceof Dataset<?> lazy) {
-                // It asks the closed one when it is asked.
+                // The result calls the closed object when it is used.
                 return call(Dataset.class.getMethod("size"), lazy, tensor);
             }
-            // A module gives its parameters, which are closed.
+            // A module returns its parameters, which are closed.
             return result instanceof Tensor given && given.isClosed() ? "" : "returned " + result;
         } catch (InvocationTargetException e) {
             boolean fine = e.getCause() instanceof IllegalStateException && e.getCause().getMessage().contains("is closed");
@@ -184,7 +184,7 @@ class CloseablesTest {
             Map.entry(Library.Kernel.class, (Library.Kernel) given -> null)).get(type);
     }
 
-    /** What another guard has set meanwhile stays. */
+    /** Settings of another guard are unchanged. */
     @Test
     void aGuardThatIsClosedAgainRestoresNothing() {
         NoGrad first = new NoGrad();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Every public method of {@link Tensor}, called on a closed one, throws {@link IllegalStateException}. */
 class ClosedTensorTest {
-    /** What may be asked of a closed tensor. */
+    /** Methods that may be called on a closed tensor. */
     private static final Set<String> ALLOWED = Set.of("close", "isClosed", "equals", "hashCode", "getClass", "notify", "notifyAll", "wait");
 
     @Test
@@ -39,7 +39,7 @@ class ClosedTensorTest {
         assertEquals(List.of(), wrong);
     }
 
-    /** Every operator that takes tensors refuses a closed one wherever it stands. */
+    /** Every operator that takes tensors rejects a closed one in every argument position. */
     @Test
     void everyFunctionThrows() {
         List<String> wrong = new ArrayList<>();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Numbers, arrays, dtypes and devices: from Java to tensors and back, and what tensors say of themselves. */
+/** Numbers, arrays, dtypes and devices: from Java to tensors and back, and tensor metadata. */
 class ConversionsTest {
     private Scope scope;
 
@@ -73,7 +73,7 @@ class ConversionsTest {
             assertThrows(TensorValueException.class, () -> Tensor.of(new int[][][] {{{1}}, {null}})).getMessage());
         assertThrows(TensorTypeException.class, () -> Tensor.of(new String[] {"1"}));
         assertThrows(TensorTypeException.class, () -> Tensor.of(new Double[][] {{1.0}}));
-        // Nothing that says the same number twice takes much memory, so 2^34 elements can be asked for.
+        // Repeated numbers take little memory, so that 2^34 elements can be requested.
         int[][] rows = new int[1 << 17][];
         java.util.Arrays.fill(rows, new int[1 << 17]);
         assertThrows(TensorValueException.class, () -> Tensor.of(rows));
@@ -131,6 +131,11 @@ class ConversionsTest {
         assertFalse(nhwc.isContiguous());
         assertTrue(nhwc.isContiguous(MemoryFormat.CHANNELS_LAST));
         assertEquals(MemoryFormat.CHANNELS_LAST, nhwc.suggestMemoryFormat());
+        assertEquals(MemoryFormat.CHANNELS_LAST, nhwc.slice(2, 0L, 4L, 2).suggestMemoryFormat());
+        assertEquals(MemoryFormat.CONTIGUOUS, Torch.ones(4, 1, 4, 4).suggestMemoryFormat());
+        assertEquals(MemoryFormat.CHANNELS_LAST_3D, Torch.ones(2, 3, 4, 5, 6).contiguous(MemoryFormat.CHANNELS_LAST_3D).suggestMemoryFormat());
+        assertTrue(nhwc.isNonOverlappingAndDense() && !nhwc.slice(2, 0L, 4L, 2).isNonOverlappingAndDense());
+        assertTrue(x.isSameSize(nhwc) && !x.isSameSize(x.flatten(0, 1)));
         assertFalse(Tensor.of(true).isSigned());
         Tensor z = Tensor.ofComplex(new double[] {1, 2}, 1);
         assertTrue(z.isComplex() && z.conj().isConj() && !z.isConj() && Torch.imag(z.conj()).isNeg() && !z.isNeg());

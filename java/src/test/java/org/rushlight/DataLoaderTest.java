@@ -38,9 +38,9 @@ import org.rushlight.nn.Functional;
 import org.rushlight.nn.Linear;
 import org.rushlight.optim.SGD;
 
-/** What a loader does with batches, workers and time when all does not go well; and how long a batch lives. */
+/** Batches, workers and timeouts of a loader when something fails; and the lifetime of a batch. */
 class DataLoaderTest {
-    /** Ten numbers; some of them come only when the test says so. */
+    /** Ten numbers; some of them become available only when the test releases them. */
     private static Dataset<Tensor> numbers(Set<Long> late, CountDownLatch said) {
         return new Dataset<>() {
             @Override
@@ -152,7 +152,7 @@ class DataLoaderTest {
             assertEquals("the loader is closed", assertThrows(IllegalStateException.class, batches::hasNext).getMessage());
             assertEquals("the loader is closed", assertThrows(IllegalStateException.class, batches::next).getMessage());
             assertThrows(IllegalStateException.class, loader::iterator);
-            // Only now the worker gets what it waits for, and frees it.
+            // The worker receives its result only now, and frees it.
             said.countDown();
         });
     }
@@ -265,7 +265,7 @@ class DataLoaderTest {
         for (Thread worker : workers) {
             worker.join();
         }
-        // Others take their place.
+        // Other threads replace them.
         loader.forEach(Tensor::close);
         loader.close();
     }
@@ -284,7 +284,7 @@ class DataLoaderTest {
         });
     }
 
-    // What a batch is.
+    // Types of batches.
 
     /** An ordinary class, as Kotlin's data classes are. */
     private static class Plain {
@@ -299,7 +299,7 @@ class DataLoaderTest {
     }
 
     private static final class Derived extends Plain {
-        /** A circle, and things that hold no tensors. */
+        /** A circular reference, and objects without tensors. */
         private final Plain self = this;
         private final Path path = Path.of("a", "b");
         private final Class<?> type = Derived.class;
@@ -371,7 +371,7 @@ class DataLoaderTest {
         });
     }
 
-    // How long a batch lives.
+    // Lifetime of a batch.
 
     @Test
     void aBatchLivesUntilTheNextIsTaken() {
@@ -397,7 +397,7 @@ class DataLoaderTest {
         }
     }
 
-    /** The loop of the guides: it leaves nothing to the collector. */
+    /** The loop of the guides: it leaves no tensor to the garbage collector. */
     @Test
     void theLoopOfTheGuidesLeavesNothing() throws IOException {
         for (int workers : new int[] {0, 2}) {
@@ -422,7 +422,7 @@ class DataLoaderTest {
                         assertTrue(LeakDetector.open().stream().filter(DataLoaderTest::isOfABatch).count() <= 2 * batches);
                     }
                 }
-                // The last batch is open still, and nothing else.
+                // Only the last batch is still open.
                 assertEquals(around + 2, LeakDetector.open().size());
             } finally {
                 LeakDetector.stop();

@@ -51,7 +51,7 @@ class DataTest {
         for (int workers : new int[] {0, 1, 4}) {
             Leaks.none(() -> {
                 List<DataLoader.Progress> heard = new ArrayList<>();
-                // The first examples take longest: order is not chance.
+                // The first examples take longest, so that the order is not a coincidence.
                 try (Dataset<Example> slow = squares().map(DataTest::slowAtFirst); DataLoader<Example, Example> loader = DataLoader.of(
                         slow, new DataLoader.Options(3).withWorkers(workers).withListener(heard::add))) {
                     for (int epoch = 0; epoch < 3; epoch++) {

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Hooks, nodes, functions with a derivative of their own, gradcheck, deterministic and anomaly mode. */
+/** Hooks, nodes, functions with a custom derivative, gradcheck, deterministic and anomaly mode. */
 class GraphTest {
     private static Tensor leaf(double... values) {
         return Tensor.of(values).requires_grad_(true);
@@ -61,7 +61,7 @@ class GraphTest {
         });
     }
 
-    /** A hook is removed by what it was registered with, although the graph alone is left of its tensor and its node. */
+    /** A hook can be removed through its handle even if only the graph is left of its tensor and its node. */
     @Test
     void hooksAreRemovedAfterTheirTensorIsClosed() {
         Leaks.none(() -> {
@@ -102,7 +102,7 @@ class GraphTest {
         });
     }
 
-    /** As in every other callback, what a hook makes is closed when it returns. */
+    /** As in every other callback, tensors created by a hook are closed when it returns. */
     @Test
     void temporariesOfAHookAreClosed() {
         Leaks.none(() -> {
@@ -168,7 +168,7 @@ class GraphTest {
         });
     }
 
-    /** Doubles its first input in place, gives the second one on as it is, and a mask. */
+    /** Doubles its first input in place, returns the second one unchanged, and a mask. */
     static final class Several extends AutogradFunction {
         @Override
         protected Tensor[] forward(Context context, Tensor... inputs) {
@@ -204,7 +204,7 @@ class GraphTest {
         });
     }
 
-    /** Starts a backward of its own for each level below it. */
+    /** Starts a nested backward for each level below it. */
     static final class Deep extends AutogradFunction {
         @Override
         protected Tensor[] forward(Context context, Tensor... inputs) {
@@ -278,7 +278,7 @@ class GraphTest {
             Tensor x = leaf(0.5, 1.5);
             assertTrue(new Gradcheck().gradcheck(in -> new Tensor[] {in[0].sin(), in[0].mul(2)}, x));
             assertTrue(new Gradcheck().fastMode(true).gradgradcheck(in -> new Tensor[] {in[0].sin()}, List.of(x), null));
-            // The second factor hides from backward.
+            // The second factor is detached.
             RushlightException error = assertThrows(
                 RushlightException.class, () -> new Gradcheck().gradcheck(in -> new Tensor[] {in[0].mul(in[0].detach())}, x));
             assertTrue(error.getMessage().startsWith("Jacobian mismatch for output 0 with respect to input 0,\nnumerical:"), error.getMessage());

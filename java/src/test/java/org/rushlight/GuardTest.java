@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Guards end in the order and on the thread in which they began, and leave nothing behind. */
+/** Guards are closed in reverse order and on the thread that opened them, and restore all settings. */
 class GuardTest {
-    private static String refused(Runnable close) {
+    private static String rejected(Runnable close) {
         return assertThrows(IllegalStateException.class, close::run).getMessage();
     }
 
@@ -21,12 +21,12 @@ class GuardTest {
     void guardsAreClosedInReverseOrder() {
         NoGrad outer = new NoGrad();
         EnableGrad inner = new EnableGrad();
-        assertEquals("a EnableGrad inside this NoGrad is still open", refused(outer::close));
+        assertEquals("a EnableGrad inside this NoGrad is still open", rejected(outer::close));
         assertTrue(Torch.isGradEnabled(), "nothing was changed");
         inner.close();
         assertFalse(Torch.isGradEnabled());
         SavedTensorsHooks hooks = SavedTensorsHooks.of(kept -> kept, kept -> kept);
-        assertEquals("a SavedTensorsHooks inside this NoGrad is still open", refused(outer::close));
+        assertEquals("a SavedTensorsHooks inside this NoGrad is still open", rejected(outer::close));
         hooks.close();
         outer.close();
         assertTrue(Torch.isGradEnabled());
@@ -38,7 +38,7 @@ class GuardTest {
         AtomicReference<String> message = new AtomicReference<>();
         AtomicReference<Boolean> enabled = new AtomicReference<>();
         Thread other = new Thread(() -> {
-            message.set(refused(guard::close));
+            message.set(rejected(guard::close));
             enabled.set(Torch.isGradEnabled());
         });
         other.start();
@@ -50,7 +50,7 @@ class GuardTest {
         assertTrue(Torch.isGradEnabled());
     }
 
-    /** It is a setting of the process: the last one that is open decides. */
+    /** It is a process-wide setting: the last open guard determines it. */
     @Test
     void anomaliesAreLookedForUntilTheLastIsClosed() throws InterruptedException {
         DetectAnomaly nan = new DetectAnomaly();
@@ -82,7 +82,7 @@ class GuardTest {
     @Test
     void pinnedRunsItsBodyAndLeavesNoGuardOpen() {
         assertEquals("result", Torch.pinned(() -> "result"));
-        assertEquals("a NoGrad inside Torch.pinned was not closed", refused(() -> Torch.pinned((Runnable) NoGrad::new)));
+        assertEquals("a NoGrad inside Torch.pinned was not closed", rejected(() -> Torch.pinned((Runnable) NoGrad::new)));
         assertTrue(Torch.isGradEnabled());
         NoGrad outer = new NoGrad();
         NoGrad inner = new NoGrad();
@@ -95,7 +95,7 @@ class GuardTest {
         })));
     }
 
-    /** Runs a body on a virtual thread and hands on what it throws; false where there is none. */
+    /** Runs a body on a virtual thread and rethrows its exception; false if there are no virtual threads. */
     private static boolean onVirtualThread(Runnable body) throws Exception {
         Method start;
         try {
@@ -124,14 +124,14 @@ class GuardTest {
         onVirtualThread(() -> {
             for (Supplier<AutoCloseable> guard : List.<Supplier<AutoCloseable>>of(NoGrad::new, EnableGrad::new, InferenceMode::new,
                 () -> SavedTensorsHooks.of(kept -> kept, kept -> kept))) {
-                String message = refused(guard::get);
+                String message = rejected(guard::get);
                 assertTrue(message.contains("put the block into Torch.pinned"), message);
             }
             assertTrue(Torch.isGradEnabled());
             assertEquals(12, Torch.<Double>pinned(() -> {
                 try (Scope scope = new Scope(); NoGrad off = new NoGrad()) {
                     assert scope != null && off != null;
-                    // What waits here would be moved to another thread, if it could be.
+                    // A thread that waits here could be moved to another carrier.
                     Thread.sleep(20);
                     assertFalse(Torch.isGradEnabled());
                     return Torch.ones(3).requires_grad_(true).mul(4).sum().item().doubleValue();
@@ -140,13 +140,13 @@ class GuardTest {
                 }
             }));
             assertTrue(Torch.isGradEnabled());
-            assertEquals("a NoGrad inside Torch.pinned was not closed", refused(() -> Torch.pinned((Runnable) NoGrad::new)));
+            assertEquals("a NoGrad inside Torch.pinned was not closed", rejected(() -> Torch.pinned((Runnable) NoGrad::new)));
             assertTrue(Torch.isGradEnabled());
             UnsupportedOperationException thrown = new UnsupportedOperationException("mine");
             assertEquals(thrown, assertThrows(UnsupportedOperationException.class, () -> Torch.pinned((Runnable) () -> {
                 throw thrown;
             })));
-            // Printing needs no pin of the caller's, and in a hook there is a native frame anyway.
+            // Printing requires no pinned thread, and a hook runs below a native frame anyway.
             try (Tensor many = Torch.ones(2000); Tensor x = Torch.ones(1).requires_grad_(true); Tensor y = x.mul(2)) {
                 assertTrue(many.toString().contains("..."), many.toString());
                 x.registerHook(grad -> {

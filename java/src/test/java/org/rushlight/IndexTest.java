@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** Indexing with entries of every kind. What is expected is what Python answers for the index in the comment. */
+/** Indexing with entries of every kind. Expected values are Python's results for the index in the comment. */
 class IndexTest {
     private static Tensor cube() {
         return Torch.arange(24).view(2, 3, 4);
@@ -92,7 +92,7 @@ class IndexTest {
         });
     }
 
-    /** What goes wrong leaves nothing behind. */
+    /** Failed calls leak no handles. */
     @Test
     void faultsLeaveNothingBehind() {
         Leaks.none(() -> {

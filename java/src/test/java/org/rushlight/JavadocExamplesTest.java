@@ -30,13 +30,13 @@ import org.rushlight.nn.Linear;
 import org.rushlight.nn.Module;
 import org.rushlight.nn.Sequential;
 
-/** Every example in the javadoc that is written by hand is compiled and run. (OperatorExamplesTest has those of the operators.) */
+/** Every hand-written example in Javadoc is compiled and run. (OperatorExamplesTest has those of the operators.) */
 public class JavadocExamplesTest {
     private static final Path SOURCES = Path.of("src", "main", "java");
     private static final Pattern PRINTS = Pattern.compile("System\\.out\\.println\\((.*)\\);\\s*// ?(.*)");
     private static final Pattern EXAMPLE = Pattern.compile("<pre>\\{@code\\n(.*?)\\n\\s*\\* ?\\}</pre>", Pattern.DOTALL);
 
-    /** What the examples take for granted. */
+    /** The context of the examples. */
     public abstract static class Prelude {
         protected final Tensor a = Tensor.of(1f, 2f);
         protected final Tensor b = Tensor.of(3f, 4f);
@@ -50,18 +50,18 @@ public class JavadocExamplesTest {
         /** A folder with two digits. */
         public Path folder = Path.of(".");
 
-        /** Everything is made anew for each example. */
+        /** Everything is created anew for each example. */
         protected Prelude() {}
 
         /** The example. */
         public abstract void run() throws Exception;
 
-        /** What was printed and is not what the comment beside it says. */
+        /** Printed output that differs from the comment beside it. */
         public final List<String> wrong = new ArrayList<>();
-        /** How much was printed. */
+        /** Number of printed lines. */
         public int shown;
 
-        /** What an example prints, and what the comment beside says. */
+        /** The output of an example, and the comment beside it. */
         protected final void show(Object printed, String said) {
             shown++;
             if (!String.valueOf(printed).equals(said)) {
@@ -91,9 +91,6 @@ public class JavadocExamplesTest {
             files = all.filter(file -> file.toString().endsWith(".java")).sorted().toList();
         }
         for (Path file : files) {
-            if (file.endsWith("TensorMethods.java") || file.endsWith("TorchFunctions.java")) {
-                continue;
-            }
             Matcher match = EXAMPLE.matcher(Files.readString(file));
             while (match.find()) {
                 String code = match.group(1).replaceAll("(?m)^\\s*\\* ?", "");
@@ -149,11 +146,11 @@ public class JavadocExamplesTest {
         }
         assertEquals("", String.join("\n", wrong));
         assertTrue(shown > 150, shown + " results compared");
-        // Examples leave models to the collector.
+        // Examples leave models to the garbage collector.
         Leaks.collect(before);
     }
 
-    /** What a program makes or asks by its class has an example there. */
+    /** Every class that programs instantiate or call statically has an example. */
     @Test
     void everyClassThatIsMadeHasAnExample() throws Exception {
         List<String> lacking = new ArrayList<>();
@@ -165,7 +162,7 @@ public class JavadocExamplesTest {
             }
             seen++;
             String text = Files.readString(SOURCES.resolve(type.getName().replace('.', '/') + ".java"));
-            // Before the class, where a user looks: not somewhere among its methods.
+            // The example must be in the comment of the class, not of a method.
             Matcher example = EXAMPLE.matcher(text.substring(0, text.indexOf("\npublic ")));
             if (!example.find()) {
                 lacking.add(type.getName());

@@ -5,19 +5,20 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Java virtual machines of their own, for what one can only do once, or not at all in that of the tests. */
+/** Starts separate JVMs, for tests that can run only once per JVM, or not in the JVM of the tests. */
 final class Jvm {
     private Jvm() {}
 
-    /** What a process printed, and how it ended. */
+    /** Output and exit status of a process. */
     record Ended(int status, String output) {}
 
-    /** Where a class was loaded from. */
+    /** The file from which a class was loaded. */
     static String folderOf(Class<?> type) {
         return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath()).toString();
     }
 
-    /** Starts {@code java}, with native access allowed where the JVM would warn of it: what is printed is the program's alone. */
+    /** Starts {@code java} with native access enabled, so that the JVM prints no warning and the output is the
+     * program's only. */
     static Process start(String module, List<String> arguments) throws IOException {
         return start(List.of(), module, arguments);
     }
@@ -42,14 +43,15 @@ final class Jvm {
         return of(List.of(), Hello.class, properties);
     }
 
-    /** A process that runs a class of the tests on the class path; {@code before} are the words of the command before {@code java}. */
+    /** A process that runs a class of the tests on the class path; {@code before} is the part of the command before
+     * {@code java}. */
     static Process of(List<String> before, Class<?> main, String... properties) throws IOException {
         List<String> arguments = new ArrayList<>(List.of(properties));
         arguments.addAll(List.of("-cp", folderOf(Tensor.class) + System.getProperty("path.separator") + folderOf(Jvm.class), main.getName()));
         return start(before, "ALL-UNNAMED", arguments);
     }
 
-    /** A whole program. */
+    /** A complete program. */
     static final class Hello {
         private Hello() {}
 

@@ -335,7 +335,7 @@ class LayersTest {
             });
     }
 
-    /** What makes each layer, by the name of its case. */
+    /** Constructor of each layer, by the name of its case. */
     static Map<String, Supplier<? extends Module>> layers() {
         Map<String, Supplier<? extends Module>> all = new LinkedHashMap<>();
         new LayersTest().cases.forEach((name, each) -> all.put(name, each.make()));
@@ -387,7 +387,7 @@ class LayersTest {
         }
     }
 
-    /** What was recorded of a case: names after the first bar, in order. */
+    /** The recorded data of a case: names after the first bar, in order. */
     private static Map<String, Tensor> of(String name, String kind, Map<String, Tensor> recorded) {
         Map<String, Tensor> found = new java.util.TreeMap<>();
         String prefix = name + "|" + kind + "|";
@@ -426,7 +426,7 @@ class LayersTest {
             Map<String, Tensor> state = of(name, "state", recorded);
             assertEquals(state.keySet(), new java.util.TreeSet<>(module.stateDict().keySet()), name);
             if (name.contains("Transformer(") || name.contains("TransformerEncoder(")) {
-                // Python copies its layers without drawing numbers; C++ draws, and so does Java (SameNumbersTest).
+                // Python copies its layers without consuming random numbers; C++ and Java sample again (SameNumbersTest).
                 module.loadStateDict(state);
             }
             module.stateDict().forEach((key, tensor) -> same(name + " " + key, state.get(key), tensor, 0, wrong));
@@ -556,7 +556,7 @@ class LayersTest {
                 assertThrows(TensorValueException.class, () -> new Conv2d(3, 8, 0)).getMessage());
             assertThrows(TensorValueException.class, () -> new ConvTranspose1d(3, 8, -1));
             try (Linear none = new Linear(0, 2)) {
-                // As in Python: zeros, for there is nothing to draw for.
+                // As in Python: zeros, without consuming random numbers.
                 assertEquals(0, none.bias().abs().sum().item().doubleValue());
             }
             assertThrows(TensorValueException.class, () -> new Conv2d(new Conv2d.Options(3, 4, 3).withPadding("full")));

@@ -19,7 +19,7 @@ class LeakDetectorTest {
         return isMadeBy("forget", origin);
     }
 
-    /** A scope that was forgotten on a thread that lives on holds all that is made there. */
+    /** A scope left open on a long-lived thread holds all tensors created there. */
     @Test
     void aForgottenScopeTellsWhereItWasOpened() {
         LeakDetector.start(origin -> {});
@@ -60,7 +60,7 @@ class LeakDetectorTest {
                 System.gc();
                 origin = leaked.poll(50, TimeUnit.MILLISECONDS);
             }
-            assertTrue(origin != null && namesThis(origin), "the tensor that was not closed is heard of");
+            assertTrue(origin != null && namesThis(origin), "the tensor that was not closed is reported");
             assertEquals(List.of(), List.copyOf(leaked), "the one that was closed is not");
             assertEquals(0, LeakDetector.open().stream().filter(LeakDetectorTest::namesThis).count());
         } finally {

@@ -3,7 +3,7 @@ package org.rushlight;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Counts native handles: a test that closes what it makes leaves as many as it found. */
+/** Counts native handles: a test that closes its objects leaves the count unchanged. */
 final class Leaks {
     private Leaks() {}
 
@@ -11,7 +11,7 @@ final class Leaks {
         return Torch.memoryStats().liveHandles();
     }
 
-    /** Runs {@code body} in a scope, and expects no handle more than before. */
+    /** Runs {@code body} in a scope, and checks that it leaves no additional handle. */
     static void none(Runnable body) {
         long before = live();
         try (Scope scope = new Scope()) {
@@ -21,7 +21,7 @@ final class Leaks {
         assertEquals(before, live(), "native handles left over");
     }
 
-    /** Like {@link #none}, but what other threads still hold may be freed a little later. */
+    /** Like {@link #none}, but other threads may free their handles a little later. */
     static void noneInTheEnd(Runnable body) throws InterruptedException {
         long before = live();
         try (Scope scope = new Scope()) {
@@ -34,7 +34,7 @@ final class Leaks {
         assertEquals(before, live(), "native handles left over");
     }
 
-    /** Waits until the collector has found what nobody closed: at most {@code expected} handles are left. */
+    /** Waits until the garbage collector has found unclosed objects: at most {@code expected} handles are left. */
     static void collect(long expected) {
         for (int attempt = 0; attempt < 250 && live() > expected; attempt++) {
             System.gc();

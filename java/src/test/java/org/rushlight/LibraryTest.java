@@ -125,11 +125,11 @@ class LibraryTest {
                 Tensor wide = (Tensor) Library.call("aten::upsample_nearest1d.vec", line, null, scales)[0];
                 assertArrayEquals(new float[] {1, 1, 2, 2}, wide.toFloatArray());
             }
-            assertEquals("aten::reshape: argument 'shape' must be int, not float",
+            assertEquals("reshape: argument 'shape' must be int, not float",
                 assertThrows(TensorTypeException.class, () -> Library.call("aten::reshape", x, List.of(2.5, 1.0))).getMessage());
-            assertEquals("an operator takes no list with a java.lang.String",
+            assertEquals("reshape: argument 'shape' must be int[], not str[]",
                 assertThrows(TensorTypeException.class, () -> Library.call("aten::reshape", x, List.of("a"))).getMessage());
-            assertEquals("an operator takes no list with null",
+            assertEquals("reshape: argument 'shape' must be int, not None",
                 assertThrows(TensorTypeException.class, () -> Library.call("aten::reshape", x, Arrays.asList(1L, null))).getMessage());
         });
     }
@@ -175,6 +175,47 @@ class LibraryTest {
             closed.close();
             assertThrows(IllegalStateException.class, () -> closed.define("late(Tensor x) -> Tensor"));
             assertThrows(TensorValueException.class, () -> new Library("not a name"));
+        });
+    }
+
+    @Test
+    void resultsThatAreNotTensorsHaveTheirJavaTypes() {
+        Leaks.none(() -> {
+            Tensor x = Torch.zeros(2, 3);
+            assertArrayEquals(new long[] {2, 3}, (long[]) Library.call("aten::size", x)[0]);
+            assertEquals(3, ((Scalar) Library.call("size.int", x, -1)[0]).longValue());
+            assertTrue(((Scalar) Library.call("is_floating_point", x)[0]).booleanValue());
+            assertEquals(Device.CPU, Library.call("prim::device", x)[0]);
+            assertEquals("cpu", Library.call("prim::type", Device.CPU)[0]);
+            assertArrayEquals(new String[] {"a", "b"}, (String[]) Library.call("list", "ab")[0]);
+            Object[] parts = Library.call("divmod.int", -7, 2);
+            assertEquals(List.of(-4L, 1L), List.of(((Scalar) parts[0]).longValue(), ((Scalar) parts[1]).longValue()));
+        });
+    }
+
+    @Test
+    void listsTuplesAndDictsPassThroughKernels() {
+        Leaks.none(() -> {
+            try (Library library = new Library("java_values")) {
+                library.define("echo(Any x) -> Any").implement("echo", Library.Key.COMPOSITE, arguments -> new Object[] {arguments.get(0)});
+                library.define("typed(Dict(str, (int, str[])) x) -> int[][]")
+                    .implement("typed", Library.Key.COMPOSITE, arguments -> List.of(new long[] {1}, new long[] {2, 3}));
+                Tensor x = Torch.ones(2);
+                Object[] tuple = (Object[]) Library.call("java_values::echo", new Object[] {new Object[] {1, "a", x}})[0];
+                assertEquals("a", tuple[1]);
+                assertArrayEquals(new float[] {1, 1}, ((Tensor) tuple[2]).toFloatArray());
+                Map<?, ?> dict = (Map<?, ?>) Library.call("java_values::echo", Map.of("k", List.of(List.of("a"), "b")))[0];
+                List<?> list = (List<?>) dict.get("k");
+                assertArrayEquals(new String[] {"a"}, (String[]) list.get(0));
+                assertEquals("b", list.get(1));
+                Object[] entry = {7, List.of("a", "b")};
+                List<?> rows = (List<?>) Library.call("java_values::typed", Map.of("k", entry))[0];
+                assertArrayEquals(new long[] {2, 3}, (long[]) rows.get(1));
+                assertThrows(TensorTypeException.class, () -> Library.call("java_values::typed", Map.of("k", "text")));
+                Object[] cycle = new Object[1];
+                cycle[0] = cycle;
+                assertThrows(TensorTypeException.class, () -> Library.call("java_values::echo", new Object[] {cycle}));
+            }
         });
     }
 }

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.rushlight.nn.Linear;
 
-/** A fresh {@code Linear} has the numbers that PyTorch 2.7.1 drew for the same seed (tests/oracle/linear_init.py). */
+/** A new {@code Linear} has the parameters of PyTorch 2.7.1 for the same seed (tests/oracle/linear_init.py). */
 class LinearInitTest {
     private static final Path RECORDED = Path.of("..", "tests", "data", "linear_init.safetensors");
     private static final Pattern CASE = Pattern.compile("linear_(\\d+)_(\\d+)_(\\d+)(_nobias)?(_f64)?\\.next");

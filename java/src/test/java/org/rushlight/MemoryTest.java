@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The memory of closed tensors is kept up to the limit, and given back on demand. */
+/** The memory of closed tensors is cached up to the limit, and released on demand. */
 class MemoryTest {
     private static final int SIZE = 1 << 20;
 
@@ -44,7 +44,7 @@ class MemoryTest {
         assertTrue(after <= before - 64L * SIZE, "the tensor of 64 MiB counts no more: " + before + ", then " + after);
     }
 
-    /** Several threads make tensors faster than one cleaner frees them: they wait for it. */
+    /** Several threads create tensors faster than one cleaner frees them, so they wait for it. */
     @Test
     void temporariesOfManyThreadsAreBounded() throws InterruptedException {
         int each = 500_000;
@@ -62,16 +62,16 @@ class MemoryTest {
                 Thread.sleep(1);
             }
         }
-        // A pressure of 64 MiB is that of 131072 handles; a collection may come a little late.
+        // A pressure of 64 MiB corresponds to 131072 handles; a collection may be slightly delayed.
         assertTrue(most > 50_000 && most < each, most + " live handles");
         Leaks.collect(before);
     }
 
-    /** Makes tensors of a GiB that nobody closes, more than there is room for. */
+    /** Creates unclosed tensors of a GiB, more than fit in memory. */
     static final class Forgetful {
         private Forgetful() {}
 
-        /** Says how many. */
+        /** Prints the number of tensors. */
         public static void main(String[] arguments) {
             int made = 0;
             for (int i = 0; i < 20; i++) {
@@ -81,7 +81,7 @@ class MemoryTest {
         }
     }
 
-    /** What nobody needs is collected before memory is said to be out. */
+    /** Unreferenced tensors are collected before an out-of-memory error is reported. */
     @Test
     void theCollectorRunsBeforeMemoryIsOut() throws Exception {
         String never = "-Drushlight.pressure=" + (1L << 50);
@@ -92,11 +92,11 @@ class MemoryTest {
         assertTrue(ended.output().contains("the JVM ignores System.gc() (-XX:+DisableExplicitGC?)"), ended.output());
     }
 
-    /** Makes 64 MiB in temporaries that nobody closes. */
+    /** Creates 64 MiB of unclosed temporaries. */
     static final class Careless {
         private Careless() {}
 
-        /** Says that it ended. */
+        /** Prints a line at its end. */
         public static void main(String[] arguments) {
             for (int i = 0; i < 64; i++) {
                 Torch.ones(1L << 18);

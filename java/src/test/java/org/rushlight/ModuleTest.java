@@ -20,9 +20,9 @@ import org.rushlight.nn.ReLU;
 import org.rushlight.nn.Sequential;
 import org.rushlight.optim.SGD;
 
-/** What is registered in a module, and what may be. */
+/** Registration in modules, and its checks. */
 class ModuleTest {
-    /** A module that lets its test register. */
+    /** A module whose registration methods the test can call. */
     private static final class Open extends Module {
         Tensor parameter(String name, Tensor tensor) {
             return registerParameter(name, tensor);
@@ -105,7 +105,7 @@ class ModuleTest {
             try (Open model = new Open()) {
                 assertFalse(model.parameter("frozen", Torch.ones(2), false).requiresGrad());
                 assertTrue(model.parameter("trained", Torch.ones(2)).requiresGrad());
-                // Whole numbers cannot be trained, but may be parameters.
+                // Integers cannot be trained, but may be parameters.
                 model.parameter("whole", Tensor.of(1L), false);
                 assertEquals(3, model.parameters().size());
             }
@@ -172,7 +172,7 @@ class ModuleTest {
                 assertThrows(IndexOutOfBoundsException.class, () -> list.get(-3));
             }
             try (ParameterList list = new ParameterList(Torch.ones(1), Torch.ones(2))) {
-                // The same once more is a place of its own.
+                // The same module a second time has a separate index.
                 list.append(list.get(0));
                 List<Long> sizes = new ArrayList<>();
                 list.forEach(tensor -> sizes.add(tensor.size(0)));

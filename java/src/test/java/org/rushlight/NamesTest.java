@@ -16,10 +16,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the public API looks like, class by class. */
+/** Conventions of the public API, class by class. */
 class NamesTest {
     private static final Path CLASSES = Path.of("target", "classes");
-    /** Words that Kotlin programs would have to put into backquotes. */
+    /** Kotlin keywords, which programs would have to put into backquotes. */
     private static final Set<String> KOTLIN = Set.of("as", "break", "class", "continue", "do", "else", "false", "for", "fun", "if", "in",
         "interface", "is", "null", "object", "package", "return", "super", "this", "throw", "true", "try", "typealias", "typeof", "val",
         "var", "when", "while");
@@ -56,7 +56,7 @@ class NamesTest {
         assertEquals(List.of(), wrong);
     }
 
-    /** Handles are numbers for the native side alone: what is called so takes and returns none. */
+    /** Handles are numbers for internal use: no public method with that name takes or returns one. */
     @Test
     void noHandleIsPublic() throws Exception {
         List<String> wrong = new ArrayList<>();
@@ -71,7 +71,7 @@ class NamesTest {
         assertEquals(List.of(), wrong);
     }
 
-    /** Every exported package says what may be null. */
+    /** Every exported package declares nullability. */
     @Test
     void everyPackageIsNullMarked() {
         for (String exported : List.of("", ".data", ".nn", ".optim")) {
@@ -84,7 +84,7 @@ class NamesTest {
         }
     }
 
-    /** Options are immutable: no public field, and what changes them returns the options. */
+    /** Options are immutable: no public field, and {@code with} methods return options. */
     @Test
     void optionsAreImmutable() throws Exception {
         int seen = 0;
@@ -98,7 +98,7 @@ class NamesTest {
                 if (Modifier.isStatic(method.getModifiers())) {
                     continue;
                 }
-                // What several options have in common comes from a class of theirs, and returns that as far as reflection knows.
+                // Common options are declared in a superclass, which is their return type for reflection.
                 boolean changes = method.getName().startsWith("with") && method.getReturnType().isAssignableFrom(type);
                 boolean inherited = method.getDeclaringClass() == Object.class || method.getName().equals("lr");
                 assertTrue(changes || inherited, method.toString());

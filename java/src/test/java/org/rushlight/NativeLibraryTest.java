@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How the native library gets out of the jar, from JVMs of their own. */
+/** Extraction of the native library from the jar, in separate JVMs. */
 class NativeLibraryTest {
     private static final String HELLO = "tensor([1., 1.])";
 
@@ -40,14 +40,15 @@ class NativeLibraryTest {
         Path[] unpacked = files(cache);
         assertArrayEquals(new String[] {"librushlight.so"}, Stream.of(unpacked).map(file -> file.getFileName().toString()).toArray());
         Object written = Files.getLastModifiedTime(unpacked[0]);
-        // A later start finds it, and writes nothing; or takes the file that it is told to take.
+        // A later start finds the file and writes nothing; or loads the configured file.
         assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello("-Drushlight.cache=" + cache)));
         assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello("-Drushlight.library=" + unpacked[0], "-Drushlight.cache=/proc/none")));
         assertArrayEquals(unpacked, files(cache));
         assertEquals(written, Files.getLastModifiedTime(unpacked[0]));
     }
 
-    /** The JVM's name of its user need not be the file system's: whose a folder is, a fresh file tells. */
+    /** The user name of the JVM may differ from that of the file system; the owner of a folder is compared with that of
+     * a new file. */
     @Test
     void aUserOfAnotherNameUnpacksOnce(@TempDir Path folder) throws Exception {
         String[] properties = {"-Djava.io.tmpdir=" + folder, "-Duser.name=some/body"};
@@ -59,7 +60,7 @@ class NativeLibraryTest {
         assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(properties)));
         assertArrayEquals(unpacked, files(folder));
         assertEquals(written, Files.getLastModifiedTime(unpacked[0]));
-        // What has another content is written anew.
+        // A file with different content is rewritten.
         byte[] content = Files.readAllBytes(unpacked[0]);
         byte[] other = content.clone();
         other[other.length / 2] ^= 1;
@@ -68,7 +69,7 @@ class NativeLibraryTest {
         assertArrayEquals(content, Files.readAllBytes(unpacked[0]));
     }
 
-    /** Into a folder that others can write, nothing is unpacked; what is loaded instead leaves nothing behind. */
+    /** Nothing is unpacked into a folder that others can write; the file loaded instead is deleted. */
     @Test
     void aFolderThatOthersCanWriteIsNotUsed(@TempDir Path folder) throws Exception {
         Path shared = Files.createDirectory(folder.resolve("rushlight-somebody"));
@@ -79,7 +80,7 @@ class NativeLibraryTest {
         }
     }
 
-    /** A folder that cannot be written, or from which nothing can be loaded, is an error that says what helps. */
+    /** A folder that is not writable, or does not allow loading libraries, is an error that states the remedy. */
     @Test
     void whatCannotBeLoadedSaysWhatHelps(@TempDir Path folder) throws Exception {
         Path file = Files.writeString(folder.resolve("no-library.so"), "no library");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rushlight.nn.Linear;
 
-/** What would crash the JVM if a handle or memory went while somebody uses it. */
+/** Cases that would crash the JVM if a handle or memory were freed while in use. */
 class NativeSafetyTest {
     private static final int SIZE = 1 << 20;
 
@@ -34,7 +34,7 @@ class NativeSafetyTest {
         Torch.setCacheLimit(1L << 30);
     }
 
-    /** With nothing kept for the next tensor, memory that is freed is gone, and reading it ends the process. */
+    /** Without a cache, freed memory is unmapped, and reading it ends the process. */
     private static void keepsItsMemory(Tensor tensor, Consumer<Tensor> change) {
         Torch.setCacheLimit(0);
         ByteBuffer buffer = tensor.toBuffer();
@@ -116,13 +116,13 @@ class NativeSafetyTest {
             assertTrue(error.getMessage().contains("are " + foreign + ", those of tensors " + ByteOrder.nativeOrder()), error.getMessage());
             assertTrue(error.getMessage().contains("ByteOrder.nativeOrder()"), error.getMessage());
         }
-        // Bytes are bytes.
+        // Bytes have no byte order.
         try (Tensor tensor = Tensor.fromBuffer(bytes, DType.UINT8, 16)) {
             assertEquals(0, tensor.sum().item().intValue());
         }
     }
 
-    /** One thread uses what another one closes, over and over. */
+    /** One thread repeatedly uses objects that another one closes. */
     private static <T extends AutoCloseable> void closedMeanwhile(Supplier<T> make, Consumer<T> use) throws Exception {
         AtomicReference<T> shared = new AtomicReference<>(make.get());
         AtomicBoolean done = new AtomicBoolean();
@@ -185,7 +185,7 @@ class NativeSafetyTest {
         Leaks.collect(before);
     }
 
-    /** The native side takes over a share of what a kernel returns, and not the generator's own. */
+    /** The native side takes its own reference to the result of a kernel, not the one of the generator. */
     @Test
     void aKernelMayReturnItsGenerator() {
         Leaks.none(() -> {
@@ -202,7 +202,7 @@ class NativeSafetyTest {
         });
     }
 
-    /** A result that is closed is an error that leaves no share of the others behind. */
+    /** A closed result is an error that leaks no reference to the other results. */
     @Test
     void aClosedResultOfACallbackLeaksNothing() {
         Leaks.none(() -> {
@@ -223,7 +223,7 @@ class NativeSafetyTest {
         });
     }
 
-    /** What is held is what is used, whatever others write into the array meanwhile. */
+    /** The tensors that are protected are those that are used, even if another thread modifies the array meanwhile. */
     @Test
     void anArrayThatChangesDuringTheCallIsSafe() throws Exception {
         Tensor[] list = {Torch.ones(8), Torch.ones(8)};

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.rushlight.optim.*;
 
-/** The state of an optimizer: all of it comes back, and what does not fit is refused as a whole. */
+/** The state of an optimizer is restored completely, and an incompatible state is rejected as a whole. */
 class OptimStateTest {
     private static Tensor weight() {
         return Tensor.of(1f, 2f).requires_grad_(true);
@@ -29,13 +29,14 @@ class OptimStateTest {
         });
     }
 
-    private static Map<String, String> texts(Optimizer optimizer) {
-        Map<String, String> texts = new TreeMap<>();
-        optimizer.stateDict().forEach((name, tensor) -> texts.put(name, tensor.toString()));
-        return texts;
+    private static Map<String, String> strings(Optimizer optimizer) {
+        Map<String, String> strings = new TreeMap<>();
+        optimizer.stateDict().forEach((name, tensor) -> strings.put(name, tensor.toString()));
+        return strings;
     }
 
-    /** Every option has another value than by default, so that each has to come back; no optimizer may forget one of its fields. */
+    /** Every option differs from its default, so that each has to be restored; no optimizer may omit one of its fields.
+     * */
     @Test
     void everyOptionComesBack() throws Exception {
         Tensor[] parameters = {weight(), weight()};
@@ -55,12 +56,12 @@ class OptimStateTest {
             .withHistorySize(4).withStrongWolfe(true)), new LBFGS(of.get(1)));
         Leaks.none(() -> pairs.forEach((saved, fresh) -> {
             String name = saved.getClass().getSimpleName();
-            // The fields of the options are what there is to save.
+            // The fields of the options are all that has to be saved.
             long fields = countFields(saved.parameterGroups().get(0).options().getClass());
             Map<String, Tensor> state = saved.stateDict();
             assertEquals(fields, state.size(), name + " saves " + state.keySet());
             fresh.loadStateDict(state);
-            assertEquals(texts(saved), texts(fresh), name);
+            assertEquals(strings(saved), strings(fresh), name);
             saved.close();
             fresh.close();
         }));
@@ -78,9 +79,9 @@ class OptimStateTest {
             Tensor w = weight();
             try (Adam adam = new Adam(List.of(w))) {
                 step(adam, w);
-                Map<String, String> before = texts(adam);
+                Map<String, String> before = strings(adam);
                 adam.loadStateDict(adam.stateDict());
-                assertEquals(before, texts(adam));
+                assertEquals(before, strings(adam));
                 assertTrue(before.containsKey("state.0.exp_avg"), before.toString());
             }
         });
@@ -96,8 +97,8 @@ class OptimStateTest {
             ParameterGroup first = new ParameterGroup(List.of(w), new SGD.Options(0.1).withMomentum(0.5));
             try (SGD sgd = new SGD(new SGD.Options(0.2).withMomentum(0.9), first, new ParameterGroup(List.of(v)))) {
                 step(sgd, w);
-                Map<String, String> before = texts(sgd);
-                BiConsumer<String, Map<String, Tensor>> refuses = (why, changes) -> {
+                Map<String, String> before = strings(sgd);
+                BiConsumer<String, Map<String, Tensor>> rejects = (why, changes) -> {
                     Map<String, Tensor> state = new LinkedHashMap<>(sgd.stateDict());
                     state.replaceAll((name, tensor) -> tensor.mul(0.5));
                     changes.forEach((name, tensor) -> {
@@ -109,27 +110,27 @@ class OptimStateTest {
                     });
                     String text = assertThrows(IllegalArgumentException.class, () -> sgd.loadStateDict(state)).getMessage();
                     assertEquals("cannot load the state of SGD: " + why, text);
-                    assertEquals(before, texts(sgd));
+                    assertEquals(before, strings(sgd));
                 };
-                refuses.accept("'state.0.momentum_buffer' has the shape [5], and must have [2] for parameter 0 of shape [2]",
+                rejects.accept("'state.0.momentum_buffer' has the shape [5], and must have [2] for parameter 0 of shape [2]",
                     Map.of("state.0.momentum_buffer", Torch.ones(5)));
-                refuses.accept("parameter 0 has no state 'momentum_bufer', but [momentum_buffer]", Map.of("state.0.momentum_bufer", Torch.ones(2)));
-                refuses.accept("'state.2.momentum_buffer' belongs to parameter 2, but there are 2", Map.of("state.2.momentum_buffer", Torch.ones(2)));
-                refuses.accept("'9.step' is neither state.NUMBER.NAME nor param_groups.NUMBER.NAME", Map.of("9.step", Torch.ones(1)));
-                refuses.accept("it has a different number of parameter groups than the 2 of the optimizer",
+                rejects.accept("parameter 0 has no state 'momentum_bufer', but [momentum_buffer]", Map.of("state.0.momentum_bufer", Torch.ones(2)));
+                rejects.accept("'state.2.momentum_buffer' belongs to parameter 2, but there are 2", Map.of("state.2.momentum_buffer", Torch.ones(2)));
+                rejects.accept("'9.step' is neither state.NUMBER.NAME nor param_groups.NUMBER.NAME", Map.of("9.step", Torch.ones(1)));
+                rejects.accept("it has a different number of parameter groups than the 2 of the optimizer",
                     Map.of("param_groups.2.lr", Torch.ones(1)));
-                refuses.accept("parameter group 1: unknown options [speed]", Map.of("param_groups.1.speed", Torch.ones(1)));
-                refuses.accept("parameter group 1: Invalid learning rate: -1.0", Map.of("param_groups.1.lr", Torch.ones(1).neg()));
-                refuses.accept("'param_groups.1.lr' is not a number, but a tensor of shape [2]", Map.of("param_groups.1.lr", Torch.ones(2)));
+                rejects.accept("parameter group 1: unknown options [speed]", Map.of("param_groups.1.speed", Torch.ones(1)));
+                rejects.accept("parameter group 1: Invalid learning rate: -1.0", Map.of("param_groups.1.lr", Torch.ones(1).neg()));
+                rejects.accept("'param_groups.1.lr' is not a number, but a tensor of shape [2]", Map.of("param_groups.1.lr", Torch.ones(2)));
                 Map<String, Tensor> lacking = new LinkedHashMap<>();
                 sgd.stateDict().keySet().stream().filter(key -> key.startsWith("param_groups.1")).forEach(key -> lacking.put(key, null));
-                refuses.accept("it has a different number of parameter groups than the 2 of the optimizer", lacking);
+                rejects.accept("it has a different number of parameter groups than the 2 of the optimizer", lacking);
                 assertThrows(IllegalStateException.class, () -> sgd.loadStateDict(Map.of("state.0.momentum_buffer", closed)));
                 Map<String, Tensor> absent = new LinkedHashMap<>();
                 absent.put("state.0.momentum_buffer", null);
                 assertEquals("cannot load the state of SGD: 'state.0.momentum_buffer' is null",
                     assertThrows(IllegalArgumentException.class, () -> sgd.loadStateDict(absent)).getMessage());
-                assertEquals(before, texts(sgd));
+                assertEquals(before, strings(sgd));
             }
         });
     }
@@ -164,7 +165,7 @@ class OptimStateTest {
         });
     }
 
-    /** An optimizer of one's own, with an option and a state. */
+    /** A custom optimizer, with an option and a state. */
     private static final class Averaged extends Optimizer {
         static final class Options extends OptimizerOptions<Options> {
             double share = 0.5;
@@ -239,13 +240,13 @@ class OptimStateTest {
         });
     }
 
-    /** Two objects may stand for one tensor: it is trained once all the same. */
+    /** Two objects may refer to one tensor, which is still updated once. */
     @Test
     void aParameterIsTrainedOnce() {
         Leaks.none(() -> {
             Tensor w = weight();
             Supplier<Tensor> again = w::share;
-            assertEquals("parameter 1 of the group is there twice: a step would change it twice",
+            assertEquals("parameter 1 of the group appears twice: a step would change it twice",
                 assertThrows(TensorValueException.class, () -> new SGD(List.of(w, w), 0.1)).getMessage());
             assertThrows(TensorValueException.class, () -> new SGD(List.of(w, again.get()), 0.1));
             try (SGD sgd = new SGD(List.of(w), 0.1)) {

@@ -18,7 +18,7 @@ import org.rushlight.nn.*;
 import org.rushlight.nn.Module;
 import org.rushlight.optim.*;
 
-/** Optimizers and schedules do what PyTorch 2.7.1 does (tests/oracle/java_optim.py). */
+/** Optimizers and schedules match PyTorch 2.7.1 (tests/oracle/java_optim.py). */
 class OptimTest {
     private static final Path DATA = Path.of("..", "tests", "data");
     private static final double[] METRICS = {3.0, 2.0, 2.1, 2.2, 1.9999, 2.5, 2.4, 1.0, 1.5, 1.4, 1.3, 0.9};
@@ -204,7 +204,7 @@ class OptimTest {
     void aConvolutionalNetworkLearnsAsInLibtorch() {
         Leaks.none(() -> {
             Torch.manualSeed(1);
-            // gcc makes the arguments of nn::Sequential from the last to the first.
+            // gcc evaluates the arguments of nn::Sequential from the last to the first.
             Linear linear = new Linear(12 * 3 * 3, 10);
             Conv2d second = new Conv2d(new Conv2d.Options(8, 12, 3).withStride(2).withGroups(2));
             Conv2d first = new Conv2d(new Conv2d.Options(3, 8, 3).withPadding(1));

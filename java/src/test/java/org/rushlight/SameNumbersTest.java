@@ -16,13 +16,13 @@ import org.rushlight.nn.*;
 import org.rushlight.nn.Module;
 
 /**
- * The same seed makes the same parameters as in libtorch's C++ modules (tests/oracle/same_numbers.cpp). What AdaptiveLogSoftmaxWithLoss
+ * The same seed gives the same parameters as in libtorch's C++ modules (tests/oracle/same_numbers.cpp). What AdaptiveLogSoftmaxWithLoss
  * draws there depends on the order in which the compiler evaluates arguments; LayersTest compares it with Python.
  */
 class SameNumbersTest {
     static final Path RECORDED = Path.of("..", "tests", "data", "same_numbers.expected.txt");
 
-    /** What a line of the file has: by the C++ source of its module, or the name of its training. */
+    /** The contents of a line of the file: the C++ source of its module, or the name of its training. */
     static Map<String, double[]> recorded() {
         Map<String, double[]> lines = new LinkedHashMap<>();
         try {
@@ -120,7 +120,7 @@ class SameNumbersTest {
         return new TransformerDecoderLayer(new TransformerDecoderLayer.Options(16, 4).withDimFeedforward(24));
     }
 
-    /** Numbers that tell a tensor from one with other values, or with the same in another order. */
+    /** Numbers that distinguish a tensor from one with other values, or with the same in another order. */
     private static void digest(List<Double> numbers, Tensor tensor) {
         Tensor flat = tensor.detach().to(DType.FLOAT64).reshape(-1);
         Tensor waves = Torch.arange(flat.numel(), TensorOptions.of(DType.FLOAT64)).mul(0.7).cos();

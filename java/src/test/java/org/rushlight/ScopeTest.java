@@ -68,15 +68,15 @@ class ScopeTest {
     void aScopeBelongsToItsThread() throws InterruptedException {
         try (Scope scope = new Scope()) {
             AtomicReference<Tensor> elsewhere = new AtomicReference<>();
-            AtomicReference<Throwable> refused = new AtomicReference<>();
+            AtomicReference<Throwable> rejected = new AtomicReference<>();
             AutoCloseable closing = scope;
             Thread thread = new Thread(() -> {
                 elsewhere.set(Torch.ones(1));
-                refused.set(assertThrows(IllegalStateException.class, closing::close));
+                rejected.set(assertThrows(IllegalStateException.class, closing::close));
             });
             thread.start();
             thread.join();
-            assertTrue(refused.get().getMessage().contains("belongs to thread"));
+            assertTrue(rejected.get().getMessage().contains("belongs to thread"));
             try (Tensor made = elsewhere.get()) {
                 assertFalse(made.isClosed(), "made on a thread without a scope");
             }
@@ -92,7 +92,7 @@ class ScopeTest {
         try (Tensor open = Torch.ones(2)) {
             assertThrows(IllegalStateException.class, () -> open.add(closed));
             assertThrows(IllegalStateException.class, () -> Torch.cat(open, closed));
-            // The failed calls have let go of the open one: closing it frees it at once.
+            // The failed calls have released the open tensor: closing it frees it at once.
         }
     }
 
@@ -112,7 +112,7 @@ class ScopeTest {
                         }
                     }
                 } catch (IllegalStateException expected) {
-                    // Closed under way.
+                    // Closed during the call.
                 } catch (Throwable e) {
                     unexpected.set(e);
                 }
@@ -139,7 +139,7 @@ class ScopeTest {
     @Test
     void nativeBytesAloneMakeTheCollectorRun() {
         long before = Leaks.live();
-        // 400 tensors of 4 MB that nobody closes: 1.6 GB, while the wrappers weigh next to nothing on the Java heap.
+        // 400 unclosed tensors of 4 MB: 1.6 GB, while the wrappers take almost no space on the Java heap.
         for (int i = 0; i < 400; i++) {
             Torch.zeros(1 << 20);
         }

@@ -201,7 +201,7 @@ class TensorTest {
         assertEquals(4, a.add(a).sum().item().doubleValue());
     }
 
-    /** An index that fails at a later entry leaves no view of the earlier ones behind. */
+    /** An index that fails at a later entry leaks no view of the earlier ones. */
     @Test
     void anIndexThatFailsLeavesNothingBehind() {
         try (Tensor tensor = Torch.ones(2, 3, 4)) {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.RushlightException;
 
 /**
- * The batches of an epoch that workers prepare. Nobody ever waits for a worker but in {@link #take}: once the queue has ended, a worker
- * frees what it has made.
+ * Queue of the batches of an epoch that workers prepare. Only {@link #take} waits for a worker; once the queue has
+ * ended, a worker frees the batch it has prepared.
  */
 final class BatchQueue<B> {
     private final Executor workers;
@@ -23,10 +23,10 @@ final class BatchQueue<B> {
     private boolean ended;
 
     /**
-     * An empty queue.
+     * Creates an empty queue.
      *
-     * @param ordered the batches come out as they were asked for; else whichever is ready
-     * @param timeout how long one is waited for; null for as long as it takes
+     * @param ordered whether batches are returned in the order of the requests, or as they become ready
+     * @param timeout maximum wait for a batch; null for no limit
      */
     BatchQueue(Executor workers, boolean ordered, @Nullable Duration timeout) {
         this.workers = workers;
@@ -41,14 +41,14 @@ final class BatchQueue<B> {
     synchronized void ask(Supplier<Prepared<B>> prepare) {
         Job job = new Job(prepare);
         workers.execute(job);
-        jobs.addLast(job); // Only what the workers have accepted.
+        jobs.addLast(job); // Only jobs that the workers have accepted.
     }
 
     /**
-     * Takes a batch; null if the queue has ended.
+     * Takes a batch; returns null if the queue has ended.
      *
-     * @throws WorkerException if its preparation has failed
-     * @throws RushlightException if it takes too long: it may be asked for again
+     * @throws WorkerException if preparing the batch failed
+     * @throws RushlightException if the wait times out; {@code take} may then be called again
      */
     synchronized @Nullable Prepared<B> take() throws InterruptedException {
         long start = System.nanoTime();
@@ -80,7 +80,7 @@ final class BatchQueue<B> {
         return jobs.stream().filter(job -> job.done).findFirst().orElse(null);
     }
 
-    /** Nobody wants what is prepared: it is freed, now or when its worker is ready. */
+    /** Ends the queue: prepared batches are freed, now or when their workers finish. */
     synchronized void end() {
         ended = true;
         jobs.forEach(Job::free);
@@ -92,7 +92,7 @@ final class BatchQueue<B> {
         return ended;
     }
 
-    /** A batch that a worker prepares. Its fields are guarded by the queue. */
+    /** A batch prepared by a worker. The queue guards its fields. */
     private final class Job implements Runnable {
         private final Supplier<Prepared<B>> prepare;
         private boolean done;
@@ -110,7 +110,7 @@ final class BatchQueue<B> {
             }
             try {
                 finish(prepare.get(), null);
-            } catch (Throwable e) { // Whatever it is, the caller hears of it.
+            } catch (Throwable e) { // Any failure is passed to the caller.
                 finish(null, e);
             }
         }

@@ -20,28 +20,13 @@ import org.rushlight.RushlightException;
 import org.rushlight.Tensor;
 
 /**
- * Batches of a dataset, one epoch for each iterator. Workers prepare batches ahead, which come in order all the same. What a worker throws
- * comes out of {@code next} as a {@link WorkerException}; without workers, as it is.
+ * Loads a dataset in batches, one epoch per iterator. Workers prepare batches ahead; batches still arrive in order. If
+ * a worker fails, {@code next} throws a {@link WorkerException}; without workers the original exception propagates.
  *
- * <p>A batch belongs to the loader, and to no scope. It lives until the next one is taken, or the loader begins another epoch or is closed:
- * then its tensors are closed, but for those of the dataset. So a loop needs a scope for what it makes itself, and none for the batch; what
- * shall live longer is shared ({@link Tensor#share}) or copied. What workers make on the way is freed at once.
- *
- * <pre>{@code
- * TensorDataset points = new TensorDataset(Torch.randn(6, 2), Torch.zeros(6));
- * try (points; DataLoader<Example, Example> loader = DataLoader.of(points, new DataLoader.Options(4).withWorkers(1))) {
- *     for (Example batch : loader) {
- *         try (Scope scope = new Scope()) {
- *             total += batch.data().sum().item().doubleValue();
- *         }
- *     }
- * }
- * }</pre>
- *
- * <p>The threads of workers are daemons, and end when they have had nothing to do for some seconds. Neither {@link #close} nor another
- * epoch waits for a dataset: a worker that is preparing a batch then finishes it and frees it. Its threads are not interrupted.
- *
- * <p>Random numbers of transforms come from one generator: with several workers their order is not determined.
+ * <p>A batch belongs to the loader and to no scope. It lives until the next one is fetched, or the loader begins
+ * another epoch or is closed; its tensors, except those of the dataset, are then closed. A loop therefore needs a scope
+ * for its own temporaries, but none for the batch. Share ({@link Tensor#share}) or copy a tensor to keep it longer.
+ * Temporaries of workers are freed at once.
  *
  * <pre>{@code
  * try (TensorDataset points = new TensorDataset(Torch.rand(10, 2), Torch.zeros(10));
@@ -56,14 +41,20 @@ import org.rushlight.Tensor;
  * }
  * }</pre>
  *
- * @param <E> an example
- * @param <B> a batch: a tensor, or arrays, collections, records or other objects with tensors in their fields
+ * <p>Worker threads are daemons and end after being idle for some seconds. Neither {@link #close} nor another epoch
+ * waits for the dataset: a worker that is preparing a batch finishes it and frees it. Its threads are not interrupted.
+ *
+ * <p>Transforms sample from one generator: with several workers the order of their random numbers is not deterministic.
+ *
+ * @param <E> the type of an example
+ * @param <B> the type of a batch: a tensor, or arrays, collections, records or other objects with tensors in their
+ *     fields
  */
 public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     private static final String CLOSED = "the loader is closed";
     private static final String ANOTHER = "another epoch of the loader has begun";
     private static final AtomicInteger THREADS = new AtomicInteger();
-    /** After how many seconds threads without work end. */
+    /** Seconds after which idle threads end. */
     private static final long IDLE_SECONDS = 2;
 
     private final Dataset<E> dataset;
@@ -74,7 +65,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     private @Nullable Epoch open;
     private volatile boolean closed;
 
-    /** What a loader does. Immutable: each {@code with} method returns a changed copy. */
+    /** Options of a loader. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options implements Cloneable {
         private final int batchSize;
         private int workers;
@@ -86,9 +77,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         private @Nullable Consumer<Progress> listener;
 
         /**
-         * Batches in the order of the dataset, prepared by the thread that takes them.
+         * Creates options for batches in the order of the dataset, prepared by the calling thread.
          *
-         * @param batchSize examples of a batch
+         * @param batchSize number of examples per batch
          */
         public Options(int batchSize) {
             if (batchSize < 1) {
@@ -110,7 +101,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         /**
          * Sets the number of threads that prepare batches.
          *
-         * @param value number of threads; 0 for the one that takes the batches
+         * @param value number of threads; 0 to prepare batches on the calling thread
          * @return the changed options
          * @throws IllegalArgumentException if it is negative
          */
@@ -122,9 +113,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
 
         /**
-         * Sets how many batches are prepared ahead by workers.
+         * Sets how many batches the workers prepare ahead.
          *
-         * @param value number of batches; 0 for two for each worker
+         * @param value number of batches; 0 for two per worker
          * @return the changed options
          * @throws IllegalArgumentException if it is negative
          */
@@ -136,10 +127,10 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
 
         /**
-         * Sets how long a batch of workers is waited for. When it takes longer, {@code next} throws a {@link RushlightException}, and may be
-         * called again.
+         * Sets the maximum wait for a batch from workers. On timeout, {@code next} throws a {@link RushlightException}
+         * and may be called again.
          *
-         * @param value the time; if it is not set, as long as it takes
+         * @param value the maximum wait; unlimited by default
          * @return the changed options
          * @throws IllegalArgumentException if it is not positive
          */
@@ -151,9 +142,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
 
         /**
-         * Sets whether the batches of several workers come in the order of the sampler.
+         * Sets whether batches of several workers arrive in the order of the sampler.
          *
-         * @param value in that order, as at first; or each as soon as it is ready
+         * @param value whether to keep that order (the default), or to return batches as they become ready
          * @return the changed options
          */
         public Options withEnforceOrdering(boolean value) {
@@ -161,9 +152,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
 
         /**
-         * Sets whether a last batch that is too small is left out.
+         * Sets whether to drop an incomplete last batch.
          *
-         * @param value leave it out
+         * @param value whether to drop it
          * @return the changed options
          */
         public Options withDropLast(boolean value) {
@@ -171,9 +162,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
 
         /**
-         * Sets whether each epoch has an order of its own.
+         * Sets whether to shuffle the examples in every epoch.
          *
-         * @param value shuffle, or keep the order of the dataset
+         * @param value whether to shuffle
          * @return the changed options
          */
         public Options withShuffle(boolean value) {
@@ -181,7 +172,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
 
         /**
-         * Sets who decides on the order.
+         * Sets the sampler.
          *
          * @param value the sampler
          * @return the changed options
@@ -191,7 +182,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
 
         /**
-         * Sets who hears of each batch that is taken, on the thread that takes it.
+         * Sets a listener that is called for each batch, on the thread that fetches it.
          *
          * @param value the listener
          * @return the changed options
@@ -202,12 +193,12 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     }
 
     /**
-     * How far an epoch is.
+     * Progress of an epoch.
      *
-     * @param batch number of the batch that was taken, from 1 on
-     * @param batches batches of the epoch
-     * @param examples examples that were taken in this epoch
-     * @param waitedNanos how long the batch was waited for, in nanoseconds
+     * @param batch number of the current batch, starting at 1
+     * @param batches number of batches of the epoch
+     * @param examples number of examples fetched in this epoch
+     * @param waitedNanos time spent waiting for the batch, in nanoseconds
      */
     public record Progress(long batch, long batches, long examples, long waitedNanos) {}
 
@@ -218,7 +209,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         workers = options.workers == 0 ? null : startWorkers(options.workers);
     }
 
-    /** Threads that end when they are idle: a loader that nobody closes leaves none behind. */
+    /** Threads that end when they are idle, so that an unclosed loader leaves none behind. */
     private static ExecutorService startWorkers(int count) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(count, count, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), job -> {
             Thread thread = new Thread(job, "rushlight-loader-" + THREADS.incrementAndGet());
@@ -230,10 +221,10 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     }
 
     /**
-     * A loader of stacked examples.
+     * Creates a loader that stacks examples.
      *
-     * @param dataset the examples, which stay the caller's
-     * @param options what it does
+     * @param dataset the examples; the caller keeps ownership
+     * @param options the options
      * @return the loader
      */
     public static DataLoader<Example, Example> of(Dataset<Example> dataset, Options options) {
@@ -241,13 +232,13 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     }
 
     /**
-     * A loader with batches of its own.
+     * Creates a loader with a custom batch type.
      *
-     * @param dataset the examples, which stay the caller's
-     * @param collate makes a batch of examples; several threads may call it
-     * @param options what it does
-     * @param <E> an example
-     * @param <B> a batch
+     * @param dataset the examples; the caller keeps ownership
+     * @param collate creates a batch from examples; several threads may call it
+     * @param options the options
+     * @param <E> the type of an example
+     * @param <B> the type of a batch
      * @return the loader
      */
     public static <E, B> DataLoader<E, B> of(
@@ -255,14 +246,17 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         return new DataLoader<>(dataset, collate, options);
     }
 
-    /** The batches of the next epoch. An epoch that is still going on ends: its iterator throws {@link IllegalStateException} from now on. */
+    /**
+     * Returns the batches of the next epoch. A running epoch ends: its iterator then throws {@link
+     * IllegalStateException}.
+     */
     @Override
     public Iterator<B> iterator() {
         checkOpen();
         endEpoch(ANOTHER);
         Epoch epoch = new Epoch(options.sampler.order(dataset.size()));
         synchronized (this) {
-            // On another thread one may have begun, or the loader may have been closed.
+            // Another thread may have started an epoch or closed the loader.
             endEpoch(ANOTHER);
             open = epoch;
             if (closed) {
@@ -286,7 +280,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
     }
 
-    /** Ends the epoch and the workers, and closes the batch that was taken last. The dataset stays open. */
+    /** Ends the epoch and the workers, and closes the latest batch. The dataset stays open. */
     @Override
     public void close() {
         closed = true;
@@ -313,9 +307,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         private long begun;
         private long taken;
         private long examples;
-        /** A failure has ended the epoch. */
+        /** Ends the epoch after a failure. */
         private boolean failed;
-        /** Why the loader has ended it. Guarded by the epoch, as the batch is. */
+        /** The reason why the loader has ended the epoch. Guarded by the epoch, as the batch is. */
         private @Nullable String ended;
         private @Nullable Prepared<B> lent;
 
@@ -383,7 +377,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
             from.end();
         }
 
-        /** Keeps workers busy. */
+        /** Requests batches so that workers stay busy. */
         private void fill(BatchQueue<B> into) {
             long most = options.maxJobs == 0 ? 2L * options.workers : options.maxJobs;
             while (into.size() < most && begun < batches) {
@@ -397,7 +391,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
             }
         }
 
-        /** Frees the batch that was taken before, and keeps the one that is taken now. */
+        /** Frees the previous batch and keeps the new one. */
         private synchronized void lend(@Nullable Prepared<B> prepared) {
             if (lent != null) {
                 lent.free();

@@ -3,7 +3,7 @@ package org.rushlight.data;
 import java.util.function.Function;
 
 /**
- * Examples by their number. {@link #get} may be called from several threads at once.
+ * A collection of examples accessed by index. Several threads may call {@link #get} at once.
  *
  * <pre>{@code
  * Dataset<Example> squares = new Dataset<>() {
@@ -20,30 +20,30 @@ import java.util.function.Function;
  * System.out.println(squares.get(3).target()); // tensor([9.])
  * }</pre>
  *
- * @param <E> an example
+ * @param <E> the type of an example
  */
 public interface Dataset<E> extends AutoCloseable {
     /**
-     * One example. What it makes joins the innermost scope.
+     * Returns an example. Tensors created for it join the innermost scope.
      *
-     * @param index its number, from 0 on
+     * @param index index of the example, starting at 0
      * @return the example
      */
     E get(long index);
 
     /**
-     * Number of examples.
+     * Returns the number of examples.
      *
      * @return the number
      */
     long size();
 
     /**
-     * The same examples, transformed when they are asked for.
+     * Returns the same examples with a transform that is applied on access.
      *
-     * @param transform what becomes of an example; several threads may call it
-     * @param <R> what it becomes
-     * @return a dataset over this one, which it closes
+     * @param transform the transform; several threads may call it
+     * @param <R> the type of the transformed example
+     * @return a dataset that wraps this one and closes it
      */
     default <R> Dataset<R> map(Function<? super E, ? extends R> transform) {
         Dataset<E> source = this;
@@ -65,7 +65,7 @@ public interface Dataset<E> extends AutoCloseable {
         };
     }
 
-    /** Frees what the dataset holds. */
+    /** Frees the tensors of the dataset. */
     @Override
     default void close() {}
 }

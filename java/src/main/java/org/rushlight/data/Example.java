@@ -5,7 +5,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Data and what a model should say of it: a single example, or a batch of them.
+ * Data and the corresponding target: a single example, or a batch of examples.
  *
  * <pre>{@code
  * Example both = Example.stack(List.of(new Example(Tensor.of(1f, 2f), Tensor.scalar(0)), new Example(Tensor.of(3f, 4f), Tensor.scalar(1))));
@@ -13,13 +13,13 @@ import org.rushlight.Torch;
  * }</pre>
  *
  * @param data the data
- * @param target the label, or whatever is learned
+ * @param target the target, such as a label
  */
 public record Example(Tensor data, Tensor target) {
     /**
-     * Examples as a batch: the tensors stacked along a new first dimension.
+     * Stacks examples along a new first dimension.
      *
-     * @param examples examples of equal shapes
+     * @param examples examples with equal shapes
      * @return the batch
      */
     public static Example stack(List<Example> examples) {

@@ -13,7 +13,7 @@ import org.rushlight.RushlightIOException;
 import org.rushlight.Tensor;
 
 /**
- * The files of MNIST and its kin: bytes with a shape.
+ * Reads files in the format of MNIST: unsigned bytes with a shape (IDX).
  *
  * <pre>{@code
  * System.out.println(Idx.read(folder.resolve("train-labels-idx1-ubyte"))); // tensor([4, 2], dtype=torch.uint8)
@@ -25,11 +25,11 @@ public final class Idx {
     private Idx() {}
 
     /**
-     * Reads a file of unsigned bytes, compressed by gzip if its name ends so.
+     * Reads a file of unsigned bytes; decompresses it if its name ends with {@code .gz}.
      *
      * @param file the file
      * @return a uint8 tensor
-     * @throws RushlightIOException if the file cannot be read, or is none of this kind
+     * @throws RushlightIOException if the file cannot be read or has another format
      */
     public static Tensor read(Path file) {
         try (InputStream raw = Files.newInputStream(file);
@@ -47,7 +47,7 @@ public final class Idx {
                 count *= shape[i];
                 check(count <= Integer.MAX_VALUE - 8, file, "it has too many elements");
             }
-            // Read as they come: a size in the file is no reason to take memory.
+            // Read incrementally: the size in the header must not determine the allocation.
             byte[] bytes = in.readNBytes((int) count);
             check(bytes.length == count, file, "it ends after " + bytes.length + " of " + count + " elements");
             check(in.read() < 0, file, "it goes on after its elements");

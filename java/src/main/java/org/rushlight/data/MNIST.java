@@ -8,8 +8,9 @@ import org.rushlight.Scope;
 import org.rushlight.Tensor;
 
 /**
- * Handwritten digits, or whatever comes in the same files ({@code train-images-idx3-ubyte}, {@code t10k-labels-idx1-ubyte}, ..., also with
- * {@code .gz}): images {@code (1, H, W)} of numbers from 0 to 1, and classes.
+ * Handwritten digits, or other data sets in the same format ({@code train-images-idx3-ubyte}, {@code
+ * t10k-labels-idx1-ubyte}, ..., also with {@code .gz}): images {@code (1, H, W)} with values from 0 to 1, and class
+ * labels.
  *
  * <pre>{@code
  * try (MNIST digits = new MNIST(folder, MNIST.Mode.TRAIN)) {
@@ -20,7 +21,7 @@ import org.rushlight.Tensor;
 public final class MNIST implements Dataset<Example> {
     private final TensorDataset examples;
 
-    /** Which of the files. */
+    /** The part of the data set to read. */
     public enum Mode {
         /** The training set. */
         TRAIN("train"),
@@ -38,8 +39,8 @@ public final class MNIST implements Dataset<Example> {
      * Reads the files of a folder.
      *
      * @param folder the folder
-     * @param mode which files
-     * @throws RushlightIOException if they cannot be read, or do not fit together
+     * @param mode which part
+     * @throws RushlightIOException if they cannot be read, or do not match each other
      */
     public MNIST(Path folder, Mode mode) {
         try (Scope scope = new Scope()) {
@@ -70,18 +71,18 @@ public final class MNIST implements Dataset<Example> {
     }
 
     /**
-     * All images, {@code (N, 1, H, W)}.
+     * Returns all images, of shape {@code (N, 1, H, W)}.
      *
-     * @return a tensor of this dataset
+     * @return a tensor owned by this dataset
      */
     public Tensor images() {
         return examples.data();
     }
 
     /**
-     * All classes, {@code (N)}.
+     * Returns all labels, of shape {@code (N)}.
      *
-     * @return a tensor of this dataset
+     * @return a tensor owned by this dataset
      */
     public Tensor targets() {
         return examples.targets();

@@ -7,18 +7,19 @@ import org.rushlight.Scope;
 import org.rushlight.Tensor;
 
 /**
- * A batch, and those of its tensors that were made for it: they belong to no scope, but to the loader. Others are the dataset's.
+ * A batch, and the tensors that were created for it: these belong to no scope, but to the loader. Other tensors belong
+ * to the dataset.
  *
  * @param batch the batch
- * @param examples how many examples it is of
- * @param made the tensors
+ * @param examples number of examples in it
+ * @param made the tensors created for it
  * @param <B> the class of the batch
  */
 record Prepared<B>(B batch, int examples, List<Tensor> made) {
-    /** What the messages of a tensor call it when its batch is over. */
+    /** Name of a tensor of a past batch in messages. */
     private static final String OVER = "of an earlier batch of a DataLoader";
 
-    /** Makes a batch, and frees what was made on the way. */
+    /** Creates a batch, and frees the temporaries. */
     static <B> Prepared<B> of(int examples, Supplier<? extends B> make) {
         try (Scope scope = new Scope()) {
             B batch = make.get();
@@ -28,7 +29,7 @@ record Prepared<B>(B batch, int examples, List<Tensor> made) {
                     made.add(tensor);
                 }
             });
-            // Not before all were found: what is refused on the way is freed.
+            // Only after all were found: on an error the tensors are freed.
             made.forEach(Tensor::unscoped);
             return new Prepared<>(batch, examples, made);
         }
@@ -39,7 +40,7 @@ record Prepared<B>(B batch, int examples, List<Tensor> made) {
             try {
                 tensor.named(OVER);
             } catch (IllegalStateException e) {
-                continue; // Its user has closed it.
+                continue; // The caller has closed it.
             }
             tensor.close();
         }

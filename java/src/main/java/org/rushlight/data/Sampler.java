@@ -5,7 +5,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Decides on the order of the examples of an epoch.
+ * Determines the order of the examples of an epoch.
  *
  * <pre>{@code
  * System.out.println(Arrays.toString(Sampler.distributed(Sampler.sequential(), 1, 2).order(5))); // [1, 3, 0]
@@ -14,15 +14,15 @@ import org.rushlight.Torch;
 @FunctionalInterface
 public interface Sampler {
     /**
-     * The order of the next epoch.
+     * Returns the order of the next epoch.
      *
      * @param size number of examples
-     * @return numbers of examples; not all need to be there, and some may be there twice
+     * @return indices of examples; some may be missing or repeated
      */
     long[] order(long size);
 
     /**
-     * One after the other.
+     * Returns a sampler for sequential order.
      *
      * @return the sampler
      */
@@ -35,7 +35,8 @@ public interface Sampler {
     }
 
     /**
-     * A permutation from the default generator of random numbers: the same seed gives the order of PyTorch's C++ loader.
+     * Returns a sampler for random permutations from the default generator: the same seed gives the order of PyTorch's
+     * C++ loader.
      *
      * @return the sampler
      */
@@ -48,11 +49,11 @@ public interface Sampler {
     }
 
     /**
-     * Every {@code count}-th example of another order, for one of several processes; all get equally many, the last ones start again from
-     * the front.
+     * Returns a sampler for every {@code count}-th example of another order, for one of several processes; all get
+     * equally many examples, the last processes wrap around to the start.
      *
      * @param of the order, which must be the same in all processes
-     * @param rank number of this process
+     * @param rank index of this process
      * @param count number of processes
      * @return the sampler
      */

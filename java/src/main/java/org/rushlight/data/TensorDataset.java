@@ -4,7 +4,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * Examples that lie in two tensors, one along their first dimensions each.
+ * A dataset of two tensors, indexed along their first dimensions.
  *
  * <pre>{@code
  * try (TensorDataset points = new TensorDataset(Torch.arange(6).view(3, 2), Tensor.of(0L, 1L, 0L))) {
@@ -18,10 +18,10 @@ public final class TensorDataset implements Dataset<Example> {
     private final Tensor targets;
 
     /**
-     * Examples of two tensors. The dataset keeps shares of its own in them.
+     * Creates a dataset of two tensors, to which it keeps its own references.
      *
      * @param data the data, one example for each index of the first dimension
-     * @param targets the targets, likewise
+     * @param targets the targets, of the same length
      */
     public TensorDataset(Tensor data, Tensor targets) {
         if (data.dim() == 0 || targets.dim() == 0 || data.size(0) != targets.size(0)) {
@@ -42,24 +42,24 @@ public final class TensorDataset implements Dataset<Example> {
     }
 
     /**
-     * All data.
+     * Returns all data.
      *
-     * @return a tensor of this dataset
+     * @return a tensor owned by this dataset
      */
     public Tensor data() {
         return data;
     }
 
     /**
-     * All targets.
+     * Returns all targets.
      *
-     * @return a tensor of this dataset
+     * @return a tensor owned by this dataset
      */
     public Tensor targets() {
         return targets;
     }
 
-    /** Gives the shares in the tensors back. */
+    /** Releases the references to the tensors. */
     @Override
     public void close() {
         data.close();

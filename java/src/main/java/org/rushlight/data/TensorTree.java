@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
 /**
- * The tensors of a batch: a tensor itself, those of arrays, collections, maps and optionals, and of any other object, as of records, what
- * its fields hold. Only the JDK's other classes are not looked into.
+ * Finds the tensors of a batch: a tensor itself, those of arrays, collections, maps and optionals, and those in the
+ * fields of any other object, such as a record. Other JDK classes are not searched.
  */
 final class TensorTree {
-    /** The fields of a class that may lead to tensors. */
+    /** The fields of a class that may contain tensors. */
     private static final ClassValue<List<Field>> FIELDS = new ClassValue<>() {
         @Override
         protected List<Field> computeValue(Class<?> type) {
@@ -78,7 +78,7 @@ final class TensorTree {
         return type.getClassLoader() == null || type.getClassLoader() == ClassLoader.getPlatformClassLoader();
     }
 
-    /** What belongs to the class, or to an object around the batch, is no part of the batch. */
+    /** Static fields, and references to an enclosing object, are not part of the batch. */
     private static boolean leadsOn(Field field) {
         Class<?> type = field.getType();
         boolean plain = type.isPrimitive() || type.isEnum() || type == String.class || Number.class.isAssignableFrom(type) || type == Boolean.class;

@@ -6,7 +6,7 @@ import org.rushlight.DType;
 import org.rushlight.Tensor;
 
 /**
- * What becomes of examples: for {@link Dataset#map}.
+ * Transforms of examples, for {@link Dataset#map}.
  *
  * <pre>{@code
  * java.util.function.UnaryOperator<Tensor> normalize = Transforms.normalize(0.5, 0.5);
@@ -17,9 +17,9 @@ public final class Transforms {
     private Transforms() {}
 
     /**
-     * Transforms the data, and leaves the target.
+     * Transforms the data and keeps the target.
      *
-     * @param transform what becomes of the data
+     * @param transform transform of the data
      * @return a transform of examples
      */
     public static Function<Example, Example> data(UnaryOperator<Tensor> transform) {
@@ -27,9 +27,9 @@ public final class Transforms {
     }
 
     /**
-     * Transforms the target, and leaves the data.
+     * Transforms the target and keeps the data.
      *
-     * @param transform what becomes of the target
+     * @param transform transform of the target
      * @return a transform of examples
      */
     public static Function<Example, Example> target(UnaryOperator<Tensor> transform) {
@@ -37,7 +37,7 @@ public final class Transforms {
     }
 
     /**
-     * {@code (x - mean) / deviation}.
+     * Normalizes: {@code (x - mean) / deviation}.
      *
      * @param mean the mean
      * @param deviation the standard deviation
@@ -48,7 +48,7 @@ public final class Transforms {
     }
 
     /**
-     * {@code (x - mean) / deviation} for each channel of an image {@code (C, H, W)}.
+     * Normalizes each channel of an image of shape {@code (C, H, W)}: {@code (x - mean) / deviation}.
      *
      * @param mean the mean of each channel
      * @param deviation the standard deviation of each channel

@@ -2,7 +2,7 @@ package org.rushlight.data;
 
 import org.rushlight.RushlightException;
 
-/** A worker of a {@link DataLoader} failed: the cause is what a dataset, a transform or a collation has thrown. */
+/** A worker of a {@link DataLoader} failed: the cause is the exception of a dataset, a transform or a collate function. */
 public final class WorkerException extends RushlightException {
     private static final long serialVersionUID = 1;
 

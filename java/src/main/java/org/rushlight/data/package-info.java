@@ -1,6 +1,6 @@
 /**
- * Examples for training, as in {@code torch.data} of C++: datasets, transforms, samplers, and a loader that prepares batches on threads of
- * its own.
+ * Data sets for training, as in {@code torch.data} of C++: datasets, transforms, samplers, and a loader that prepares
+ * batches on its own threads.
  *
  * <pre>{@code
  * try (Dataset<Example> images = new MNIST(folder, MNIST.Mode.TRAIN);

@@ -1,11 +1,11 @@
 package org.rushlight.internal;
 
-/** Values as they cross the border: what generated operators call. */
+/** Converts arguments of generated operators for the native side. */
 public final class Convert {
     private Convert() {}
 
     /**
-     * The number, or 0 for null (a flag of its own says which).
+     * Returns the number, or 0 for null (a separate flag distinguishes them).
      *
      * @param value a number or null
      * @return the number
@@ -15,7 +15,7 @@ public final class Convert {
     }
 
     /**
-     * The number, or 0 for null (a flag of its own says which).
+     * Returns the number, or 0 for null (a separate flag distinguishes them).
      *
      * @param value a number or null
      * @return the number
@@ -25,10 +25,10 @@ public final class Convert {
     }
 
     /**
-     * An optional truth value as a number.
+     * Converts an optional boolean to a number.
      *
-     * @param value a truth value or null
-     * @return -1 for null, 0, 1
+     * @param value a boolean or null
+     * @return -1 for null, 0 for false, 1 for true
      */
     public static int flag(Boolean value) {
         return value == null ? -1 : value ? 1 : 0;

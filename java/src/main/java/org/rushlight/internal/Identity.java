@@ -3,26 +3,27 @@ package org.rushlight.internal;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Which objects stand for the same native tensor, for the packages beside that of {@code Tensor}. */
+/** Identifies objects that refer to the same native tensor, for packages other than that of {@code Tensor}. */
 public final class Identity {
     private static Function<Object, @Nullable Long> handles = tensor -> null;
 
     private Identity() {}
 
     /**
-     * Called by the class of tensors, once.
+     * Called once, by the class of tensors.
      *
-     * @param handle the native handle of a tensor; null of a closed one
+     * @param handle returns the native handle of a tensor, or null for a closed one
      */
     public static void install(Function<Object, @Nullable Long> handle) {
         handles = handle;
     }
 
     /**
-     * A key for sets and maps.
+     * Returns a key for sets and maps.
      *
      * @param tensor a tensor
-     * @return equal for objects that stand for the same open tensor; a closed one equals itself alone, for its handle may be another's now
+     * @return equal keys for objects that refer to the same open tensor; a closed one equals only itself, since its
+     *     handle may be reused
      */
     public static Object of(Object tensor) {
         Long handle = handles.apply(tensor);

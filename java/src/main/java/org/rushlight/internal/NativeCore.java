@@ -14,7 +14,7 @@ public final class NativeCore {
 
     public static native long liveHandles();
 
-    /** Bytes in use now, the most there have been, and what is held of the system. */
+    /** Bytes in use, their maximum, and bytes obtained from the system. */
     public static native long[] memoryStats();
 
     public static native void resetPeakMemory();
@@ -23,13 +23,13 @@ public final class NativeCore {
 
     public static native void setCacheLimit(long bytes);
 
-    /** What Java holds: bytes of elements, and an estimate for each handle. */
+    /** Native memory held by Java: bytes of elements, plus an estimate for each handle. */
     public static native long weight();
 
-    /** Weight from which results call {@link Memory#pressure}. */
+    /** Amount of memory above which results call {@link Memory#pressure}. */
     public static native void setPressureLimit(long bytes);
 
-    /** Before memory is said to be out, {@link Memory#reclaim} is called from now on. */
+    /** From now on {@link Memory#reclaim} is called before an allocation fails. */
     public static native void collectBeforeFailing();
 
     public static native int numThreads();
@@ -71,28 +71,28 @@ public final class NativeCore {
 
     public static native void generatorSetState(long generator, long state);
 
-    // Tensors: making and freeing.
+    // Tensors: creation and release.
 
     public static native void free(long tensor);
 
     public static native long retain(long tensor);
 
-    /** A tensor of its own over the same memory. */
+    /** A separate tensor over the same memory. */
     public static native long alias(long tensor);
 
-    /** A tensor over the memory of a direct buffer, which stays reachable as long as the storage lives. */
+    /** A tensor over the memory of a direct buffer, which stays reachable as long as the storage exists. */
     public static native long fromBuffer(java.nio.Buffer buffer, long byteOffset, long byteLength, long[] sizes, int dtype);
 
     /** Copies a primitive array whose element type has the size of the dtype. */
     public static native long fromArray(Object array, long[] sizes, int dtype);
 
-    /** Copies the elements, in row-major order, into a primitive array that has room for their bytes. */
+    /** Copies the elements, in row-major order, into a primitive array that is large enough for their bytes. */
     public static native void toArray(long tensor, Object array);
 
-    /** The memory of a contiguous tensor in host memory, which nobody else may give another storage. */
+    /** The memory of a contiguous tensor in host memory; no other thread may replace its storage meanwhile. */
     public static native java.nio.ByteBuffer toBuffer(long tensor);
 
-    // Tensors: what they are.
+    // Tensors: metadata.
 
     public static native long[] sizes(long tensor);
 
@@ -104,15 +104,31 @@ public final class NativeCore {
 
     public static native int device(long tensor);
 
+    /** The code of a Layout. */
+    public static native int layout(long tensor);
+
+    public static native long nnz(long tensor);
+
+    public static native long sparseDim(long tensor);
+
+    public static native long denseDim(long tensor);
+
+    public static native boolean isCoalesced(long tensor);
+
     public static native long storageOffset(long tensor);
 
     public static native boolean isContiguous(long tensor, int format);
+
+    /** The code of a MemoryFormat. */
+    public static native int suggestMemoryFormat(long tensor);
+
+    public static native boolean isNonOverlappingAndDense(long tensor);
 
     public static native boolean isConj(long tensor);
 
     public static native boolean isNeg(long tensor);
 
-    /** 0 for what is no view. */
+    /** 0 if the tensor is not a view. */
     public static native long viewBase(long tensor);
 
     public static native boolean isView(long tensor);
@@ -132,7 +148,7 @@ public final class NativeCore {
 
     public static native boolean canCast(int from, int to);
 
-    /** Numbers are three arrays of their parts. */
+    /** Complex numbers are three arrays of their parts. */
     public static native int resultType(long[] tensors, int[] tags, long[] bits, double[] imags);
 
     // Autograd.
@@ -149,7 +165,7 @@ public final class NativeCore {
     /** 0 removes the gradient. */
     public static native void setGrad(long tensor, long grad);
 
-    /** Name of the function that made the tensor, or null for a leaf. */
+    /** Name of the function that created the tensor, or null for a leaf. */
     public static native String gradFnName(long tensor);
 
     public static native void retainGrad(long tensor);
@@ -162,10 +178,10 @@ public final class NativeCore {
     /** The hook is called through {@link Upcalls}. */
     public static native long registerHook(long tensor, Object hook);
 
-    /** Removes a hook of any kind, wherever it is. */
+    /** Removes a hook of any kind, wherever it is registered. */
     public static native void hookRemove(long hook);
 
-    /** Frees the handle; the hook stays. */
+    /** Frees the handle; the hook stays registered. */
     public static native void hookFree(long hook);
 
     public static native boolean gradEnabled();
@@ -176,10 +192,10 @@ public final class NativeCore {
 
     public static native void setInferenceMode(boolean on);
 
-    /** Calls {@link Upcalls#run} below a native frame: a virtual thread stays with its carrier meanwhile. */
+    /** Calls {@link Upcalls#run} below a native frame, which pins a virtual thread to its carrier meanwhile. */
     public static native void pinned(Object body);
 
-    /** Is there such a frame below, or that of another upcall? */
+    /** Whether such a frame, or that of another upcall, is below. */
     public static native boolean isPinned();
 
     public static native boolean retainsGrad(long tensor);
@@ -190,7 +206,7 @@ public final class NativeCore {
 
     public static native void setAnomalyMode(boolean on, boolean checkNan);
 
-    // The recorded graph. What is called back is an interface of Upcalls.
+    // The recorded graph. Callbacks are interfaces of Upcalls.
 
     /** A node, or 0 for a leaf. */
     public static native long gradFn(long tensor);
@@ -201,7 +217,7 @@ public final class NativeCore {
 
     public static native long nodeSequence(long node);
 
-    /** For each edge a node, or 0, and which of its gradients it is. */
+    /** For each edge a node, or 0, and the index of the gradient in it. */
     public static native long[] nodeNext(long node);
 
     public static native long nodeRegisterHook(long node, Object hook, boolean before);
@@ -216,7 +232,7 @@ public final class NativeCore {
         Object backward, String name, long[] inputs, long[] outputs, boolean[] differentiable, boolean wantsZeros, long[] saved,
         boolean[] savedOutputs);
 
-    /** What is wrong with the derivatives, or null. */
+    /** The mismatch of the derivatives, or null. */
     public static native String gradcheck(
         Object function, long[] inputs, long[] gradOutputs, boolean second, double[] numbers, boolean fastMode,
         boolean checkUndefinedGrad);
@@ -225,31 +241,31 @@ public final class NativeCore {
 
     public static native void saveStateDict(String path, String[] names, long[] tensors, int format);
 
-    /** The places of targets that no source has the name of, and of sources that no target has: two long[]. */
+    /** The indices of targets whose name no source has, and of sources whose name no target has: two long[]. */
     public static native Object[] copyState(
         String[] sourceNames, long[] sources, String[] targetNames, long[] targets, String model, boolean strict);
 
     /** A String[] and a long[] of equal length. */
     public static native Object[] loadStateDict(String path);
 
-    /** The same of a file in a uint8 tensor, which nobody else may have. */
+    /** The same for a file in a uint8 tensor, which no other thread may use. */
     public static native Object[] loadStateDictBytes(long bytes);
 
     /** A file as a uint8 tensor. */
     public static native long stateDictBytes(String[] names, long[] tensors, int format);
 
-    // Operators by name, and those defined at run time. Values cross as org.rushlight.Boxed describes.
+    // Operators by name, and operators defined at run time. org.rushlight.Boxed describes the encoding of values.
 
-    /** The last values are those of the names in keywords. A long[] and a String[]. */
-    public static native Object[] opCall(String name, String overload, long[] numbers, String[] texts, String[] keywords);
+    /** The last values belong to the names in keywords. A long[] and a String[]. */
+    public static native Object[] opCall(String name, String overload, long[] numbers, String[] strings, String[] keywords);
 
     public static native String opSchema(String name, String overload);
 
     public static native long opDefine(String schema);
 
-    /** Null takes the kernel away. */
+    /** Null removes the kernel. */
     public static native void opImplement(long op, int key, Object kernel);
 
-    /** Frees the handle, too. */
+    /** Also frees the handle. */
     public static native void opUndefine(long op);
 }

@@ -16,16 +16,18 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 /**
  * Finds and loads the native library, once per class loader.
  *
- * <p>It travels inside the jar and is extracted into a folder named after its content, so that two versions never meet and a second
- * start extracts nothing; a file there that has not this very content is written anew. The folder is only used if it is this user's alone;
- * else the file goes as soon as it is loaded. A JVM binds a library file to the class loader that loaded it first; a second class loader in the same JVM
- * therefore loads a copy of its own, with a state of its own. {@code -Drushlight.library=/path/librushlight.so} loads that file instead,
- * and {@code -Drushlight.cache=/folder} extracts there. The library may lie in a jar of its own, beside one with the classes alone. Nothing is
- * ever downloaded.
+ * <p>The library is in the jar and is extracted into a folder named after its content hash, so that versions never
+ * conflict and a second start extracts nothing; a file with different content is rewritten. The folder is used only if
+ * it belongs to this user alone; otherwise the file is deleted once it is loaded. A JVM binds a library file to the
+ * class loader that loaded it first; a second class loader in the same JVM therefore loads its own copy, with its own
+ * state. {@code -Drushlight.library=/path/librushlight.so} loads that file instead, and {@code
+ * -Drushlight.cache=/folder} extracts there. The library may be in a separate jar, next to one with the classes alone.
+ * Nothing is ever downloaded.
  */
 public final class NativeLibrary {
     private static final String CLAIMED = "rushlight.loaded.";
@@ -39,7 +41,7 @@ public final class NativeLibrary {
 
     private NativeLibrary() {}
 
-    /** Loads the library unless that has happened. */
+    /** Loads the library unless it is loaded. */
     public static synchronized void load() {
         if (loaded) {
             return;
@@ -54,7 +56,26 @@ public final class NativeLibrary {
         } catch (IOException e) {
             throw failure("cannot unpack the native library: " + e, e);
         }
+        check(Native.TABLE, NativeLibrary::table);
         loaded = true;
+    }
+
+    /** The number of the library's table of operators. */
+    private static native long table();
+
+    /** The classes name operators by their place in the table, so the library must have the same one. */
+    static void check(long table, LongSupplier ofLibrary) {
+        boolean same;
+        try {
+            same = ofLibrary.getAsLong() == table;
+        } catch (UnsatisfiedLinkError e) {
+            // Libraries without this number are older.
+            same = false;
+        }
+        if (!same) {
+            throw new UnsatisfiedLinkError("the classes of Rushlight and its native library are of different versions: their tables of "
+                + "operators differ. Take both from one release, and look at -Drushlight.library if it is set");
+        }
     }
 
     private static void loadPacked() throws IOException {
@@ -89,7 +110,7 @@ public final class NativeLibrary {
         void write(Path file) throws IOException;
     }
 
-    /** Loads a file in a folder of its own. Both can go as soon as it is mapped. */
+    /** Loads a file from its own folder. Both can be deleted once it is mapped. */
     private static void loadThrowaway(Writer writer) throws IOException {
         String override = System.getProperty("rushlight.cache");
         Path folder = override == null
@@ -101,7 +122,8 @@ public final class NativeLibrary {
             systemLoad(file);
         } finally {
             if (!file.toFile().delete() | !folder.toFile().delete()) {
-                // Where a mapped file cannot be deleted. The folder is asked for first, and so deleted last.
+                // On systems where a mapped file cannot be deleted. The folder is registered first, so that it is
+                // deleted last.
                 folder.toFile().deleteOnExit();
                 file.toFile().deleteOnExit();
             }
@@ -114,7 +136,7 @@ public final class NativeLibrary {
         return error;
     }
 
-    /** The library in this jar, or in another that this class's loader sees: one for a further platform. */
+    /** The library in this jar, or in another one that this class's loader sees, for a further platform. */
     private static byte[] packed() throws IOException {
         String resource = "org/rushlight/native/" + platform() + "/" + FILE;
         try (InputStream stream = open(resource)) {
@@ -131,10 +153,27 @@ public final class NativeLibrary {
         return stream != null ? stream : NativeLibrary.class.getClassLoader().getResourceAsStream(resource);
     }
 
-    /** Writes the library into a file, unless that has this very content already. */
+    /** Whether a file has this content. It is read in parts: a small heap may not have space for it twice. */
+    private static boolean holds(Path file, byte[] content) throws IOException {
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || Files.size(file) != content.length) {
+            return false;
+        }
+        byte[] part = new byte[1 << 16];
+        int at = 0;
+        try (InputStream stream = Files.newInputStream(file)) {
+            for (int count = stream.read(part); count > 0; count = stream.read(part)) {
+                if (at + count > content.length || !Arrays.equals(part, 0, count, content, at, at + count)) {
+                    return false;
+                }
+                at += count;
+            }
+        }
+        return at == content.length;
+    }
+
+    /** Writes the library to a file, unless the file already has this content. */
     private static Path unpacked(byte[] content, Path file) throws IOException {
-        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == content.length
-                && Arrays.equals(Files.readAllBytes(file), content)) {
+        if (holds(file, content)) {
             return file;
         }
         Path folder = Files.createDirectories(file.getParent());
@@ -149,7 +188,10 @@ public final class NativeLibrary {
         return file;
     }
 
-    /** The folder in which unpacked libraries stay: one of this user alone, for others must not be able to put a library there. Else null. */
+    /**
+     * The folder for unpacked libraries, which belongs to this user alone, so that others cannot put a library there;
+     * or null.
+     */
     private static Path cache() throws IOException {
         String override = System.getProperty("rushlight.cache");
         if (override != null) {
@@ -172,7 +214,10 @@ public final class NativeLibrary {
         }
     }
 
-    /** Whose is a folder? The name that the JVM has for its user need not be the file system's: a fresh file knows. */
+    /**
+     * Returns the owner of a folder. The JVM's user name may differ from the file system's, so the owner of a new file
+     * is compared.
+     */
     private static boolean isOurs(Path folder, Path temporary) throws IOException {
         Path fresh = Files.createTempFile(temporary, "rushlight-", ".owner");
         try {

@@ -2,11 +2,17 @@ package org.rushlight.internal;
 
 import java.util.function.LongUnaryOperator;
 
-/** What the native side calls back. Handles that go in are the callee's, handles that come out the caller's; 0 is no tensor. */
+/**
+ * Functions that the native side calls. Handles passed in belong to the callee, returned handles to the caller; 0 means
+ * no tensor.
+ */
 public final class Upcalls {
     private Upcalls() {}
 
-    /** A function of tensors: hooks of nodes and leaves, backward of custom functions, what gradcheck checks. */
+    /**
+     * A function of tensors: hooks of nodes and leaves, backward of custom functions, the function that gradcheck
+     * checks.
+     */
     @FunctionalInterface
     public interface OfTensors {
         /** Null stands for no result. */
@@ -16,10 +22,10 @@ public final class Upcalls {
     /** A kernel of an operator: any values in and out, as a long[] and a String[] each. */
     @FunctionalInterface
     public interface OfValues {
-        Object[] call(long[] numbers, String[] texts);
+        Object[] call(long[] numbers, String[] strings);
     }
 
-    /** Hooks of what is saved for backward. */
+    /** Hooks of saved tensors. */
     public interface OfSaved {
         Object pack(long tensor);
 
@@ -30,7 +36,7 @@ public final class Upcalls {
         ((Runnable) body).run();
     }
 
-    /** Runs a gradient hook: takes over the handle of the gradient, returns one that replaces it, or 0. */
+    /** Runs a gradient hook: takes ownership of the gradient's handle, returns the handle of a replacement, or 0. */
     static long hook(Object hook, long grad) {
         return ((LongUnaryOperator) hook).applyAsLong(grad);
     }
@@ -51,7 +57,7 @@ public final class Upcalls {
         return ((OfSaved) hooks).unpack(packed);
     }
 
-    /** What was packed is not needed any more. */
+    /** Called when a packed value is no longer needed. */
     static void release(Object packed) throws Exception {
         if (packed instanceof AutoCloseable closeable) {
             closeable.close();

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The mean of each of as many windows of images: {@code (N, C, H, W)} as the output has elements.
+ * Applies 2D adaptive average pooling over an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new AdaptiveAvgPool2d(5, 4).forward(Torch.ones(2, 3, 8, 8));
@@ -14,9 +14,9 @@ public final class AdaptiveAvgPool2d extends Module {
     private final long[] outputSize;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param outputSize size of the output; -1 for that of the input
+     * @param outputSize spatial size of the output; -1 keeps the size of the input
      */
     public AdaptiveAvgPool2d(long... outputSize) {
         this.outputSize = outputSize.clone();

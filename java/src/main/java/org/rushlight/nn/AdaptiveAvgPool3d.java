@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The mean of each of as many windows of volumes: {@code (N, C, D, H, W)} as the output has elements.
+ * Applies 3D adaptive average pooling over an input of shape {@code (N, C, D, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new AdaptiveAvgPool3d(5, 4, 3).forward(Torch.ones(2, 3, 8, 8, 8));
@@ -14,9 +14,9 @@ public final class AdaptiveAvgPool3d extends Module {
     private final long[] outputSize;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param outputSize size of the output; -1 for that of the input
+     * @param outputSize spatial size of the output; -1 keeps the size of the input
      */
     public AdaptiveAvgPool3d(long... outputSize) {
         this.outputSize = outputSize.clone();

@@ -9,7 +9,8 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /**
- * A softmax over many classes, of which the rare ones are reached in two steps (Grave et al. 2017).
+ * Adaptive softmax, an efficient approximation of softmax over many classes whose frequencies differ (Grave et al.
+ * 2017).
  *
  * <pre>{@code
  * try (AdaptiveLogSoftmaxWithLoss head = new AdaptiveLogSoftmaxWithLoss(16, 20, 5, 10)) {
@@ -23,7 +24,7 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
     private final Linear head;
     private final List<Sequential> tail = new ArrayList<>();
 
-    /** What a AdaptiveLogSoftmaxWithLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link AdaptiveLogSoftmaxWithLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long inFeatures;
         final long nClasses;
@@ -32,11 +33,11 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
         boolean headBias = false;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param inFeatures features of the input
+         * @param inFeatures number of input features
          * @param nClasses number of classes
-         * @param cutoffs where clusters of rarer classes begin, rising
+         * @param cutoffs class indices at which the clusters of rarer classes begin, increasing
          */
         public Options(long inFeatures, long nClasses, long... cutoffs) {
             this.inFeatures = inFeatures;
@@ -45,9 +46,9 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
         }
 
         /**
-         * Sets divValue: how much smaller each further cluster is.
+         * Sets divValue: factor by which the feature size of each further cluster is divided (default 4).
          *
-         * @param value how much smaller each further cluster is
+         * @param value factor by which the feature size of each further cluster is divided (default 4)
          * @return the changed options
          */
         public Options withDivValue(double value) {
@@ -55,9 +56,9 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
         }
 
         /**
-         * Sets headBias: add a bias to the head.
+         * Sets headBias: whether the head has a bias (default false).
          *
-         * @param value add a bias to the head
+         * @param value whether the head has a bias (default false)
          * @return the changed options
          */
         public Options withHeadBias(boolean value) {
@@ -66,20 +67,20 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param inFeatures features of the input
+     * @param inFeatures number of input features
      * @param nClasses number of classes
-     * @param cutoffs where clusters of rarer classes begin, rising
+     * @param cutoffs class indices at which the clusters of rarer classes begin, increasing
      */
     public AdaptiveLogSoftmaxWithLoss(long inFeatures, long nClasses, long... cutoffs) {
         this(new Options(inFeatures, nClasses, cutoffs));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public AdaptiveLogSoftmaxWithLoss(Options options) {
         this.options = options;
@@ -109,19 +110,19 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
     }
 
     /**
-     * What a call returns.
+     * Results of {@code forward}.
      *
      * @param output log probability of each target
-     * @param loss minus their mean
+     * @param loss mean negative log likelihood
      */
     public record Output(Tensor output, Tensor loss) {}
 
     /**
-     * The log probability of each target, and the mean loss.
+     * Computes the log probability of each target, and the mean loss.
      *
-     * @param input {@code (batch, feature)} or {@code (feature)}
-     * @param target classes, {@code (batch)} or a scalar
-     * @return both
+     * @param input tensor of shape {@code (N, in_features)} or {@code (in_features)}
+     * @param target class indices of shape {@code (N)} or {@code ()}
+     * @return both results
      */
     public Output forward(Tensor input, Tensor target) {
         checkOpen();
@@ -165,10 +166,10 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
     }
 
     /**
-     * The log probabilities of all classes.
+     * Computes the log probabilities of all classes.
      *
-     * @param input {@code (batch, feature)}
-     * @return {@code (batch, class)}
+     * @param input tensor of shape {@code (N, in_features)}
+     * @return tensor of shape {@code (N, n_classes)}
      */
     public Tensor logProb(Tensor input) {
         return logProb(input, head.forward(input));
@@ -185,10 +186,10 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
     }
 
     /**
-     * The most probable class of each row.
+     * Returns the most probable class of each row.
      *
-     * @param input {@code (batch, feature)}
-     * @return {@code (batch)}
+     * @param input tensor of shape {@code (N, in_features)}
+     * @return class indices of shape {@code (N)}
      */
     public Tensor predict(Tensor input) {
         Tensor scores = head.forward(input);

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The largest number of each of as many windows of volumes: {@code (N, C, D, H, W)} as the output has elements.
+ * Applies 3D adaptive max pooling over an input of shape {@code (N, C, D, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new AdaptiveMaxPool3d(5, 4, 3).forward(Torch.ones(2, 3, 8, 8, 8));
@@ -14,9 +14,9 @@ public final class AdaptiveMaxPool3d extends Module {
     private final long[] outputSize;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param outputSize size of the output; -1 for that of the input
+     * @param outputSize spatial size of the output; -1 keeps the size of the input
      */
     public AdaptiveMaxPool3d(long... outputSize) {
         this.outputSize = outputSize.clone();
@@ -29,10 +29,10 @@ public final class AdaptiveMaxPool3d extends Module {
     }
 
     /**
-     * The pooled numbers and their places.
+     * Returns the maxima and their indices.
      *
      * @param input the input
-     * @return both
+     * @return both results
      */
     public Pooled forwardWithIndices(Tensor input) {
         checkOpen();

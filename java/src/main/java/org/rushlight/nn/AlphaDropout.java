@@ -3,29 +3,29 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Dropout that keeps mean and variance of what {@link SELU} returns.
+ * Applies alpha dropout, which preserves the mean and variance of the output of {@link SELU}.
  *
  * <pre>{@code
  * AlphaDropout layer = new AlphaDropout(0.2);
- * layer.eval(); // what is evaluated passes unchanged
+ * layer.eval(); // the identity in evaluation mode
  * System.out.println(layer.forward(Torch.ones(4)).sum()); // tensor(4.)
  * }</pre>
  */
 public final class AlphaDropout extends Module {
     private final Options options;
 
-    /** What a AlphaDropout does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link AlphaDropout}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double p = 0.5;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets p: probability of an element to become zero.
+         * Sets p: probability of an element to be zeroed (default 0.5).
          *
-         * @param value probability of an element to become zero
+         * @param value probability of an element to be zeroed (default 0.5)
          * @return the changed options
          */
         public Options withP(double value) {
@@ -33,9 +33,9 @@ public final class AlphaDropout extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -43,24 +43,24 @@ public final class AlphaDropout extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public AlphaDropout() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param p probability of an element to become zero
+     * @param p probability of an element to be zeroed (default 0.5)
      */
     public AlphaDropout(double p) {
         this(new Options().withP(p));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public AlphaDropout(Options options) {
         Functional.checkProbability(options.p);

@@ -4,7 +4,8 @@ import java.util.function.UnaryOperator;
 import org.rushlight.Tensor;
 
 /**
- * A function as a module, for {@link Sequential}: {@code new Apply(x -> x.mul(2))}. C++ calls it {@code nn::Functional}.
+ * Wraps a function as a module, for {@link Sequential}: {@code new Apply(x -> x.mul(2))}. C++ calls it {@code
+ * nn::Functional}.
  *
  * <pre>{@code
  * try (Sequential net = new Sequential(new Linear(2, 2), new Apply(y -> y.mul(2).clamp_min(0)))) {
@@ -16,7 +17,7 @@ public final class Apply extends Module {
     private final UnaryOperator<Tensor> function;
 
     /**
-     * A function as a module.
+     * Creates a module from a function.
      *
      * @param function the function
      */

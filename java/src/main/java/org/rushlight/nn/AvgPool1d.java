@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The mean of each window of sequences: {@code (N, C, L)}.
+ * Applies 1D average pooling over an input of shape {@code (N, C, L)}.
  *
  * <pre>{@code
  * Tensor y = new AvgPool1d(2).forward(Torch.ones(2, 3, 8));
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
  */
 public final class AvgPool1d extends AvgPoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public AvgPool1d(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public AvgPool1d(Options options) {
         super(1, options);

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The mean of each window of images: {@code (N, C, H, W)}.
+ * Applies 2D average pooling over an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new AvgPool2d(2).forward(Torch.ones(2, 3, 8, 8));
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
  */
 public final class AvgPool2d extends AvgPoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public AvgPool2d(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public AvgPool2d(Options options) {
         super(2, options);

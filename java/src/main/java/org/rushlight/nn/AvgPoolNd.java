@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.TensorValueException;
 
-/** What the average pooling layers have in common. */
+/** Base class of the average pooling layers. */
 public abstract class AvgPoolNd extends Module {
     final int dims;
     final Options options;
@@ -11,7 +11,7 @@ public abstract class AvgPoolNd extends Module {
     final long[] stride;
     final long[] padding;
 
-    /** What a pooling layer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of the pooling layers. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long[] kernelSize;
         long @Nullable [] stride;
@@ -21,18 +21,18 @@ public abstract class AvgPoolNd extends Module {
         @Nullable Long divisorOverride;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param kernelSize size of a window
+         * @param kernelSize size of the window
          */
         public Options(long... kernelSize) {
             this.kernelSize = kernelSize.clone();
         }
 
         /**
-         * Sets stride: distance of windows; a window, if it is not set.
+         * Sets stride: stride of the window (default: the window size).
          *
-         * @param value distance of windows; a window, if it is not set
+         * @param value stride of the window (default: the window size)
          * @return the changed options
          */
         public Options withStride(long... value) {
@@ -40,9 +40,9 @@ public abstract class AvgPoolNd extends Module {
         }
 
         /**
-         * Sets padding: zeros on both sides.
+         * Sets padding: implicit padding on both sides (default 0).
          *
-         * @param value zeros on both sides
+         * @param value implicit padding on both sides (default 0)
          * @return the changed options
          */
         public Options withPadding(long... value) {
@@ -50,9 +50,9 @@ public abstract class AvgPoolNd extends Module {
         }
 
         /**
-         * Sets ceilMode: round the size of the output up.
+         * Sets ceilMode: whether to round the output size up instead of down (default false).
          *
-         * @param value round the size of the output up
+         * @param value whether to round the output size up instead of down (default false)
          * @return the changed options
          */
         public Options withCeilMode(boolean value) {
@@ -60,9 +60,9 @@ public abstract class AvgPoolNd extends Module {
         }
 
         /**
-         * Sets countIncludePad: count the zeros of the padding.
+         * Sets countIncludePad: whether the mean includes the zeros of the padding (default true).
          *
-         * @param value count the zeros of the padding
+         * @param value whether the mean includes the zeros of the padding (default true)
          * @return the changed options
          */
         public Options withCountIncludePad(boolean value) {
@@ -70,9 +70,9 @@ public abstract class AvgPoolNd extends Module {
         }
 
         /**
-         * Sets divisorOverride: divisor instead of the size of a window (not in one dimension).
+         * Sets divisorOverride: divisor to use instead of the number of elements of the window (not in one dimension).
          *
-         * @param value divisor instead of the size of a window (not in one dimension)
+         * @param value divisor to use instead of the number of elements of the window (not in one dimension)
          * @return the changed options
          */
         public Options withDivisorOverride(long value) {

@@ -5,7 +5,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Cross entropy of probabilities of a yes.
+ * Computes the binary cross-entropy between probabilities and targets.
  *
  * <pre>{@code
  * Tensor loss = new BCELoss().forward(Tensor.of(0.5f, 0.9f), Tensor.of(1f, 0f));
@@ -16,18 +16,18 @@ public final class BCELoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;
 
-    /** What a BCELoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link BCELoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         @Nullable Tensor weight;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets weight: a weight per element.
+         * Sets weight: weight of each element.
          *
-         * @param value a weight per element
+         * @param value weight of each element
          * @return the changed options
          */
         public Options withWeight(Tensor value) {
@@ -35,9 +35,9 @@ public final class BCELoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -45,15 +45,15 @@ public final class BCELoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public BCELoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public BCELoss(Options options) {
         this.options = options;

@@ -5,7 +5,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Cross entropy of the sigmoid of scores.
+ * Computes the binary cross-entropy between {@code sigmoid(input)} and targets.
  *
  * <pre>{@code
  * Tensor loss = new BCEWithLogitsLoss().forward(Tensor.of(0f, 2f), Tensor.of(1f, 0f));
@@ -17,19 +17,19 @@ public final class BCEWithLogitsLoss extends Loss {
     private final @Nullable Tensor weight;
     private final @Nullable Tensor posWeight;
 
-    /** What a BCEWithLogitsLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link BCEWithLogitsLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         @Nullable Tensor weight;
         @Nullable Tensor posWeight;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets weight: a weight per element.
+         * Sets weight: weight of each element.
          *
-         * @param value a weight per element
+         * @param value weight of each element
          * @return the changed options
          */
         public Options withWeight(Tensor value) {
@@ -37,9 +37,9 @@ public final class BCEWithLogitsLoss extends Loss {
         }
 
         /**
-         * Sets posWeight: a weight of positive targets per class.
+         * Sets posWeight: weight of positive targets per class.
          *
-         * @param value a weight of positive targets per class
+         * @param value weight of positive targets per class
          * @return the changed options
          */
         public Options withPosWeight(Tensor value) {
@@ -47,9 +47,9 @@ public final class BCEWithLogitsLoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -57,15 +57,15 @@ public final class BCEWithLogitsLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public BCEWithLogitsLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public BCEWithLogitsLoss(Options options) {
         this.options = options;

@@ -1,7 +1,7 @@
 package org.rushlight.nn;
 
 /**
- * Normalises each channel of sequences: {@code (N, C, L)}.
+ * Applies batch normalization over an input of shape {@code (N, C)} or {@code (N, C, L)}.
  *
  * <pre>{@code
  * try (BatchNorm1d layer = new BatchNorm1d(3)) {
@@ -12,18 +12,18 @@ package org.rushlight.nn;
  */
 public final class BatchNorm1d extends BatchNormNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numFeatures channels
+     * @param numFeatures number of channels {@code C}
      */
     public BatchNorm1d(long numFeatures) {
         this(new Options(numFeatures));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public BatchNorm1d(Options options) {
         super(2, 3, options);

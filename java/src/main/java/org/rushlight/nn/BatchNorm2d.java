@@ -1,7 +1,7 @@
 package org.rushlight.nn;
 
 /**
- * Normalises each channel of images: {@code (N, C, H, W)}.
+ * Applies batch normalization over an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * try (BatchNorm2d layer = new BatchNorm2d(3)) {
@@ -12,18 +12,18 @@ package org.rushlight.nn;
  */
 public final class BatchNorm2d extends BatchNormNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numFeatures channels
+     * @param numFeatures number of channels {@code C}
      */
     public BatchNorm2d(long numFeatures) {
         this(new Options(numFeatures));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public BatchNorm2d(Options options) {
         super(4, 4, options);

@@ -1,7 +1,7 @@
 package org.rushlight.nn;
 
 /**
- * Normalises each channel of volumes: {@code (N, C, D, H, W)}.
+ * Applies batch normalization over an input of shape {@code (N, C, D, H, W)}.
  *
  * <pre>{@code
  * try (BatchNorm3d layer = new BatchNorm3d(3)) {
@@ -12,18 +12,18 @@ package org.rushlight.nn;
  */
 public final class BatchNorm3d extends BatchNormNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numFeatures channels
+     * @param numFeatures number of channels {@code C}
      */
     public BatchNorm3d(long numFeatures) {
         this(new Options(numFeatures));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public BatchNorm3d(Options options) {
         super(5, 5, options);

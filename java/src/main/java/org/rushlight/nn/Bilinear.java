@@ -5,7 +5,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * {@code y = x1^T W[k] x2 + b[k]} for each k.
+ * Applies a bilinear transformation: {@code y[k] = x1^T W[k] x2 + b[k]}.
  *
  * <pre>{@code
  * try (Bilinear layer = new Bilinear(3, 4, 2)) {
@@ -18,7 +18,7 @@ public final class Bilinear extends Module {
     private final Tensor weight;
     private final @Nullable Tensor bias;
 
-    /** What a Bilinear does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Bilinear}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long in1Features;
         final long in2Features;
@@ -26,11 +26,11 @@ public final class Bilinear extends Module {
         boolean bias = true;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param in1Features size of the first input
-         * @param in2Features size of the second input
-         * @param outFeatures size of the output
+         * @param in1Features size of the last dimension of the first input
+         * @param in2Features size of the last dimension of the second input
+         * @param outFeatures size of the last dimension of the output
          */
         public Options(long in1Features, long in2Features, long outFeatures) {
             this.in1Features = in1Features;
@@ -39,9 +39,9 @@ public final class Bilinear extends Module {
         }
 
         /**
-         * Sets bias: add a bias.
+         * Sets bias: whether to add a bias (default true).
          *
-         * @param value add a bias
+         * @param value whether to add a bias (default true)
          * @return the changed options
          */
         public Options withBias(boolean value) {
@@ -50,20 +50,20 @@ public final class Bilinear extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param in1Features size of the first input
-     * @param in2Features size of the second input
-     * @param outFeatures size of the output
+     * @param in1Features size of the last dimension of the first input
+     * @param in2Features size of the last dimension of the second input
+     * @param outFeatures size of the last dimension of the output
      */
     public Bilinear(long in1Features, long in2Features, long outFeatures) {
         this(new Options(in1Features, in2Features, outFeatures));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Bilinear(Options options) {
         this.options = options;
@@ -77,11 +77,11 @@ public final class Bilinear extends Module {
     }
 
     /**
-     * Computes the map.
+     * Applies the transformation.
      *
-     * @param input1 {@code (*, in1)}
-     * @param input2 {@code (*, in2)}
-     * @return {@code (*, out)}
+     * @param input1 tensor of shape {@code (*, in1_features)}
+     * @param input2 tensor of shape {@code (*, in2_features)}
+     * @return tensor of shape {@code (*, out_features)}
      */
     public Tensor forward(Tensor input1, Tensor input2) {
         checkOpen();
@@ -89,7 +89,7 @@ public final class Bilinear extends Module {
     }
 
     /**
-     * The weight, {@code (out, in1, in2)}.
+     * Returns the weight, of shape {@code (out_features, in1_features, in2_features)}.
      *
      * @return the parameter
      */
@@ -98,7 +98,7 @@ public final class Bilinear extends Module {
     }
 
     /**
-     * The bias, {@code (out)}.
+     * Returns the bias, of shape {@code (out_features)}.
      *
      * @return the parameter, or null
      */

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code max(0, x) + min(0, alpha (exp(x / alpha) - 1))}.
+ * Applies CELU element-wise: {@code max(0, x) + min(0, alpha (exp(x / alpha) - 1))}.
  *
  * <pre>{@code
  * System.out.println(new CELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.6321,  0.5000,  2.0000])
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
 public final class CELU extends Module {
     private final Options options;
 
-    /** What a CELU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link CELU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double alpha = 1;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets alpha: factor.
+         * Sets alpha: factor {@code alpha} (default 1).
          *
-         * @param value factor
+         * @param value factor {@code alpha} (default 1)
          * @return the changed options
          */
         public Options withAlpha(double value) {
@@ -31,9 +31,9 @@ public final class CELU extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -41,24 +41,24 @@ public final class CELU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public CELU() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param alpha factor
+     * @param alpha factor {@code alpha} (default 1)
      */
     public CELU(double alpha) {
         this(new Options().withAlpha(alpha));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public CELU(Options options) {
         this.options = options;

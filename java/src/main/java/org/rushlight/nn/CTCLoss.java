@@ -4,7 +4,8 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Minus the logarithm of the probability of the targets, over all their alignments.
+ * Computes the connectionist temporal classification loss: the negative log likelihood of the targets, summed over all
+ * their alignments.
  *
  * <pre>{@code
  * Tensor logProbs = Torch.zeros(5, 1, 3).log_softmax(2); // five steps of three symbols, the first of which is the blank
@@ -14,19 +15,19 @@ import org.rushlight.Tensor;
 public final class CTCLoss extends Module {
     private final Options options;
 
-    /** What a CTCLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link CTCLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long blank = 0;
         long reduction = Reduction.MEAN;
         boolean zeroInfinity = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets blank: class that stands for no label.
+         * Sets blank: index of the blank class (default 0).
          *
-         * @param value class that stands for no label
+         * @param value index of the blank class (default 0)
          * @return the changed options
          */
         public Options withBlank(long value) {
@@ -34,9 +35,9 @@ public final class CTCLoss extends Module {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -44,9 +45,9 @@ public final class CTCLoss extends Module {
         }
 
         /**
-         * Sets zeroInfinity: infinite losses become zero, with their gradients.
+         * Sets zeroInfinity: whether to replace infinite losses and their gradients by zero (default false).
          *
-         * @param value infinite losses become zero, with their gradients
+         * @param value whether to replace infinite losses and their gradients by zero (default false)
          * @return the changed options
          */
         public Options withZeroInfinity(boolean value) {
@@ -54,15 +55,15 @@ public final class CTCLoss extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public CTCLoss() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public CTCLoss(Options options) {
         this.options = options;
@@ -71,11 +72,11 @@ public final class CTCLoss extends Module {
     /**
      * Computes the loss.
      *
-     * @param logProbs log probabilities, {@code (T, N, C)}
-     * @param targets classes
-     * @param inputLengths length of each input
-     * @param targetLengths length of each target
-     * @return a scalar, or one loss for each sample
+     * @param logProbs log probabilities of shape {@code (T, N, C)} or {@code (T, C)}
+     * @param targets class indices of shape {@code (N, S)}, or concatenated of shape {@code (sum(targetLengths))}
+     * @param inputLengths lengths of the inputs, of shape {@code (N)} or {@code ()}
+     * @param targetLengths lengths of the targets, of shape {@code (N)} or {@code ()}
+     * @return scalar tensor, or one loss per sample for {@link Reduction#NONE}
      */
     public Tensor forward(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths) {
         checkOpen();

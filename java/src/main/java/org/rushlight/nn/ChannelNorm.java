@@ -7,9 +7,9 @@ import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
 
 /**
- * What batch and instance normalisations have in common: weight, bias and running statistics.
+ * Parameters shared by batch and instance normalization: weight, bias and running statistics.
  *
- * @param <O> the options
+ * @param <O> the type of the options
  */
 abstract class ChannelNorm<O extends ChannelNormOptions<O>> extends Module {
     final O options;
@@ -30,7 +30,7 @@ abstract class ChannelNorm<O extends ChannelNormOptions<O>> extends Module {
         numBatchesTracked = track ? registerBuffer("num_batches_tracked", Torch.zeros(new long[0], TensorOptions.of(DType.INT64))) : null;
     }
 
-    /** Lets the running statistics start anew. */
+    /** Resets the running statistics. */
     public void resetRunningStats() {
         if (runningMean != null && runningVar != null && numBatchesTracked != null) {
             runningMean.zero_();
@@ -40,7 +40,7 @@ abstract class ChannelNorm<O extends ChannelNormOptions<O>> extends Module {
     }
 
     /**
-     * The weight, one number per channel.
+     * Returns the weight, of shape {@code (C)}.
      *
      * @return the parameter, or null
      */
@@ -49,7 +49,7 @@ abstract class ChannelNorm<O extends ChannelNormOptions<O>> extends Module {
     }
 
     /**
-     * The bias, one number per channel.
+     * Returns the bias, of shape {@code (C)}.
      *
      * @return the parameter, or null
      */
@@ -58,7 +58,7 @@ abstract class ChannelNorm<O extends ChannelNormOptions<O>> extends Module {
     }
 
     /**
-     * The running means.
+     * Returns the running means.
      *
      * @return the buffer, or null
      */
@@ -67,7 +67,7 @@ abstract class ChannelNorm<O extends ChannelNormOptions<O>> extends Module {
     }
 
     /**
-     * The running variances.
+     * Returns the running variances.
      *
      * @return the buffer, or null
      */

@@ -1,14 +1,14 @@
 package org.rushlight.nn;
 
 /**
- * What batch and instance normalisations do.
+ * Options of batch and instance normalization.
  *
- * @param <O> the options themselves
+ * @param <O> the type of the options itself
  */
 abstract class ChannelNormOptions<O extends ChannelNormOptions<O>> extends ModuleOptions<O> {
     final long numFeatures;
     double eps = 1e-5;
-    /** NaN: the mean over all batches. */
+    /** NaN selects the mean over all batches. */
     double momentum = 0.1;
     boolean affine;
     boolean trackRunningStats;
@@ -20,9 +20,9 @@ abstract class ChannelNormOptions<O extends ChannelNormOptions<O>> extends Modul
     }
 
     /**
-     * Sets eps: added to the variance.
+     * Sets eps: term added to the variance for numerical stability (default 1e-5).
      *
-     * @param value added to the variance
+     * @param value term added to the variance for numerical stability (default 1e-5)
      * @return the changed options
      */
     public O withEps(double value) {
@@ -30,9 +30,9 @@ abstract class ChannelNormOptions<O extends ChannelNormOptions<O>> extends Modul
     }
 
     /**
-     * Sets affine: learn a weight and a bias.
+     * Sets affine: whether to have a learnable weight and bias.
      *
-     * @param value learn a weight and a bias
+     * @param value whether to have a learnable weight and bias
      * @return the changed options
      */
     public O withAffine(boolean value) {
@@ -40,9 +40,9 @@ abstract class ChannelNormOptions<O extends ChannelNormOptions<O>> extends Modul
     }
 
     /**
-     * Sets trackRunningStats: keep running statistics, and use them in evaluation.
+     * Sets trackRunningStats: whether to track running statistics and use them in evaluation mode.
      *
-     * @param value keep running statistics, and use them in evaluation
+     * @param value whether to track running statistics and use them in evaluation mode
      * @return the changed options
      */
     public O withTrackRunningStats(boolean value) {

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Goes on at the other end: the last 1 dimension.
+ * Applies circular padding to the last dimension.
  *
  * <pre>{@code
  * System.out.println(new CircularPad1d(1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[3., 1., 2., 3., 1., 2.]])
@@ -13,9 +13,9 @@ public final class CircularPad1d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public CircularPad1d(long... padding) {
         this.padding = padding.clone();

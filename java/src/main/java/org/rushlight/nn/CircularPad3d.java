@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Goes on at the other end: the last 3 dimensions.
+ * Applies circular padding to the last three dimensions.
  *
  * <pre>{@code
  * Tensor y = new CircularPad3d(1).forward(Torch.ones(1, 3, 8, 8, 8));
@@ -14,9 +14,9 @@ public final class CircularPad3d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public CircularPad3d(long... padding) {
         this.padding = padding.clone();

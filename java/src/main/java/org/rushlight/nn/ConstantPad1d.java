@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * A number around the input: the last 1 dimension.
+ * Pads the last dimension with a constant value.
  *
  * <pre>{@code
  * System.out.println(new ConstantPad1d(7, 1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[7., 1., 2., 3., 7., 7.]])
@@ -14,10 +14,10 @@ public final class ConstantPad1d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
      * @param value the number
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public ConstantPad1d(double value, long... padding) {
         this.value = value;

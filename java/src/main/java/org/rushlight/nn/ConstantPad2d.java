@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * A number around the input: the last 2 dimensions.
+ * Pads the last two dimensions with a constant value.
  *
  * <pre>{@code
  * Tensor y = new ConstantPad2d(7, 1).forward(Torch.ones(1, 3, 8, 8));
@@ -15,10 +15,10 @@ public final class ConstantPad2d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
      * @param value the number
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public ConstantPad2d(double value, long... padding) {
         this.value = value;

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Convolution of sequences: {@code (N, C, L)}.
+ * Applies a 1D convolution over an input of shape {@code (N, C, L)}.
  *
  * <pre>{@code
  * try (Conv1d layer = new Conv1d(new Conv1d.Options(3, 6, 3).withPadding(1))) {
@@ -13,20 +13,20 @@ import org.rushlight.Tensor;
  */
 public final class Conv1d extends ConvNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param inChannels channels of the input
-     * @param outChannels channels of the output
-     * @param kernelSize size of a window: one number for each dimension, or one for all
+     * @param inChannels number of input channels
+     * @param outChannels number of output channels
+     * @param kernelSize size of the kernel: one number per spatial dimension, or one for all
      */
     public Conv1d(long inChannels, long outChannels, long... kernelSize) {
         this(new Options(inChannels, outChannels, kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Conv1d(Options options) {
         super(1, false, options);

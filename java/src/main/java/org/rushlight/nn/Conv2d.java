@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Convolution of images: {@code (N, C, H, W)}.
+ * Applies a 2D convolution over an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * try (Conv2d layer = new Conv2d(new Conv2d.Options(3, 6, 3).withPadding(1))) {
@@ -13,20 +13,20 @@ import org.rushlight.Tensor;
  */
 public final class Conv2d extends ConvNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param inChannels channels of the input
-     * @param outChannels channels of the output
-     * @param kernelSize size of a window: one number for each dimension, or one for all
+     * @param inChannels number of input channels
+     * @param outChannels number of output channels
+     * @param kernelSize size of the kernel: one number per spatial dimension, or one for all
      */
     public Conv2d(long inChannels, long outChannels, long... kernelSize) {
         this(new Options(inChannels, outChannels, kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Conv2d(Options options) {
         super(2, false, options);

@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** What the convolutions have in common: weight and bias, initialised as PyTorch does. */
+/** Base class of the convolution layers: weight and bias, initialized as in PyTorch. */
 public abstract class ConvNd extends Module {
     final int dims;
     final Options options;
@@ -19,7 +19,7 @@ public abstract class ConvNd extends Module {
     private final Tensor weight;
     private final @Nullable Tensor bias;
 
-    /** What a convolution does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of a convolution layer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long inChannels;
         final long outChannels;
@@ -34,11 +34,11 @@ public abstract class ConvNd extends Module {
         String paddingMode = "zeros";
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param inChannels channels of the input
-         * @param outChannels channels of the output
-         * @param kernelSize size of a window: one number for each dimension, or one for all
+         * @param inChannels number of input channels
+         * @param outChannels number of output channels
+         * @param kernelSize size of the kernel: one number per spatial dimension, or one for all
          */
         public Options(long inChannels, long outChannels, long... kernelSize) {
             this.inChannels = inChannels;
@@ -47,9 +47,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets stride: distance of windows.
+         * Sets stride: stride (default 1).
          *
-         * @param value distance of windows
+         * @param value stride (default 1)
          * @return the changed options
          */
         public Options withStride(long... value) {
@@ -57,9 +57,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets padding: zeros on both sides.
+         * Sets padding: implicit padding on both sides (default 0).
          *
-         * @param value zeros on both sides
+         * @param value implicit padding on both sides (default 0)
          * @return the changed options
          */
         public Options withPadding(long... value) {
@@ -70,9 +70,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets the padding by a word.
+         * Sets the padding to a mode.
          *
-         * @param value {@code valid} for none, {@code same} for an output as large as the input
+         * @param value {@code valid} for no padding, {@code same} for an output of the size of the input
          * @return the changed options
          */
         public Options withPadding(String value) {
@@ -81,9 +81,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets dilation: distance of the elements of a window.
+         * Sets dilation: spacing between kernel elements (default 1).
          *
-         * @param value distance of the elements of a window
+         * @param value spacing between kernel elements (default 1)
          * @return the changed options
          */
         public Options withDilation(long... value) {
@@ -91,9 +91,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets outputPadding: what a transposed convolution adds to one side of its output.
+         * Sets outputPadding: size that a transposed convolution adds to one side of its output (default 0).
          *
-         * @param value what a transposed convolution adds to one side of its output
+         * @param value size that a transposed convolution adds to one side of its output (default 0)
          * @return the changed options
          */
         public Options withOutputPadding(long... value) {
@@ -101,9 +101,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets groups: groups of channels that do not see each other.
+         * Sets groups: number of groups into which the channels are split (default 1).
          *
-         * @param value groups of channels that do not see each other
+         * @param value number of groups into which the channels are split (default 1)
          * @return the changed options
          */
         public Options withGroups(long value) {
@@ -111,9 +111,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets bias: add a bias.
+         * Sets bias: whether to add a bias (default true).
          *
-         * @param value add a bias
+         * @param value whether to add a bias (default true)
          * @return the changed options
          */
         public Options withBias(boolean value) {
@@ -121,9 +121,9 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets paddingMode: {@code zeros}, {@code reflect}, {@code replicate} or {@code circular}.
+         * Sets paddingMode: {@code zeros} (default), {@code reflect}, {@code replicate} or {@code circular}.
          *
-         * @param value {@code zeros}, {@code reflect}, {@code replicate} or {@code circular}
+         * @param value {@code zeros} (default), {@code reflect}, {@code replicate} or {@code circular}
          * @return the changed options
          */
         public Options withPaddingMode(String value) {
@@ -164,7 +164,7 @@ public abstract class ConvNd extends Module {
         }
     }
 
-    /** Draws weight and bias anew. */
+    /** Resets weight and bias to newly sampled values. */
     public final void resetParameters() {
         Init.kaimingUniform(weight, Math.sqrt(5));
         if (bias != null) {
@@ -174,7 +174,8 @@ public abstract class ConvNd extends Module {
     }
 
     /**
-     * The weight: output channels, input channels of a group, window.
+     * Returns the weight: {@code (C_out, C_in / groups, *kernel_size)}, for transposed convolutions {@code (C_in, C_out
+     * / groups, *kernel_size)}.
      *
      * @return the parameter
      */
@@ -183,7 +184,7 @@ public abstract class ConvNd extends Module {
     }
 
     /**
-     * The bias, one number per output channel.
+     * Returns the bias, of shape {@code (C_out)}.
      *
      * @return the parameter, or null
      */
@@ -207,7 +208,7 @@ public abstract class ConvNd extends Module {
             .toString();
     }
 
-    /** The convolution with the padding that the options name. */
+    /** Convolves with the padding mode of the options. */
     final Tensor convolve(Tensor input) {
         if (!options.paddingMode.equals("zeros")) {
             return convolve(Torch.pad(input, bothSides(), options.paddingMode), new long[dims]);
@@ -231,7 +232,7 @@ public abstract class ConvNd extends Module {
         };
     }
 
-    /** What is added before and behind each dimension, the last one first. */
+    /** The padding before and after each spatial dimension, starting with the last. */
     private long[] bothSides() {
         long[] both = new long[2 * dims];
         for (int i = 0; i < dims; i++) {
@@ -257,7 +258,7 @@ public abstract class ConvNd extends Module {
         };
     }
 
-    /** What is missing to the size that was asked for. */
+    /** The output padding that gives the requested size. */
     private long[] missing(Tensor input, long[] outputSize) {
         long[] shape = input.shape();
         int first = shape.length - dims;

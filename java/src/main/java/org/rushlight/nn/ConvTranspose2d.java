@@ -4,7 +4,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * The gradient of a convolution of images: {@code (N, C, H, W)}, as a layer.
+ * Applies a 2D transposed convolution over an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * try (ConvTranspose2d layer = new ConvTranspose2d(3, 6, 2)) {
@@ -14,20 +14,20 @@ import org.rushlight.TensorValueException;
  */
 public final class ConvTranspose2d extends ConvNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param inChannels channels of the input
-     * @param outChannels channels of the output
-     * @param kernelSize size of a window: one number for each dimension, or one for all
+     * @param inChannels number of input channels
+     * @param outChannels number of output channels
+     * @param kernelSize size of the kernel: one number per spatial dimension, or one for all
      */
     public ConvTranspose2d(long inChannels, long outChannels, long... kernelSize) {
         this(new Options(inChannels, outChannels, kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public ConvTranspose2d(Options options) {
         super(2, true, options);
@@ -43,10 +43,10 @@ public final class ConvTranspose2d extends ConvNd {
     }
 
     /**
-     * The output of a certain size: several sizes convolve to that of the input.
+     * Computes an output of the given size, for strides where several output sizes are possible.
      *
      * @param input the input
-     * @param outputSize size of the output, with or without batch and channels
+     * @param outputSize size of the output, with or without batch and channel dimensions
      * @return the output
      */
     public Tensor forward(Tensor input, long... outputSize) {

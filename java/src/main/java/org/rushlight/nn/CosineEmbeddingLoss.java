@@ -4,7 +4,8 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Angles of pairs that are alike (1) or not (-1).
+ * Computes the cosine embedding loss: {@code 1 - cos(x1, x2)} for target 1, {@code max(0, cos(x1, x2) - margin)} for
+ * target -1.
  *
  * <pre>{@code
  * Tensor loss = new CosineEmbeddingLoss().forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{0, 1}}), Tensor.of(1f));
@@ -14,18 +15,18 @@ import org.rushlight.Tensor;
 public final class CosineEmbeddingLoss extends Module {
     private final Options options;
 
-    /** What a CosineEmbeddingLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link CosineEmbeddingLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double margin = 0;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets margin: largest cosine of the unlike that costs nothing.
+         * Sets margin: margin between -1 and 1 (default 0).
          *
-         * @param value largest cosine of the unlike that costs nothing
+         * @param value margin between -1 and 1 (default 0)
          * @return the changed options
          */
         public Options withMargin(double value) {
@@ -33,9 +34,9 @@ public final class CosineEmbeddingLoss extends Module {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -43,15 +44,15 @@ public final class CosineEmbeddingLoss extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public CosineEmbeddingLoss() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public CosineEmbeddingLoss(Options options) {
         this.options = options;
@@ -62,8 +63,8 @@ public final class CosineEmbeddingLoss extends Module {
      *
      * @param input1 the first input
      * @param input2 the second input
-     * @param target what the input should be
-     * @return a scalar, or one loss for each sample
+     * @param target 1 or -1, of shape {@code (N)} or {@code ()}
+     * @return scalar tensor, or one loss per sample for {@link Reduction#NONE}
      */
     public Tensor forward(Tensor input1, Tensor input2, Tensor target) {
         checkOpen();

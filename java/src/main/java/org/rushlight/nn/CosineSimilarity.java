@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The cosine of the angle between vectors.
+ * Computes the cosine similarity of vectors.
  *
  * <pre>{@code
  * System.out.println(new CosineSimilarity().forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{1, 1}}))); // tensor([0.7071])
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
 public final class CosineSimilarity extends Module {
     private final Options options;
 
-    /** What a CosineSimilarity does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link CosineSimilarity}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long dim = 1;
         double eps = 1e-8;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets dim: dimension of the vectors.
+         * Sets dim: dimension of the vectors (default 1).
          *
-         * @param value dimension of the vectors
+         * @param value dimension of the vectors (default 1)
          * @return the changed options
          */
         public Options withDim(long value) {
@@ -31,9 +31,9 @@ public final class CosineSimilarity extends Module {
         }
 
         /**
-         * Sets eps: least product of norms.
+         * Sets eps: lower bound of the norms, to avoid division by zero (default 1e-8).
          *
-         * @param value least product of norms
+         * @param value lower bound of the norms, to avoid division by zero (default 1e-8)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -41,15 +41,15 @@ public final class CosineSimilarity extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public CosineSimilarity() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public CosineSimilarity(Options options) {
         this.options = options;
@@ -60,7 +60,7 @@ public final class CosineSimilarity extends Module {
      *
      * @param input1 the first vectors
      * @param input2 the second vectors
-     * @return one number for each pair
+     * @return one value per pair
      */
     public Tensor forward(Tensor input1, Tensor input2) {
         checkOpen();

@@ -5,7 +5,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * {@link NLLLoss} of the log-softmax of scores.
+ * Computes the cross-entropy between logits and targets: {@link NLLLoss} of their log-softmax.
  *
  * <pre>{@code
  * Tensor loss = new CrossEntropyLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(0L));
@@ -16,20 +16,20 @@ public final class CrossEntropyLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;
 
-    /** What a CrossEntropyLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link CrossEntropyLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         @Nullable Tensor weight;
         long ignoreIndex = -100;
         long reduction = Reduction.MEAN;
         double labelSmoothing = 0;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets weight: a weight per class.
+         * Sets weight: weight of each class.
          *
-         * @param value a weight per class
+         * @param value weight of each class
          * @return the changed options
          */
         public Options withWeight(Tensor value) {
@@ -37,9 +37,9 @@ public final class CrossEntropyLoss extends Loss {
         }
 
         /**
-         * Sets ignoreIndex: targets with this number do not count.
+         * Sets ignoreIndex: class index that does not contribute to the loss (default -100).
          *
-         * @param value targets with this number do not count
+         * @param value class index that does not contribute to the loss (default -100)
          * @return the changed options
          */
         public Options withIgnoreIndex(long value) {
@@ -47,9 +47,9 @@ public final class CrossEntropyLoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -57,9 +57,9 @@ public final class CrossEntropyLoss extends Loss {
         }
 
         /**
-         * Sets labelSmoothing: share of the target that is spread over all classes.
+         * Sets labelSmoothing: fraction of each target that is distributed evenly over all classes (default 0).
          *
-         * @param value share of the target that is spread over all classes
+         * @param value fraction of each target that is distributed evenly over all classes (default 0)
          * @return the changed options
          */
         public Options withLabelSmoothing(double value) {
@@ -67,15 +67,15 @@ public final class CrossEntropyLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public CrossEntropyLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public CrossEntropyLoss(Options options) {
         this.options = options;

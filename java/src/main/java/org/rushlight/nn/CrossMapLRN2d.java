@@ -7,7 +7,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * {@link LocalResponseNorm} of images over a window that is centred on each channel.
+ * {@link LocalResponseNorm} of images with a window centred on each channel.
  *
  * <pre>{@code
  * Tensor y = new CrossMapLRN2d(2).forward(Torch.ones(1, 4, 8, 8));
@@ -17,7 +17,7 @@ import org.rushlight.Torch;
 public final class CrossMapLRN2d extends Module {
     private final Options options;
 
-    /** What a CrossMapLRN2d does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link CrossMapLRN2d}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long size;
         double alpha = 1e-4;
@@ -25,18 +25,18 @@ public final class CrossMapLRN2d extends Module {
         double k = 1;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param size how many channels
+         * @param size number of channels of the window
          */
         public Options(long size) {
             this.size = size;
         }
 
         /**
-         * Sets alpha: factor of the mean square.
+         * Sets alpha: factor of the mean of squares (default 1e-4).
          *
-         * @param value factor of the mean square
+         * @param value factor of the mean of squares (default 1e-4)
          * @return the changed options
          */
         public Options withAlpha(double value) {
@@ -44,9 +44,9 @@ public final class CrossMapLRN2d extends Module {
         }
 
         /**
-         * Sets beta: the power.
+         * Sets beta: exponent (default 0.75).
          *
-         * @param value the power
+         * @param value exponent (default 0.75)
          * @return the changed options
          */
         public Options withBeta(double value) {
@@ -54,9 +54,9 @@ public final class CrossMapLRN2d extends Module {
         }
 
         /**
-         * Sets k: added to it.
+         * Sets k: additive constant (default 1).
          *
-         * @param value added to it
+         * @param value additive constant (default 1)
          * @return the changed options
          */
         public Options withK(double value) {
@@ -65,18 +65,18 @@ public final class CrossMapLRN2d extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param size how many channels
+     * @param size number of channels of the window
      */
     public CrossMapLRN2d(long size) {
         this(new Options(size));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public CrossMapLRN2d(Options options) {
         this.options = options;
@@ -88,7 +88,10 @@ public final class CrossMapLRN2d extends Module {
         return new Normalise(options).apply(input)[0];
     }
 
-    /** {@code x scale^-beta}, with scale = k + alpha / size * the sum of the squares of neighbouring channels. */
+    /**
+     * Computes {@code x scale^-beta} with {@code scale = k + alpha / size * sum}, where the sum is over the squares of
+     * neighbouring channels.
+     */
     private static final class Normalise extends AutogradFunction {
         private final Options options;
 
@@ -110,7 +113,7 @@ public final class CrossMapLRN2d extends Module {
                 if (c + ahead - 1 < channels) {
                     sum = sum.add(squares.narrow(1, c + ahead - 1, 1));
                 }
-                // PyTorch keeps the first channel in every sum, and so does this.
+                // Like PyTorch, this keeps the first channel in every sum.
                 if (c > ahead) {
                     sum = sum.sub(squares.narrow(1, c - ahead, 1));
                 }

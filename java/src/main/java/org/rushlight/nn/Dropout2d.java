@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Dropout of whole channels of images.
+ * Applies dropout to whole channels of an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * Torch.manualSeed(0);
@@ -13,18 +13,18 @@ import org.rushlight.Tensor;
 public final class Dropout2d extends Module {
     private final Options options;
 
-    /** What a Dropout2d does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Dropout2d}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double p = 0.5;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets p: probability of an element to become zero.
+         * Sets p: probability of an element to be zeroed (default 0.5).
          *
-         * @param value probability of an element to become zero
+         * @param value probability of an element to be zeroed (default 0.5)
          * @return the changed options
          */
         public Options withP(double value) {
@@ -32,9 +32,9 @@ public final class Dropout2d extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -42,24 +42,24 @@ public final class Dropout2d extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public Dropout2d() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param p probability of an element to become zero
+     * @param p probability of an element to be zeroed (default 0.5)
      */
     public Dropout2d(double p) {
         this(new Options().withP(p));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Dropout2d(Options options) {
         Functional.checkProbability(options.p);

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x}, or {@code alpha (exp(x) - 1)} below zero.
+ * Applies ELU element-wise: {@code x} if {@code x > 0}, else {@code alpha (exp(x) - 1)}.
  *
  * <pre>{@code
  * System.out.println(new ELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.6321,  0.5000,  2.0000])
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
 public final class ELU extends Module {
     private final Options options;
 
-    /** What a ELU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link ELU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double alpha = 1;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets alpha: factor of exp(x) - 1.
+         * Sets alpha: factor {@code alpha} of {@code exp(x) - 1} (default 1).
          *
-         * @param value factor of exp(x) - 1
+         * @param value factor {@code alpha} of {@code exp(x) - 1} (default 1)
          * @return the changed options
          */
         public Options withAlpha(double value) {
@@ -31,9 +31,9 @@ public final class ELU extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -41,24 +41,24 @@ public final class ELU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public ELU() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param alpha factor of exp(x) - 1
+     * @param alpha factor {@code alpha} of {@code exp(x) - 1} (default 1)
      */
     public ELU(double alpha) {
         this(new Options().withAlpha(alpha));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public ELU(Options options) {
         this.options = options;

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * A table whose rows are looked up: {@code (*) -> (*, length)}.
+ * An embedding table: looks up rows by index, {@code (*) -> (*, embedding_dim)}.
  *
  * <pre>{@code
  * try (Embedding table = new Embedding(10, 3)) {
@@ -12,13 +12,13 @@ import org.rushlight.Tensor;
  * }</pre>
  */
 public final class Embedding extends EmbeddingTable<Embedding.Options> {
-    /** What an Embedding does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Embedding}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends EmbeddingOptions<Options> {
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param numEmbeddings rows of the table
-         * @param embeddingDim length of a row
+         * @param numEmbeddings number of rows of the table
+         * @param embeddingDim size of an embedding vector
          */
         public Options(long numEmbeddings, long embeddingDim) {
             super(numEmbeddings, embeddingDim);
@@ -26,19 +26,19 @@ public final class Embedding extends EmbeddingTable<Embedding.Options> {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numEmbeddings rows of the table
-     * @param embeddingDim length of a row
+     * @param numEmbeddings number of rows of the table
+     * @param embeddingDim size of an embedding vector
      */
     public Embedding(long numEmbeddings, long embeddingDim) {
         this(new Options(numEmbeddings, embeddingDim));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Embedding(Options options) {
         super(options);
@@ -52,9 +52,9 @@ public final class Embedding extends EmbeddingTable<Embedding.Options> {
     }
 
     /**
-     * A layer with a table that is there already, and is not trained.
+     * Creates a layer with a given table, which is not trained.
      *
-     * @param embeddings the table, {@code (rows, length)}; the two share it
+     * @param embeddings table of shape {@code (num_embeddings, embedding_dim)}, which the layer shares
      * @return the layer
      */
     public static Embedding fromPretrained(Tensor embeddings) {
@@ -62,11 +62,11 @@ public final class Embedding extends EmbeddingTable<Embedding.Options> {
     }
 
     /**
-     * A layer with a table that is there already.
+     * Creates a layer with a given table.
      *
-     * @param embeddings the table, {@code (rows, length)}; the two share it
-     * @param freeze do not train it
-     * @param options what the layer does
+     * @param embeddings table of shape {@code (num_embeddings, embedding_dim)}, which the layer shares
+     * @param freeze whether to exclude the table from training
+     * @param options the options of the layer
      * @return the layer
      */
     public static Embedding fromPretrained(Tensor embeddings, boolean freeze, Options options) {

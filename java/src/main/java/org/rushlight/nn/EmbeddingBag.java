@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * Sums, means or maxima of bags of rows of a table.
+ * Computes the sum, mean or maximum of bags of embeddings.
  *
  * <pre>{@code
  * try (EmbeddingBag table = new EmbeddingBag(10, 3)) {
@@ -16,17 +16,17 @@ import org.rushlight.TensorValueException;
  * }</pre>
  */
 public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
-    /** What becomes of the rows of a bag. */
+    /** Reduction of the rows of a bag. */
     public enum Mode {
-        /** Their sum. */
+        /** The sum. */
         SUM,
-        /** Their mean. */
+        /** The mean. */
         MEAN,
-        /** The largest of each column. */
+        /** The maximum of each column. */
         MAX
     }
 
-    /** What an EmbeddingBag does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link EmbeddingBag}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends EmbeddingOptions<Options> {
         Mode mode = Mode.MEAN;
         boolean includeLastOffset = false;
@@ -45,19 +45,19 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
         }
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param numEmbeddings rows of the table
-         * @param embeddingDim length of a row
+         * @param numEmbeddings number of rows of the table
+         * @param embeddingDim size of an embedding vector
          */
         public Options(long numEmbeddings, long embeddingDim) {
             super(numEmbeddings, embeddingDim);
         }
 
         /**
-         * Sets mode: what becomes of the rows of a bag.
+         * Sets mode: reduction of the rows of a bag (default {@code MEAN}).
          *
-         * @param value what becomes of the rows of a bag
+         * @param value reduction of the rows of a bag (default {@code MEAN})
          * @return the changed options
          */
         public Options withMode(Mode value) {
@@ -65,9 +65,9 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
         }
 
         /**
-         * Sets includeLastOffset: the last offset ends the last bag.
+         * Sets includeLastOffset: whether the last offset is the end of the last bag (default false).
          *
-         * @param value the last offset ends the last bag
+         * @param value whether the last offset is the end of the last bag (default false)
          * @return the changed options
          */
         public Options withIncludeLastOffset(boolean value) {
@@ -76,19 +76,19 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numEmbeddings rows of the table
-     * @param embeddingDim length of a row
+     * @param numEmbeddings number of rows of the table
+     * @param embeddingDim size of an embedding vector
      */
     public EmbeddingBag(long numEmbeddings, long embeddingDim) {
         this(new Options(numEmbeddings, embeddingDim));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public EmbeddingBag(Options options) {
         super(options);
@@ -100,9 +100,9 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
     }
 
     /**
-     * A layer with a table that is there already, and is not trained.
+     * Creates a layer with a given table, which is not trained.
      *
-     * @param embeddings the table, {@code (rows, length)}; the two share it
+     * @param embeddings table of shape {@code (num_embeddings, embedding_dim)}, which the layer shares
      * @return the layer
      */
     public static EmbeddingBag fromPretrained(Tensor embeddings) {
@@ -110,11 +110,11 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
     }
 
     /**
-     * A layer with a table that is there already.
+     * Creates a layer with a given table.
      *
-     * @param embeddings the table, {@code (rows, length)}; the two share it
-     * @param freeze do not train it
-     * @param options what the layer does
+     * @param embeddings table of shape {@code (num_embeddings, embedding_dim)}, which the layer shares
+     * @param freeze whether to exclude the table from training
+     * @param options the options of the layer
      * @return the layer
      */
     public static EmbeddingBag fromPretrained(Tensor embeddings, boolean freeze, Options options) {
@@ -124,12 +124,13 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
     }
 
     /**
-     * Bags of rows.
+     * Reduces the bags.
      *
-     * @param input numbers of rows: all bags one after the other, or a matrix of a bag per line
-     * @param offsets where bags begin, or null for a matrix
-     * @param perSampleWeights factor of each row for sums, or null
-     * @return one row per bag
+     * @param input indices: all bags concatenated, of shape {@code (N)}, or bags of fixed length, of shape {@code (B,
+     *     N)}
+     * @param offsets start of each bag, of shape {@code (B)}; null for an input of shape {@code (B, N)}
+     * @param perSampleWeights weights of the rows, for sums only; or null
+     * @return tensor of shape {@code (B, embedding_dim)}
      */
     public Tensor forward(Tensor input, @Nullable Tensor offsets, @Nullable Tensor perSampleWeights) {
         checkOpen();

@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
 /**
- * What {@link Embedding} and {@link EmbeddingBag} do.
+ * Options of {@link Embedding} and {@link EmbeddingBag}.
  *
- * @param <O> the options themselves
+ * @param <O> the type of the options itself
  */
 abstract class EmbeddingOptions<O extends EmbeddingOptions<O>> extends ModuleOptions<O> {
     final long numEmbeddings;
@@ -24,9 +24,9 @@ abstract class EmbeddingOptions<O extends EmbeddingOptions<O>> extends ModuleOpt
     }
 
     /**
-     * Sets paddingIdx: row that has no gradient and is zero at first; negative numbers count from the end.
+     * Sets paddingIdx: index of a row that gets no gradient and is initially zero; negative counts from the end.
      *
-     * @param value row that has no gradient and is zero at first; negative numbers count from the end
+     * @param value index of a row that gets no gradient and is initially zero; negative counts from the end
      * @return the changed options
      */
     public O withPaddingIdx(long value) {
@@ -34,9 +34,9 @@ abstract class EmbeddingOptions<O extends EmbeddingOptions<O>> extends ModuleOpt
     }
 
     /**
-     * Sets maxNorm: rows of a larger norm are scaled down to it, in the table itself.
+     * Sets maxNorm: maximum norm of a row; rows with a larger norm are renormalized in place.
      *
-     * @param value rows of a larger norm are scaled down to it, in the table itself
+     * @param value maximum norm of a row; rows with a larger norm are renormalized in place
      * @return the changed options
      */
     public O withMaxNorm(double value) {
@@ -44,9 +44,9 @@ abstract class EmbeddingOptions<O extends EmbeddingOptions<O>> extends ModuleOpt
     }
 
     /**
-     * Sets normType: degree of that norm.
+     * Sets normType: degree of the norm for {@code maxNorm} (default 2).
      *
-     * @param value degree of that norm
+     * @param value degree of the norm for {@code maxNorm} (default 2)
      * @return the changed options
      */
     public O withNormType(double value) {
@@ -54,9 +54,9 @@ abstract class EmbeddingOptions<O extends EmbeddingOptions<O>> extends ModuleOpt
     }
 
     /**
-     * Sets scaleGradByFreq: divide gradients by how often an index is in the batch.
+     * Sets scaleGradByFreq: whether to divide gradients by the frequency of the index in the batch (default false).
      *
-     * @param value divide gradients by how often an index is in the batch
+     * @param value whether to divide gradients by the frequency of the index in the batch (default false)
      * @return the changed options
      */
     public O withScaleGradByFreq(boolean value) {
@@ -64,9 +64,9 @@ abstract class EmbeddingOptions<O extends EmbeddingOptions<O>> extends ModuleOpt
     }
 
     /**
-     * Sets sparse: ask for a sparse gradient.
+     * Sets sparse: ignored: the gradient is always dense.
      *
-     * @param value ask for a sparse gradient
+     * @param value ignored: the gradient is always dense
      * @return the changed options
      */
     public O withSparse(boolean value) {
@@ -74,9 +74,9 @@ abstract class EmbeddingOptions<O extends EmbeddingOptions<O>> extends ModuleOpt
     }
 
     /**
-     * Sets weight: a table that is there already.
+     * Sets weight: the embedding table.
      *
-     * @param value a table that is there already
+     * @param value the embedding table
      * @return the changed options
      */
     public O withWeight(Tensor value) {

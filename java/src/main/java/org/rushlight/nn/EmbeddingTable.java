@@ -8,14 +8,14 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /**
- * What {@link Embedding} and {@link EmbeddingBag} have in common: the table.
+ * Base class of {@link Embedding} and {@link EmbeddingBag}: the table.
  *
- * @param <O> the options
+ * @param <O> the type of the options
  */
 abstract class EmbeddingTable<O extends EmbeddingOptions<O>> extends Module {
     final O options;
     final Tensor weight;
-    /** Counted from the start. */
+    /** The padding index, counted from the start. */
     final @Nullable Long paddingIdx;
 
     EmbeddingTable(O options) {
@@ -34,7 +34,7 @@ abstract class EmbeddingTable<O extends EmbeddingOptions<O>> extends Module {
         weight = registerParameter("weight", given.detach());
     }
 
-    /** Options for a table that is there already. */
+    /** Options for a given table. */
     static <O extends EmbeddingOptions<O>> O pretrained(Tensor embeddings, O options) {
         if (embeddings.dim() != 2) {
             throw new TensorValueException("Embeddings parameter is expected to be 2-dimensional");
@@ -42,7 +42,7 @@ abstract class EmbeddingTable<O extends EmbeddingOptions<O>> extends Module {
         return options.withWeight(embeddings);
     }
 
-    /** Draws the table anew. */
+    /** Resets the table to newly sampled values. */
     public void resetParameters() {
         Init.normal(weight, 0, 1);
         if (paddingIdx != null) {
@@ -54,7 +54,7 @@ abstract class EmbeddingTable<O extends EmbeddingOptions<O>> extends Module {
     }
 
     /**
-     * The table.
+     * Returns the table.
      *
      * @return the parameter
      */

@@ -3,29 +3,29 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@link AlphaDropout} of whole channels.
+ * Applies {@link AlphaDropout} to whole channels.
  *
  * <pre>{@code
  * FeatureAlphaDropout layer = new FeatureAlphaDropout(0.2);
- * layer.eval(); // what is evaluated passes unchanged
+ * layer.eval(); // the identity in evaluation mode
  * System.out.println(layer.forward(Torch.ones(1, 4, 2)).sum()); // tensor(8.)
  * }</pre>
  */
 public final class FeatureAlphaDropout extends Module {
     private final Options options;
 
-    /** What a FeatureAlphaDropout does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link FeatureAlphaDropout}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double p = 0.5;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets p: probability of an element to become zero.
+         * Sets p: probability of an element to be zeroed (default 0.5).
          *
-         * @param value probability of an element to become zero
+         * @param value probability of an element to be zeroed (default 0.5)
          * @return the changed options
          */
         public Options withP(double value) {
@@ -33,9 +33,9 @@ public final class FeatureAlphaDropout extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -43,24 +43,24 @@ public final class FeatureAlphaDropout extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public FeatureAlphaDropout() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param p probability of an element to become zero
+     * @param p probability of an element to be zeroed (default 0.5)
      */
     public FeatureAlphaDropout(double p) {
         this(new Options().withP(p));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public FeatureAlphaDropout(Options options) {
         Functional.checkProbability(options.p);

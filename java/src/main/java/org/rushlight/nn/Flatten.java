@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Joins dimensions into one.
+ * Flattens a contiguous range of dimensions.
  *
  * <pre>{@code
  * Tensor y = new Flatten().forward(Torch.ones(4, 3, 8, 8));
@@ -13,18 +13,18 @@ import org.rushlight.Tensor;
 public final class Flatten extends Module {
     private final Options options;
 
-    /** What a Flatten does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Flatten}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long startDim = 1;
         long endDim = -1;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets startDim: first dimension.
+         * Sets startDim: first dimension to flatten (default 1).
          *
-         * @param value first dimension
+         * @param value first dimension to flatten (default 1)
          * @return the changed options
          */
         public Options withStartDim(long value) {
@@ -32,9 +32,9 @@ public final class Flatten extends Module {
         }
 
         /**
-         * Sets endDim: last dimension.
+         * Sets endDim: last dimension to flatten (default -1).
          *
-         * @param value last dimension
+         * @param value last dimension to flatten (default -1)
          * @return the changed options
          */
         public Options withEndDim(long value) {
@@ -42,25 +42,25 @@ public final class Flatten extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public Flatten() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param startDim first dimension
-     * @param endDim last dimension
+     * @param startDim first dimension to flatten (default 1)
+     * @param endDim last dimension to flatten (default -1)
      */
     public Flatten(long startDim, long endDim) {
         this(new Options().withStartDim(startDim).withEndDim(endDim));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Flatten(Options options) {
         this.options = options;

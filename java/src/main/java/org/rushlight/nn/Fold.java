@@ -4,7 +4,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * Sums columns into the windows that they came from.
+ * Combines columns into images by summing overlapping blocks (col2im).
  *
  * <pre>{@code
  * Tensor y = new Fold(new long[] {4, 4}, 2).forward(Torch.ones(1, 4, 9));
@@ -14,7 +14,7 @@ import org.rushlight.TensorValueException;
 public final class Fold extends Module {
     private final Options options;
 
-    /** What a Fold does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Fold}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long[] outputSize;
         final long[] kernelSize;
@@ -23,10 +23,10 @@ public final class Fold extends Module {
         long[] stride = {1};
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param outputSize height and width, or one number for both
-         * @param kernelSize height and width of a window
+         * @param outputSize height and width of the output, or one number for both
+         * @param kernelSize height and width of the sliding blocks, or one number for both
          */
         public Options(long[] outputSize, long... kernelSize) {
             this.outputSize = outputSize.clone();
@@ -34,9 +34,9 @@ public final class Fold extends Module {
         }
 
         /**
-         * Sets dilation: distance of the elements of a window.
+         * Sets dilation: spacing between kernel elements (default 1).
          *
-         * @param value distance of the elements of a window
+         * @param value spacing between kernel elements (default 1)
          * @return the changed options
          */
         public Options withDilation(long... value) {
@@ -44,9 +44,9 @@ public final class Fold extends Module {
         }
 
         /**
-         * Sets padding: zeros on both sides.
+         * Sets padding: implicit padding on both sides (default 0).
          *
-         * @param value zeros on both sides
+         * @param value implicit padding on both sides (default 0)
          * @return the changed options
          */
         public Options withPadding(long... value) {
@@ -54,9 +54,9 @@ public final class Fold extends Module {
         }
 
         /**
-         * Sets stride: distance of windows.
+         * Sets stride: stride (default 1).
          *
-         * @param value distance of windows
+         * @param value stride (default 1)
          * @return the changed options
          */
         public Options withStride(long... value) {
@@ -65,19 +65,19 @@ public final class Fold extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param outputSize height and width, or one number for both
-     * @param kernelSize height and width of a window
+     * @param outputSize height and width of the output, or one number for both
+     * @param kernelSize height and width of the sliding blocks, or one number for both
      */
     public Fold(long[] outputSize, long... kernelSize) {
         this(new Options(outputSize, kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Fold(Options options) {
         this.options = options;

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The largest number of windows at random places of images: {@code (N, C, H, W)}.
+ * Applies 2D fractional max pooling over an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new FractionalMaxPool2d(new FractionalMaxPool2d.Options(2).withOutputSize(5, 5)).forward(Torch.rand(2, 3, 8, 8));
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
  */
 public final class FractionalMaxPool2d extends FractionalMaxPoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public FractionalMaxPool2d(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public FractionalMaxPool2d(Options options) {
         super(2, options);

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The largest number of windows at random places of volumes: {@code (N, C, D, H, W)}.
+ * Applies 3D fractional max pooling over an input of shape {@code (N, C, D, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new FractionalMaxPool3d(new FractionalMaxPool3d.Options(2).withOutputSize(5, 5, 5)).forward(Torch.rand(2, 3, 8, 8, 8));
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
  */
 public final class FractionalMaxPool3d extends FractionalMaxPoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public FractionalMaxPool3d(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public FractionalMaxPool3d(Options options) {
         super(3, options);

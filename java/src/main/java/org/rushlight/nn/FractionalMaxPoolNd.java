@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** What the layers that pool windows at random places have in common. */
+/** Base class of the fractional max pooling layers. */
 public abstract class FractionalMaxPoolNd extends Module {
     final int dims;
     final Options options;
@@ -14,7 +14,7 @@ public abstract class FractionalMaxPoolNd extends Module {
     private final double @Nullable [] outputRatio;
     private final @Nullable Tensor samples;
 
-    /** What a pooling layer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of the pooling layers. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long[] kernelSize;
         long @Nullable [] outputSize;
@@ -22,18 +22,18 @@ public abstract class FractionalMaxPoolNd extends Module {
         @Nullable Tensor randomSamples;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param kernelSize size of a window
+         * @param kernelSize size of the window
          */
         public Options(long... kernelSize) {
             this.kernelSize = kernelSize.clone();
         }
 
         /**
-         * Sets outputSize: size of the output.
+         * Sets outputSize: spatial size of the output.
          *
-         * @param value size of the output
+         * @param value spatial size of the output
          * @return the changed options
          */
         public Options withOutputSize(long... value) {
@@ -41,9 +41,9 @@ public abstract class FractionalMaxPoolNd extends Module {
         }
 
         /**
-         * Sets outputRatio: ratio of the sizes of output and input.
+         * Sets outputRatio: ratio of output size to input size, between 0 and 1.
          *
-         * @param value ratio of the sizes of output and input
+         * @param value ratio of output size to input size, between 0 and 1
          * @return the changed options
          */
         public Options withOutputRatio(double... value) {
@@ -51,9 +51,9 @@ public abstract class FractionalMaxPoolNd extends Module {
         }
 
         /**
-         * Sets randomSamples: what places the windows, instead of random numbers.
+         * Sets randomSamples: numbers from [0, 1) that determine the window positions, instead of random ones.
          *
-         * @param value what places the windows, instead of random numbers
+         * @param value numbers from [0, 1) that determine the window positions, instead of random ones
          * @return the changed options
          */
         public Options withRandomSamples(Tensor value) {
@@ -86,10 +86,10 @@ public abstract class FractionalMaxPoolNd extends Module {
     }
 
     /**
-     * The pooled numbers and their places.
+     * Returns the maxima and their indices.
      *
      * @param input the input
-     * @return both
+     * @return both results
      */
     public final Pooled forwardWithIndices(Tensor input) {
         checkOpen();

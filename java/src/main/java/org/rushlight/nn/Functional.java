@@ -21,17 +21,19 @@ public final class Functional extends FunctionalLosses {
     private Functional() {}
 
     /**
-     * Normalises each channel by the statistics of the batch, or by the running ones.
+     * Applies batch normalization to each channel: {@code (x - mean) / sqrt(var + eps) * weight + bias}, with the
+     * statistics of the batch or the running statistics.
      *
-     * @param input any shape
-     * @param runningMean running means, or null
-     * @param runningVar running variances, or null
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param training draw, or pass the input on
-     * @param momentum share of the batch in the running statistics
-     * @param eps a small number
-     * @return the result
+     * @param input tensor of shape {@code (N, C, *)}
+     * @param runningMean running means of shape {@code (C)}, updated if {@code training}; or null
+     * @param runningVar running variances of shape {@code (C)}, updated if {@code training}; or null
+     * @param weight scale of shape {@code (C)}, or null for 1
+     * @param bias shift of shape {@code (C)}, or null for 0
+     * @param training whether to normalize with the statistics of the batch (and update the running ones) instead of
+     *     the running ones
+     * @param momentum weight of the batch in the update of the running statistics (default 0.1)
+     * @param eps constant added to the variance for numerical stability (default 1e-5)
+     * @return tensor of the same shape as {@code input}
      */
     public static Tensor batchNorm(
             Tensor input, @Nullable Tensor runningMean, @Nullable Tensor runningVar, @Nullable Tensor weight, @Nullable Tensor bias,
@@ -47,17 +49,18 @@ public final class Functional extends FunctionalLosses {
     }
 
     /**
-     * Normalises each channel of each sample.
+     * Applies instance normalization to each channel of each sample.
      *
-     * @param input any shape
-     * @param runningMean running means, or null
-     * @param runningVar running variances, or null
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param useInputStats use the statistics of the input
-     * @param momentum share of the batch in the running statistics
-     * @param eps a small number
-     * @return the result
+     * @param input tensor of shape {@code (N, C, *)}
+     * @param runningMean running means of shape {@code (C)}, updated if {@code useInputStats}; or null
+     * @param runningVar running variances of shape {@code (C)}, updated if {@code useInputStats}; or null
+     * @param weight scale of shape {@code (C)}, or null for 1
+     * @param bias shift of shape {@code (C)}, or null for 0
+     * @param useInputStats whether to normalize with the statistics of the input instead of the running ones (default
+     *     true)
+     * @param momentum weight of the input in the update of the running statistics (default 0.1)
+     * @param eps constant added to the variance for numerical stability (default 1e-5)
+     * @return tensor of the same shape as {@code input}
      */
     public static Tensor instanceNorm(
             Tensor input, @Nullable Tensor runningMean, @Nullable Tensor runningVar, @Nullable Tensor weight, @Nullable Tensor bias,
@@ -66,42 +69,42 @@ public final class Functional extends FunctionalLosses {
     }
 
     /**
-     * Normalises the last dimensions together.
+     * Applies layer normalization over the last dimensions.
      *
-     * @param input any shape
-     * @param normalizedShape the last dimensions
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param eps a small number
-     * @return the result
+     * @param input tensor of shape {@code (*, normalizedShape)}
+     * @param normalizedShape sizes of the last dimensions, over which mean and variance are computed
+     * @param weight scale of shape {@code normalizedShape}, or null for 1
+     * @param bias shift of shape {@code normalizedShape}, or null for 0
+     * @param eps constant added to the variance for numerical stability (default 1e-5)
+     * @return tensor of the same shape as {@code input}
      */
     public static Tensor layerNorm(Tensor input, long[] normalizedShape, @Nullable Tensor weight, @Nullable Tensor bias, double eps) {
         return Torch.layer_norm(input, normalizedShape, weight, bias, eps);
     }
 
     /**
-     * Normalises groups of channels.
+     * Applies group normalization: normalizes groups of channels of each sample.
      *
-     * @param input any shape
-     * @param numGroups groups of channels
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param eps a small number
-     * @return the result
+     * @param input tensor of shape {@code (N, C, *)}
+     * @param numGroups number of groups, a divisor of {@code C}
+     * @param weight scale of shape {@code (C)}, or null for 1
+     * @param bias shift of shape {@code (C)}, or null for 0
+     * @param eps constant added to the variance for numerical stability (default 1e-5)
+     * @return tensor of the same shape as {@code input}
      */
     public static Tensor groupNorm(Tensor input, long numGroups, @Nullable Tensor weight, @Nullable Tensor bias, double eps) {
         return Torch.group_norm(input, numGroups, weight, bias, eps);
     }
 
     /**
-     * Divides by a power of the mean square of neighbouring channels.
+     * Applies local response normalization over neighbouring channels: {@code x / (k + alpha * mean(x^2))^beta}.
      *
-     * @param input any shape
-     * @param size a size
-     * @param alpha factor of {@code exp(x) - 1} below zero
-     * @param beta factor of the input
-     * @param k added to the sum
-     * @return the result
+     * @param input tensor of shape {@code (N, C, *)}
+     * @param size number of neighbouring channels
+     * @param alpha factor of the mean of squares (default 1e-4)
+     * @param beta exponent (default 0.75)
+     * @param k additive constant (default 1)
+     * @return tensor of the same shape as {@code input}
      */
     public static Tensor localResponseNorm(Tensor input, long size, double alpha, double beta, double k) {
         if (input.dim() < 3) {
@@ -115,51 +118,51 @@ public final class Functional extends FunctionalLosses {
     }
 
     /**
-     * {@code x / max(|x|, eps)}, with the norm along a dimension.
+     * Divides by the p-norm along a dimension: {@code x / max(|x|_p, eps)}.
      *
-     * @param input any shape
-     * @param p degree of the norm
-     * @param dim dimension
-     * @param eps a small number
-     * @return the result
+     * @param input tensor of any shape
+     * @param p degree of the norm (default 2)
+     * @param dim dimension along which the norm is computed (default 1)
+     * @param eps lower bound of the norm, to avoid division by zero (default 1e-12)
+     * @return tensor of the same shape as {@code input}
      */
     public static Tensor normalize(Tensor input, double p, long dim, double eps) {
         return input.div(input.norm(p, dim, true).clamp_min(eps).expand_as(input));
     }
 
     /**
-     * A one at the place of each class.
+     * Returns one-hot vectors of class indices.
      *
-     * @param tensor class numbers
-     * @param numClasses number of classes, -1 for one more than the largest
-     * @return the result
+     * @param tensor class indices of dtype int64, of any shape
+     * @param numClasses number of classes, or -1 for one more than the largest index
+     * @return int64 tensor of shape {@code (*, numClasses)}
      */
     public static Tensor oneHot(Tensor tensor, long numClasses) {
         return Torch.one_hot(tensor, numClasses);
     }
 
     /**
-     * Rows of a table by their numbers.
+     * Looks up rows of an embedding table.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @return the result
+     * @param input indices into {@code weight}, of an integer dtype and any shape
+     * @param weight embedding table of shape {@code (V, embedding_dim)}
+     * @return tensor of shape {@code (*, embedding_dim)}
      */
     public static Tensor embedding(Tensor input, Tensor weight) {
         return embedding(input, weight, null, null, 2, false, false);
     }
 
     /**
-     * Rows of a table by their numbers.
+     * Looks up rows of an embedding table.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param paddingIdx row that has no gradient, or null
-     * @param maxNorm rows of a larger norm are scaled down, or null
-     * @param normType degree of the norm
-     * @param scaleGradByFreq divide gradients by how often an index occurs
-     * @param sparse ask for a sparse gradient
-     * @return the result
+     * @param input indices into {@code weight}, of an integer dtype and any shape
+     * @param weight embedding table of shape {@code (V, embedding_dim)}
+     * @param paddingIdx index whose row gets no gradient, or null
+     * @param maxNorm rows with a larger norm are renormalized in place to this norm; or null
+     * @param normType degree of the norm for {@code maxNorm} (default 2)
+     * @param scaleGradByFreq whether to divide gradients by the frequency of the index in {@code input} (default false)
+     * @param sparse ignored: the gradient is always dense (default false)
+     * @return tensor of shape {@code (*, embedding_dim)}
      */
     public static Tensor embedding(
             Tensor input, Tensor weight, @Nullable Long paddingIdx, @Nullable Double maxNorm, double normType, boolean scaleGradByFreq,
@@ -177,14 +180,15 @@ public final class Functional extends FunctionalLosses {
     }
 
     /**
-     * Sums, means or maxima of bags of rows.
+     * Computes the sum, mean or maximum of bags of embedding rows.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param offsets where bags begin, or null for a matrix of bags
-     * @param options what the bag does
-     * @param perSampleWeights factor of each row, or null
-     * @return the result
+     * @param input indices into {@code weight}: of shape {@code (B, N)} for bags of fixed length, or of shape {@code
+     *     (N)} with {@code offsets}
+     * @param weight embedding table of shape {@code (V, embedding_dim)}
+     * @param offsets start of each bag in a 1D {@code input}, of shape {@code (B)}; null for a 2D {@code input}
+     * @param options mode, maximum norm and the other options of {@link EmbeddingBag}
+     * @param perSampleWeights weights of the shape of {@code input}, for the mode sum only; or null
+     * @return tensor of shape {@code (B, embedding_dim)}
      */
     public static Tensor embeddingBag(
             Tensor input, Tensor weight, @Nullable Tensor offsets, EmbeddingBag.Options options, @Nullable Tensor perSampleWeights) {
@@ -217,101 +221,105 @@ public final class Functional extends FunctionalLosses {
     }
 
     /**
-     * Values around a tensor. The mode is {@code constant}, {@code reflect}, {@code replicate} or {@code circular}.
+     * Pads a tensor. The mode is {@code constant}, {@code reflect}, {@code replicate} or {@code circular}.
      *
-     * @param input any shape
-     * @param pad two numbers per dimension, the last dimension first
-     * @param mode the mode
-     * @param value the number
-     * @return the result
+     * @param input tensor of any shape for {@code constant}; for other modes of shape {@code (N, C, *)} or {@code (C,
+     *     *)}
+     * @param pad two sizes (before, after) per padded dimension, starting with the last dimension; negative sizes crop
+     * @param mode padding mode (default {@code constant})
+     * @param value fill value of the mode {@code constant} (default 0)
+     * @return the padded tensor
      */
     public static Tensor pad(Tensor input, long[] pad, String mode, double value) {
         return Torch.pad(input, pad, mode, value == 0 ? null : Double.valueOf(value));
     }
 
     /**
-     * Zeros around a tensor.
+     * Pads a tensor with zeros.
      *
-     * @param input any shape
-     * @param pad two numbers per dimension, the last dimension first
-     * @return the result
+     * @param input tensor of any shape
+     * @param pad two sizes (before, after) per padded dimension, starting with the last dimension; negative sizes crop
+     * @return the padded tensor
      */
     public static Tensor pad(Tensor input, long... pad) {
         return Torch.pad(input, pad);
     }
 
     /**
-     * Channels as pixels.
+     * Rearranges channels into pixels, for a factor {@code r}.
      *
-     * @param input any shape
-     * @param upscaleFactor factor of height and width
-     * @return the result
+     * @param input tensor of shape {@code (*, C * r^2, H, W)}
+     * @param upscaleFactor factor {@code r} of height and width
+     * @return tensor of shape {@code (*, C, H * r, W * r)}
      */
     public static Tensor pixelShuffle(Tensor input, long upscaleFactor) {
         return Torch.pixel_shuffle(input, upscaleFactor);
     }
 
     /**
-     * Pixels as channels.
+     * Rearranges pixels into channels: the inverse of {@link #pixelShuffle}.
      *
-     * @param input any shape
-     * @param downscaleFactor divisor of height and width
-     * @return the result
+     * @param input tensor of shape {@code (*, C, H * r, W * r)}
+     * @param downscaleFactor divisor {@code r} of height and width
+     * @return tensor of shape {@code (*, C * r^2, H, W)}
      */
     public static Tensor pixelUnshuffle(Tensor input, long downscaleFactor) {
         return Torch.pixel_unshuffle(input, downscaleFactor);
     }
 
     /**
-     * Sums columns into the windows that they came from.
+     * Combines columns into images by summing overlapping blocks: the adjoint of {@link #unfold} (col2im).
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @param kernelSize size of a window
-     * @param dilation distance of the elements of a window
-     * @param padding zeros on both sides
-     * @param stride distance of windows
-     * @return the result
+     * @param input columns of shape {@code (N, C * prod(kernelSize), L)} or {@code (C * prod(kernelSize), L)}
+     * @param outputSize height and width of the output
+     * @param kernelSize size of the sliding blocks, two numbers or a single one
+     * @param dilation spacing between the elements of a block, two numbers or a single one (default 1)
+     * @param padding implicit zeros on both sides, two numbers or a single one (default 0)
+     * @param stride stride of the sliding blocks, two numbers or a single one (default 1)
+     * @return tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
      */
     public static Tensor fold(Tensor input, long[] outputSize, long[] kernelSize, long[] dilation, long[] padding, long[] stride) {
         return Torch.col2im(input, outputSize, kernelSize, dilation, padding, stride);
     }
 
     /**
-     * The windows of images as columns.
+     * Extracts sliding blocks of images as columns (im2col).
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param dilation distance of the elements of a window
-     * @param padding zeros on both sides
-     * @param stride distance of windows
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param kernelSize size of the sliding blocks, two numbers or a single one
+     * @param dilation spacing between the elements of a block, two numbers or a single one (default 1)
+     * @param padding implicit zeros on both sides, two numbers or a single one (default 0)
+     * @param stride stride of the sliding blocks, two numbers or a single one (default 1)
+     * @return tensor of shape {@code (N, C * prod(kernelSize), L)} or {@code (C * prod(kernelSize), L)}
      */
     public static Tensor unfold(Tensor input, long[] kernelSize, long[] dilation, long[] padding, long[] stride) {
         return Torch.im2col(input, kernelSize, dilation, padding, stride);
     }
 
     /**
-     * The points of the output of affine maps, as {@link #gridSample} reads them.
+     * Generates a sampling grid for {@link #gridSample} from affine transformations.
      *
-     * @param theta affine maps
-     * @param size a size
-     * @param alignCorners corners of input and output coincide
-     * @return the result
+     * @param theta affine matrices of shape {@code (N, 2, 3)} for 2D or {@code (N, 3, 4)} for 3D
+     * @param size size of the output image: {@code (N, C, H, W)} or {@code (N, C, D, H, W)}
+     * @param alignCorners whether -1 and 1 refer to the centres of the corner pixels instead of the corners of the
+     *     image (default false)
+     * @return grid of shape {@code (N, H, W, 2)} or {@code (N, D, H, W, 3)}
      */
     public static Tensor affineGrid(Tensor theta, long[] size, boolean alignCorners) {
         return Torch.affine_grid_generator(theta, size, alignCorners);
     }
 
     /**
-     * The input at the points of a grid. The mode is {@code bilinear}, {@code nearest} or {@code bicubic}.
+     * Samples the input at the positions of a grid.
      *
-     * @param input any shape
-     * @param grid points from -1 to 1
-     * @param mode the mode
-     * @param paddingMode {@code zeros}, {@code border} or {@code reflection}
-     * @param alignCorners corners of input and output coincide
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (N, C, D, H, W)}
+     * @param grid positions, normalized to [-1, 1], in the order x, y(, z): shape {@code (N, H_out, W_out, 2)} or
+     *     {@code (N, D_out, H_out, W_out, 3)}
+     * @param mode {@code bilinear} (default), {@code nearest}, or for 4D inputs {@code bicubic}
+     * @param paddingMode values outside of the image: {@code zeros} (default), {@code border} or {@code reflection}
+     * @param alignCorners whether -1 and 1 refer to the centres of the corner pixels instead of the corners of the
+     *     image (default false)
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (N, C, D_out, H_out, W_out)}
      */
     public static Tensor gridSample(Tensor input, Tensor grid, String mode, String paddingMode, boolean alignCorners) {
         long way = Sizes.choice("mode", mode, "bilinear", "nearest", "bicubic");
@@ -320,27 +328,28 @@ public final class Functional extends FunctionalLosses {
     }
 
     /**
-     * Resizes by nearest elements or by interpolation.
+     * Resizes the spatial dimensions by nearest-neighbour, linear, cubic or area interpolation.
      *
-     * @param input any shape
-     * @param options what the bag does
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)}, {@code (N, C, H, W)} or {@code (N, C, D, H, W)}
+     * @param options size or scale factor, mode and the other options of {@link Upsample}
+     * @return the resized tensor
      */
     public static Tensor interpolate(Tensor input, Upsample.Options options) {
         return Interpolation.of(input, options);
     }
 
     /**
-     * {@code softmax(q k^T scale) v}.
+     * Computes scaled dot-product attention: {@code softmax(query key^T scale + mask) value}.
      *
-     * @param query queries
-     * @param key keys
-     * @param value values
-     * @param attnMask added to the scores, or where they count; or null
-     * @param dropoutP probability of a weight to become zero
-     * @param isCausal hide later steps
-     * @param scale factor of the scores, or null
-     * @return the result
+     * @param query tensor of shape {@code (N, ..., L, E)}
+     * @param key tensor of shape {@code (N, ..., S, E)}
+     * @param value tensor of shape {@code (N, ..., S, Ev)}
+     * @param attnMask a boolean mask (true: takes part in attention), or a float tensor added to the scores, of a shape
+     *     that broadcasts to {@code (N, ..., L, S)}; or null
+     * @param dropoutP dropout probability of the attention weights; 0 for none
+     * @param isCausal whether to apply a causal mask, with {@code attnMask} null (default false)
+     * @param scale factor of the scores, or null for {@code 1 / sqrt(E)}
+     * @return tensor of shape {@code (N, ..., L, Ev)}
      */
     public static Tensor scaledDotProductAttention(
             Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask, double dropoutP, boolean isCausal, @Nullable Double scale) {

@@ -12,53 +12,54 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     FunctionalConvolutions() {}
 
     /**
-     * {@code x W^T + b}: {@code (*, in) -> (*, out)}.
+     * Applies a linear transformation: {@code y = x W^T + b}.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input tensor of shape {@code (*, in_features)}
+     * @param weight tensor of shape {@code (out_features, in_features)}
+     * @param bias tensor of shape {@code (out_features)}, or null for none
+     * @return tensor of shape {@code (*, out_features)}
      */
     public static Tensor linear(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return Torch.linear(input, weight, bias);
     }
 
     /**
-     * {@code x1^T W[k] x2 + b[k]} for each k.
+     * Applies a bilinear transformation: {@code y[k] = x1^T W[k] x2 + b[k]}.
      *
-     * @param input1 the first input
-     * @param input2 the second input
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input1 tensor of shape {@code (*, in1_features)}
+     * @param input2 tensor of shape {@code (*, in2_features)}; all dimensions but the last equal those of {@code
+     *     input1}
+     * @param weight tensor of shape {@code (out_features, in1_features, in2_features)}
+     * @param bias tensor of shape {@code (out_features)}, or null for none
+     * @return tensor of shape {@code (*, out_features)}
      */
     public static Tensor bilinear(Tensor input1, Tensor input2, Tensor weight, @Nullable Tensor bias) {
         return Torch.bilinear(input1, input2, weight, bias);
     }
 
     /**
-     * Convolution over 1 dimension.
+     * Applies a 1D convolution with stride 1, no padding, dilation 1 and one group.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, L)} or {@code (C_in, L)}
+     * @param weight filters of shape {@code (C_out, C_in / groups, kL)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @return tensor of shape {@code (N, C_out, L_out)} or {@code (C_out, L_out)}
      */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return Torch.conv1d(input, weight, bias);
     }
 
     /**
-     * Convolution over 1 dimension.
+     * Applies a 1D convolution.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param groups groups of channels
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, L)} or {@code (C_in, L)}
+     * @param weight filters of shape {@code (C_out, C_in / groups, kL)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @param stride stride of the convolution, one number (default 1)
+     * @param padding implicit zeros added to both sides of each spatial dimension, one number (default 0)
+     * @param dilation spacing between kernel elements, one number (default 1)
+     * @param groups number of groups into which the channels are split (default 1)
+     * @return tensor of shape {@code (N, C_out, L_out)} or {@code (C_out, L_out)}
      */
     public static Tensor conv1d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
@@ -66,29 +67,30 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The gradient of a convolution over 1 dimension as a layer.
+     * Applies a 1D transposed convolution with stride 1, no padding, dilation 1 and one group.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, L)} or {@code (C_in, L)}
+     * @param weight filters of shape {@code (C_in, C_out / groups, kL)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @return tensor of shape {@code (N, C_out, L_out)} or {@code (C_out, L_out)}
      */
     public static Tensor convTranspose1d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return Torch.conv_transpose1d(input, weight, bias);
     }
 
     /**
-     * The gradient of a convolution over 1 dimension as a layer.
+     * Applies a 1D transposed convolution, also called fractionally-strided convolution.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param outputPadding what is added to one side of the output
-     * @param groups groups of channels
-     * @param dilation distance of the elements of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, L)} or {@code (C_in, L)}
+     * @param weight filters of shape {@code (C_in, C_out / groups, kL)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @param stride stride of the transposed convolution, one number (default 1)
+     * @param padding reduces each side of the output: {@code dilation * (kernel_size - 1) - padding} zeros are added to
+     *     both sides of the input, one number (default 0)
+     * @param outputPadding size added to one side of the output in each spatial dimension, one number (default 0)
+     * @param groups number of groups into which the channels are split (default 1)
+     * @param dilation spacing between kernel elements, one number (default 1)
+     * @return tensor of shape {@code (N, C_out, L_out)} or {@code (C_out, L_out)}
      */
     public static Tensor convTranspose1d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[]
@@ -97,28 +99,29 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * Convolution over 2 dimensions.
+     * Applies a 2D convolution with stride 1, no padding, dilation 1 and one group.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, H, W)} or {@code (C_in, H, W)}
+     * @param weight filters of shape {@code (C_out, C_in / groups, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @return tensor of shape {@code (N, C_out, H_out, W_out)} or {@code (C_out, H_out, W_out)}
      */
     public static Tensor conv2d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return Torch.conv2d(input, weight, bias);
     }
 
     /**
-     * Convolution over 2 dimensions.
+     * Applies a 2D convolution.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param groups groups of channels
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, H, W)} or {@code (C_in, H, W)}
+     * @param weight filters of shape {@code (C_out, C_in / groups, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @param stride stride of the convolution, two numbers, or a single one for all dimensions (default 1)
+     * @param padding implicit zeros added to both sides of each spatial dimension, two numbers, or a single one for all
+     *     dimensions (default 0)
+     * @param dilation spacing between kernel elements, two numbers, or a single one for all dimensions (default 1)
+     * @param groups number of groups into which the channels are split (default 1)
+     * @return tensor of shape {@code (N, C_out, H_out, W_out)} or {@code (C_out, H_out, W_out)}
      */
     public static Tensor conv2d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
@@ -126,29 +129,31 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The gradient of a convolution over 2 dimensions as a layer.
+     * Applies a 2D transposed convolution with stride 1, no padding, dilation 1 and one group.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, H, W)} or {@code (C_in, H, W)}
+     * @param weight filters of shape {@code (C_in, C_out / groups, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @return tensor of shape {@code (N, C_out, H_out, W_out)} or {@code (C_out, H_out, W_out)}
      */
     public static Tensor convTranspose2d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return Torch.conv_transpose2d(input, weight, bias);
     }
 
     /**
-     * The gradient of a convolution over 2 dimensions as a layer.
+     * Applies a 2D transposed convolution, also called fractionally-strided convolution.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param outputPadding what is added to one side of the output
-     * @param groups groups of channels
-     * @param dilation distance of the elements of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, H, W)} or {@code (C_in, H, W)}
+     * @param weight filters of shape {@code (C_in, C_out / groups, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @param stride stride of the transposed convolution, two numbers, or a single one for all dimensions (default 1)
+     * @param padding reduces each side of the output: {@code dilation * (kernel_size - 1) - padding} zeros are added to
+     *     both sides of the input, two numbers, or a single one for all dimensions (default 0)
+     * @param outputPadding size added to one side of the output in each spatial dimension, two numbers, or a single one
+     *     for all dimensions (default 0)
+     * @param groups number of groups into which the channels are split (default 1)
+     * @param dilation spacing between kernel elements, two numbers, or a single one for all dimensions (default 1)
+     * @return tensor of shape {@code (N, C_out, H_out, W_out)} or {@code (C_out, H_out, W_out)}
      */
     public static Tensor convTranspose2d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[]
@@ -157,28 +162,29 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * Convolution over 3 dimensions.
+     * Applies a 3D convolution with stride 1, no padding, dilation 1 and one group.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, D, H, W)} or {@code (C_in, D, H, W)}
+     * @param weight filters of shape {@code (C_out, C_in / groups, kD, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @return tensor of shape {@code (N, C_out, D_out, H_out, W_out)} or {@code (C_out, D_out, H_out, W_out)}
      */
     public static Tensor conv3d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return Torch.conv3d(input, weight, bias);
     }
 
     /**
-     * Convolution over 3 dimensions.
+     * Applies a 3D convolution.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param groups groups of channels
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, D, H, W)} or {@code (C_in, D, H, W)}
+     * @param weight filters of shape {@code (C_out, C_in / groups, kD, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @param stride stride of the convolution, three numbers, or a single one for all dimensions (default 1)
+     * @param padding implicit zeros added to both sides of each spatial dimension, three numbers, or a single one for
+     *     all dimensions (default 0)
+     * @param dilation spacing between kernel elements, three numbers, or a single one for all dimensions (default 1)
+     * @param groups number of groups into which the channels are split (default 1)
+     * @return tensor of shape {@code (N, C_out, D_out, H_out, W_out)} or {@code (C_out, D_out, H_out, W_out)}
      */
     public static Tensor conv3d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
@@ -186,29 +192,31 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The gradient of a convolution over 3 dimensions as a layer.
+     * Applies a 3D transposed convolution with stride 1, no padding, dilation 1 and one group.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, D, H, W)} or {@code (C_in, D, H, W)}
+     * @param weight filters of shape {@code (C_in, C_out / groups, kD, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @return tensor of shape {@code (N, C_out, D_out, H_out, W_out)} or {@code (C_out, D_out, H_out, W_out)}
      */
     public static Tensor convTranspose3d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return Torch.conv_transpose3d(input, weight, bias);
     }
 
     /**
-     * The gradient of a convolution over 3 dimensions as a layer.
+     * Applies a 3D transposed convolution, also called fractionally-strided convolution.
      *
-     * @param input any shape
-     * @param weight the weight
-     * @param bias the bias, or null
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param outputPadding what is added to one side of the output
-     * @param groups groups of channels
-     * @param dilation distance of the elements of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C_in, D, H, W)} or {@code (C_in, D, H, W)}
+     * @param weight filters of shape {@code (C_in, C_out / groups, kD, kH, kW)}
+     * @param bias tensor of shape {@code (C_out)}, or null for none
+     * @param stride stride of the transposed convolution, three numbers, or a single one for all dimensions (default 1)
+     * @param padding reduces each side of the output: {@code dilation * (kernel_size - 1) - padding} zeros are added to
+     *     both sides of the input, three numbers, or a single one for all dimensions (default 0)
+     * @param outputPadding size added to one side of the output in each spatial dimension, three numbers, or a single
+     *     one for all dimensions (default 0)
+     * @param groups number of groups into which the channels are split (default 1)
+     * @param dilation spacing between kernel elements, three numbers, or a single one for all dimensions (default 1)
+     * @return tensor of shape {@code (N, C_out, D_out, H_out, W_out)} or {@code (C_out, D_out, H_out, W_out)}
      */
     public static Tensor convTranspose3d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[]
@@ -217,41 +225,43 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The largest number of each window; windows do not overlap.
+     * Applies 1D max pooling with a stride equal to the window size, so that windows do not overlap.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param kernelSize size of the pooling window, one number
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor maxPool1d(Tensor input, long... kernelSize) {
         return Torch.max_pool1d(input, kernelSize);
     }
 
     /**
-     * The largest number of each window.
+     * Applies 1D max pooling.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param ceilMode round the size of the output up
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param kernelSize size of the pooling window, one number
+     * @param stride stride of the window, one number; empty for {@code kernelSize}
+     * @param padding implicit negative infinity padding on both sides, at most half of the window, one number (default
+     *     0)
+     * @param dilation spacing between the elements of a window, one number (default 1)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor maxPool1d(Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
         return Torch.max_pool1d(input, kernelSize, stride, padding, dilation, ceilMode);
     }
 
     /**
-     * The largest number of each window, and where it is.
+     * Applies 1D max pooling and also returns the indices of the maxima, as {@link #maxUnpool1d} takes them.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param ceilMode round the size of the output up
-     * @return the results
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param kernelSize size of the pooling window, one number
+     * @param stride stride of the window, one number; empty for {@code kernelSize}
+     * @param padding implicit negative infinity padding on both sides, at most half of the window, one number (default
+     *     0)
+     * @param dilation spacing between the elements of a window, one number (default 1)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return the maxima and their indices, both of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Pooled maxPool1dWithIndices(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
@@ -259,26 +269,26 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The mean of each window; windows do not overlap.
+     * Applies 1D average pooling with a stride equal to the window size, so that windows do not overlap.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param kernelSize size of the pooling window, one number
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor avgPool1d(Tensor input, long... kernelSize) {
         return Torch.avg_pool1d(input, kernelSize);
     }
 
     /**
-     * The mean of each window.
+     * Applies 1D average pooling.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param ceilMode round the size of the output up
-     * @param countIncludePad count the zeros of the padding
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param kernelSize size of the pooling window, one number
+     * @param stride stride of the window, one number; empty for {@code kernelSize}
+     * @param padding implicit zero padding on both sides, at most half of the window, one number (default 0)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @param countIncludePad whether the mean includes the zeros of the padding (default true)
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor avgPool1d(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
@@ -286,48 +296,49 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The mean of each of as many windows as the output has elements. A size of -1 is that of the input.
+     * Applies 1D adaptive average pooling: the windows are chosen to give the requested output size.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param outputSize spatial size of the output, one number; -1 keeps the size of the input
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor adaptiveAvgPool1d(Tensor input, long... outputSize) {
         return Torch.adaptive_avg_pool1d(input, sizesOrOwn(1, outputSize, input));
     }
 
     /**
-     * The largest number of each of as many windows as the output has elements. A size of -1 is that of the input.
+     * Applies 1D adaptive max pooling: the windows are chosen to give the requested output size.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param outputSize spatial size of the output, one number; -1 keeps the size of the input
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor adaptiveMaxPool1d(Tensor input, long... outputSize) {
         return Torch.adaptive_max_pool1d(input, sizesOrOwn(1, outputSize, input)).result0();
     }
 
     /**
-     * As {@link #adaptiveMaxPool1d}, with the places.
+     * Applies 1D adaptive max pooling and also returns the indices of the maxima.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the results
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param outputSize spatial size of the output, one number; -1 keeps the size of the input
+     * @return the maxima and their indices
      */
     public static Pooled adaptiveMaxPool1dWithIndices(Tensor input, long... outputSize) {
         return Pooled.of(Torch.adaptive_max_pool1d(input, sizesOrOwn(1, outputSize, input)));
     }
 
     /**
-     * Puts numbers where max pooling found them, and zeros elsewhere.
+     * Computes a partial inverse of max pooling: puts each value at the index of its maximum, and zeros elsewhere.
      *
-     * @param input any shape
-     * @param indices places that the pooling has returned
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}, the maxima
+     * @param indices indices of the maxima, as {@link #maxPool1dWithIndices} returns them; same shape as {@code input}
+     * @param kernelSize size of the pooling window, one number
+     * @param stride stride of the window, one number
+     * @param padding padding of the pooling, one number
+     * @param outputSize spatial size or whole shape of the output, or null for the smallest size that pools to that of
+     *     the input
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor maxUnpool1d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
@@ -337,14 +348,14 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The norm of each window.
+     * Applies 1D power-average pooling: {@code sum(x^p)^(1/p)} over each window.
      *
-     * @param input any shape
-     * @param normType degree of the norm
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param ceilMode round the size of the output up
-     * @return the result
+     * @param input tensor of shape {@code (N, C, L)} or {@code (C, L)}
+     * @param normType exponent {@code p}
+     * @param kernelSize size of the pooling window, one number
+     * @param stride stride of the window, one number; empty for {@code kernelSize}
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor lpPool1d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
         Tensor mean = Torch.avg_pool1d(input.pow(normType), kernelSize, stride, new long[] {0}, ceilMode);
@@ -352,41 +363,45 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The largest number of each window; windows do not overlap.
+     * Applies 2D max pooling with a stride equal to the window size, so that windows do not overlap.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param kernelSize size of the pooling window, two numbers, or a single one for all dimensions
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor maxPool2d(Tensor input, long... kernelSize) {
         return Torch.max_pool2d(input, kernelSize);
     }
 
     /**
-     * The largest number of each window.
+     * Applies 2D max pooling.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param ceilMode round the size of the output up
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param kernelSize size of the pooling window, two numbers, or a single one for all dimensions
+     * @param stride stride of the window, two numbers, or a single one for all dimensions; empty for {@code kernelSize}
+     * @param padding implicit negative infinity padding on both sides, at most half of the window, two numbers, or a
+     *     single one for all dimensions (default 0)
+     * @param dilation spacing between the elements of a window, two numbers, or a single one for all dimensions
+     *     (default 1)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor maxPool2d(Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
         return Torch.max_pool2d(input, kernelSize, stride, padding, dilation, ceilMode);
     }
 
     /**
-     * The largest number of each window, and where it is.
+     * Applies 2D max pooling and also returns the indices of the maxima, as {@link #maxUnpool2d} takes them.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param ceilMode round the size of the output up
-     * @return the results
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param kernelSize size of the pooling window, two numbers, or a single one for all dimensions
+     * @param stride stride of the window, two numbers, or a single one for all dimensions; empty for {@code kernelSize}
+     * @param padding implicit negative infinity padding on both sides, at most half of the window, two numbers, or a
+     *     single one for all dimensions (default 0)
+     * @param dilation spacing between the elements of a window, two numbers, or a single one for all dimensions
+     *     (default 1)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return the maxima and their indices, both of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Pooled maxPool2dWithIndices(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
@@ -394,27 +409,28 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The mean of each window; windows do not overlap.
+     * Applies 2D average pooling with a stride equal to the window size, so that windows do not overlap.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param kernelSize size of the pooling window, two numbers, or a single one for all dimensions
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor avgPool2d(Tensor input, long... kernelSize) {
         return Torch.avg_pool2d(input, kernelSize);
     }
 
     /**
-     * The mean of each window.
+     * Applies 2D average pooling.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param ceilMode round the size of the output up
-     * @param countIncludePad count the zeros of the padding
-     * @param divisorOverride divisor instead of the size of a window, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param kernelSize size of the pooling window, two numbers, or a single one for all dimensions
+     * @param stride stride of the window, two numbers, or a single one for all dimensions; empty for {@code kernelSize}
+     * @param padding implicit zero padding on both sides, at most half of the window, two numbers, or a single one for
+     *     all dimensions (default 0)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @param countIncludePad whether the mean includes the zeros of the padding (default true)
+     * @param divisorOverride divisor to use instead of the number of elements of the window, or null
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor avgPool2d(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, @Nullable Long
@@ -423,48 +439,52 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The mean of each of as many windows as the output has elements. A size of -1 is that of the input.
+     * Applies 2D adaptive average pooling: the windows are chosen to give the requested output size.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param outputSize spatial size of the output, two numbers, or a single one for all dimensions; -1 keeps the size
+     *     of the input
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor adaptiveAvgPool2d(Tensor input, long... outputSize) {
         return Torch.adaptive_avg_pool2d(input, sizesOrOwn(2, outputSize, input));
     }
 
     /**
-     * The largest number of each of as many windows as the output has elements. A size of -1 is that of the input.
+     * Applies 2D adaptive max pooling: the windows are chosen to give the requested output size.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param outputSize spatial size of the output, two numbers, or a single one for all dimensions; -1 keeps the size
+     *     of the input
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor adaptiveMaxPool2d(Tensor input, long... outputSize) {
         return Torch.adaptive_max_pool2d(input, sizesOrOwn(2, outputSize, input)).result0();
     }
 
     /**
-     * As {@link #adaptiveMaxPool2d}, with the places.
+     * Applies 2D adaptive max pooling and also returns the indices of the maxima.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the results
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param outputSize spatial size of the output, two numbers, or a single one for all dimensions; -1 keeps the size
+     *     of the input
+     * @return the maxima and their indices
      */
     public static Pooled adaptiveMaxPool2dWithIndices(Tensor input, long... outputSize) {
         return Pooled.of(Torch.adaptive_max_pool2d(input, sizesOrOwn(2, outputSize, input)));
     }
 
     /**
-     * Puts numbers where max pooling found them, and zeros elsewhere.
+     * Computes a partial inverse of max pooling: puts each value at the index of its maximum, and zeros elsewhere.
      *
-     * @param input any shape
-     * @param indices places that the pooling has returned
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}, the maxima
+     * @param indices indices of the maxima, as {@link #maxPool2dWithIndices} returns them; same shape as {@code input}
+     * @param kernelSize size of the pooling window, two numbers
+     * @param stride stride of the window, two numbers
+     * @param padding padding of the pooling, two numbers
+     * @param outputSize spatial size or whole shape of the output, or null for the smallest size that pools to that of
+     *     the input
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor maxUnpool2d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
@@ -472,14 +492,16 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The largest number of windows that lie at random. Either a size or a ratio is given.
+     * Applies 2D fractional max pooling, whose window positions are random. Exactly one of {@code outputSize} and
+     * {@code outputRatio} is given.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param outputSize size of the output
-     * @param outputRatio ratio of output to input, or null
-     * @param randomSamples what places the windows, or null to draw it
-     * @return the results
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param kernelSize size of the pooling window, two numbers, or a single one for all dimensions
+     * @param outputSize spatial size of the output, two numbers, or a single one for all dimensions; or null
+     * @param outputRatio ratios of output size to input size, each between 0 and 1, one per spatial dimension; or null
+     * @param randomSamples random numbers from [0, 1) that determine the window positions, of shape {@code (N, C, 2)},
+     *     or null to sample them
+     * @return the maxima and their indices
      */
     public static Pooled fractionalMaxPool2d(
             Tensor input, long[] kernelSize, long @Nullable [] outputSize, double @Nullable [] outputRatio, @Nullable Tensor randomSamples) {
@@ -488,14 +510,14 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The norm of each window.
+     * Applies 2D power-average pooling: {@code sum(x^p)^(1/p)} over each window.
      *
-     * @param input any shape
-     * @param normType degree of the norm
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param ceilMode round the size of the output up
-     * @return the result
+     * @param input tensor of shape {@code (N, C, H, W)} or {@code (C, H, W)}
+     * @param normType exponent {@code p}
+     * @param kernelSize size of the pooling window, two numbers
+     * @param stride stride of the window, two numbers, or a single one for all dimensions; empty for {@code kernelSize}
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor lpPool2d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
         Tensor mean = Torch.avg_pool2d(input.pow(normType), kernelSize, stride, new long[] {0, 0}, ceilMode);
@@ -503,41 +525,48 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The largest number of each window; windows do not overlap.
+     * Applies 3D max pooling with a stride equal to the window size, so that windows do not overlap.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param kernelSize size of the pooling window, three numbers, or a single one for all dimensions
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor maxPool3d(Tensor input, long... kernelSize) {
         return Torch.max_pool3d(input, kernelSize);
     }
 
     /**
-     * The largest number of each window.
+     * Applies 3D max pooling.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param ceilMode round the size of the output up
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param kernelSize size of the pooling window, three numbers, or a single one for all dimensions
+     * @param stride stride of the window, three numbers, or a single one for all dimensions; empty for {@code
+     *     kernelSize}
+     * @param padding implicit negative infinity padding on both sides, at most half of the window, three numbers, or a
+     *     single one for all dimensions (default 0)
+     * @param dilation spacing between the elements of a window, three numbers, or a single one for all dimensions
+     *     (default 1)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor maxPool3d(Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
         return Torch.max_pool3d(input, kernelSize, stride, padding, dilation, ceilMode);
     }
 
     /**
-     * The largest number of each window, and where it is.
+     * Applies 3D max pooling and also returns the indices of the maxima, as {@link #maxUnpool3d} takes them.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param dilation distance of the elements of a window
-     * @param ceilMode round the size of the output up
-     * @return the results
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param kernelSize size of the pooling window, three numbers, or a single one for all dimensions
+     * @param stride stride of the window, three numbers, or a single one for all dimensions; empty for {@code
+     *     kernelSize}
+     * @param padding implicit negative infinity padding on both sides, at most half of the window, three numbers, or a
+     *     single one for all dimensions (default 0)
+     * @param dilation spacing between the elements of a window, three numbers, or a single one for all dimensions
+     *     (default 1)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return the maxima and their indices, both of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out,
+     *     H_out, W_out)}
      */
     public static Pooled maxPool3dWithIndices(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
@@ -545,27 +574,29 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The mean of each window; windows do not overlap.
+     * Applies 3D average pooling with a stride equal to the window size, so that windows do not overlap.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param kernelSize size of the pooling window, three numbers, or a single one for all dimensions
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor avgPool3d(Tensor input, long... kernelSize) {
         return Torch.avg_pool3d(input, kernelSize);
     }
 
     /**
-     * The mean of each window.
+     * Applies 3D average pooling.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param ceilMode round the size of the output up
-     * @param countIncludePad count the zeros of the padding
-     * @param divisorOverride divisor instead of the size of a window, or null
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param kernelSize size of the pooling window, three numbers, or a single one for all dimensions
+     * @param stride stride of the window, three numbers, or a single one for all dimensions; empty for {@code
+     *     kernelSize}
+     * @param padding implicit zero padding on both sides, at most half of the window, three numbers, or a single one
+     *     for all dimensions (default 0)
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @param countIncludePad whether the mean includes the zeros of the padding (default true)
+     * @param divisorOverride divisor to use instead of the number of elements of the window, or null
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor avgPool3d(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, @Nullable Long
@@ -574,48 +605,52 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The mean of each of as many windows as the output has elements. A size of -1 is that of the input.
+     * Applies 3D adaptive average pooling: the windows are chosen to give the requested output size.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param outputSize spatial size of the output, three numbers, or a single one for all dimensions; -1 keeps the
+     *     size of the input
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor adaptiveAvgPool3d(Tensor input, long... outputSize) {
         return Torch.adaptive_avg_pool3d(input, sizesOrOwn(3, outputSize, input));
     }
 
     /**
-     * The largest number of each of as many windows as the output has elements. A size of -1 is that of the input.
+     * Applies 3D adaptive max pooling: the windows are chosen to give the requested output size.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param outputSize spatial size of the output, three numbers, or a single one for all dimensions; -1 keeps the
+     *     size of the input
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor adaptiveMaxPool3d(Tensor input, long... outputSize) {
         return Torch.adaptive_max_pool3d(input, sizesOrOwn(3, outputSize, input)).result0();
     }
 
     /**
-     * As {@link #adaptiveMaxPool3d}, with the places.
+     * Applies 3D adaptive max pooling and also returns the indices of the maxima.
      *
-     * @param input any shape
-     * @param outputSize size of the output
-     * @return the results
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param outputSize spatial size of the output, three numbers, or a single one for all dimensions; -1 keeps the
+     *     size of the input
+     * @return the maxima and their indices
      */
     public static Pooled adaptiveMaxPool3dWithIndices(Tensor input, long... outputSize) {
         return Pooled.of(Torch.adaptive_max_pool3d(input, sizesOrOwn(3, outputSize, input)));
     }
 
     /**
-     * Puts numbers where max pooling found them, and zeros elsewhere.
+     * Computes a partial inverse of max pooling: puts each value at the index of its maximum, and zeros elsewhere.
      *
-     * @param input any shape
-     * @param indices places that the pooling has returned
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param padding zeros on both sides
-     * @param outputSize size of the output
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}, the maxima
+     * @param indices indices of the maxima, as {@link #maxPool3dWithIndices} returns them; same shape as {@code input}
+     * @param kernelSize size of the pooling window, three numbers
+     * @param stride stride of the window, three numbers
+     * @param padding padding of the pooling, three numbers
+     * @param outputSize spatial size or whole shape of the output, or null for the smallest size that pools to that of
+     *     the input
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor maxUnpool3d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
@@ -623,14 +658,16 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The largest number of windows that lie at random. Either a size or a ratio is given.
+     * Applies 3D fractional max pooling, whose window positions are random. Exactly one of {@code outputSize} and
+     * {@code outputRatio} is given.
      *
-     * @param input any shape
-     * @param kernelSize size of a window
-     * @param outputSize size of the output
-     * @param outputRatio ratio of output to input, or null
-     * @param randomSamples what places the windows, or null to draw it
-     * @return the results
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param kernelSize size of the pooling window, three numbers, or a single one for all dimensions
+     * @param outputSize spatial size of the output, three numbers, or a single one for all dimensions; or null
+     * @param outputRatio ratios of output size to input size, each between 0 and 1, one per spatial dimension; or null
+     * @param randomSamples random numbers from [0, 1) that determine the window positions, of shape {@code (N, C, 3)},
+     *     or null to sample them
+     * @return the maxima and their indices
      */
     public static Pooled fractionalMaxPool3d(
             Tensor input, long[] kernelSize, long @Nullable [] outputSize, double @Nullable [] outputRatio, @Nullable Tensor randomSamples) {
@@ -639,21 +676,22 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /**
-     * The norm of each window.
+     * Applies 3D power-average pooling: {@code sum(x^p)^(1/p)} over each window.
      *
-     * @param input any shape
-     * @param normType degree of the norm
-     * @param kernelSize size of a window
-     * @param stride distance of windows
-     * @param ceilMode round the size of the output up
-     * @return the result
+     * @param input tensor of shape {@code (N, C, D, H, W)} or {@code (C, D, H, W)}
+     * @param normType exponent {@code p}
+     * @param kernelSize size of the pooling window, three numbers
+     * @param stride stride of the window, three numbers, or a single one for all dimensions; empty for {@code
+     *     kernelSize}
+     * @param ceilMode whether to round the output size up instead of down (default false)
+     * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor lpPool3d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
         Tensor mean = Torch.avg_pool3d(input.pow(normType), kernelSize, stride, new long[] {0, 0, 0}, ceilMode);
         return normOfMean(mean, kernelSize[0] * kernelSize[1] * kernelSize[2], normType);
     }
 
-    /** The sizes asked for; where one is -1, that of the input. */
+    /** Returns the requested sizes, with -1 replaced by the input size. */
     private static long[] sizesOrOwn(int dims, long[] sizes, Tensor input) {
         long[] wanted = Sizes.expand("output_size", sizes, dims);
         long[] own = input.shape();
@@ -666,7 +704,9 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
         return wanted;
     }
 
-    /** The size that pools to that of the input; {@code wanted} chooses among those that do. */
+    /**
+     * Returns the output size of unpooling; {@code wanted} selects one of the sizes that pool to the size of the input.
+     */
     private static long[] unpooledSize(Tensor input, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] wanted) {
         int dims = kernelSize.length;
         long[] sizes = input.shape();
@@ -716,7 +756,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
         return Torch.rand(new long[] {batch, input.size(-dims - 1), dims}, input.options());
     }
 
-    /** From means of powers to norms. */
+    /** Computes norms from means of powers. */
     private static Tensor normOfMean(Tensor mean, long count, double normType) {
         return mean.sign().mul(mean.abs().relu()).mul(count).pow(1.0 / normType);
     }

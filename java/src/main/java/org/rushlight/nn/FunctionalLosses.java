@@ -13,46 +13,46 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     FunctionalLosses() {}
 
     /**
-     * The absolute difference.
+     * Computes the mean of the absolute error {@code |input - target|}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor l1Loss(Tensor input, Tensor target) {
         return Torch.l1_loss(input, target);
     }
 
     /**
-     * The absolute difference.
+     * Computes the absolute error {@code |input - target|}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor l1Loss(Tensor input, Tensor target, long reduction) {
         return Torch.l1_loss(input, target, reduction);
     }
 
     /**
-     * The squared difference.
+     * Computes the mean of the squared error {@code (input - target)^2}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor mseLoss(Tensor input, Tensor target) {
         return mseLoss(input, target, Reduction.MEAN);
     }
 
     /**
-     * The squared difference.
+     * Computes the squared error {@code (input - target)^2}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor mseLoss(Tensor input, Tensor target, long reduction) {
         Tensor[] both = Torch.broadcast_tensors(input, target);
@@ -60,24 +60,26 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * The squared difference, and a line from beta on.
+     * Computes the mean of the smooth L1 loss with {@code beta = 1}: {@code 0.5 d^2} where {@code |d| < 1}, else {@code
+     * |d| - 0.5}, with {@code d = input - target}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor smoothL1Loss(Tensor input, Tensor target) {
         return smoothL1Loss(input, target, Reduction.MEAN, 1);
     }
 
     /**
-     * The squared difference, and a line from beta on.
+     * Computes the smooth L1 loss: {@code 0.5 d^2 / beta} where {@code |d| < beta}, else {@code |d| - 0.5 beta}, with
+     * {@code d = input - target}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @param beta factor of the input
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @param beta threshold between the quadratic and the linear part, non-negative (default 1)
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor smoothL1Loss(Tensor input, Tensor target, long reduction, double beta) {
         Tensor[] both = Torch.broadcast_tensors(input, target);
@@ -85,24 +87,26 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Half the squared difference, and a line from delta on.
+     * Computes the mean of the Huber loss with {@code delta = 1}: {@code 0.5 d^2} where {@code |d| < 1}, else {@code
+     * |d| - 0.5}, with {@code d = input - target}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor huberLoss(Tensor input, Tensor target) {
         return huberLoss(input, target, Reduction.MEAN, 1);
     }
 
     /**
-     * Half the squared difference, and a line from delta on.
+     * Computes the Huber loss: {@code 0.5 d^2} where {@code |d| < delta}, else {@code delta (|d| - 0.5 delta)}, with
+     * {@code d = input - target}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @param delta where the square becomes a line
-     * @return the result
+     * @param input predictions of any shape
+     * @param target targets of the same shape as {@code input}
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @param delta threshold between the quadratic and the linear part, positive (default 1)
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor huberLoss(Tensor input, Tensor target, long reduction, double delta) {
         Tensor[] both = Torch.broadcast_tensors(input, target);
@@ -110,26 +114,26 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * The divergence of the target from the input, which is a logarithm. {@link KLDivLoss#BATCH_MEAN} divides the sum by the size of
-     * the batch.
+     * Computes the mean of the Kullback-Leibler divergence {@code target * (log(target) - input)}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input log probabilities of any shape
+     * @param target probabilities of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor klDiv(Tensor input, Tensor target) {
         return Torch.kl_div(input, target);
     }
 
     /**
-     * The divergence of the target from the input, which is a logarithm. {@link KLDivLoss#BATCH_MEAN} divides the sum by the size of
-     * the batch.
+     * Computes the Kullback-Leibler divergence {@code target * (log(target) - input)}. {@link KLDivLoss#BATCH_MEAN}
+     * divides the sum by the batch size, as the definition of the divergence requires.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @param logTarget the target is a logarithm
-     * @return the result
+     * @param input log probabilities of any shape
+     * @param target probabilities of the same shape as {@code input}, or log probabilities if {@code logTarget}
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}, or
+     *     {@link KLDivLoss#BATCH_MEAN}
+     * @param logTarget whether {@code target} contains log probabilities (default false)
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor klDiv(Tensor input, Tensor target, long reduction, boolean logTarget) {
         if (reduction != KLDivLoss.BATCH_MEAN) {
@@ -140,24 +144,24 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Cross entropy of probabilities of a yes.
+     * Computes the mean of the binary cross-entropy {@code -(t log(x) + (1 - t) log(1 - x))}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input probabilities of any shape, between 0 and 1
+     * @param target targets between 0 and 1, of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor binaryCrossEntropy(Tensor input, Tensor target) {
         return binaryCrossEntropy(input, target, null, Reduction.MEAN);
     }
 
     /**
-     * Cross entropy of probabilities of a yes.
+     * Computes the binary cross-entropy {@code -(t log(x) + (1 - t) log(1 - x))}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param weight the weight
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input probabilities of any shape, between 0 and 1
+     * @param target targets between 0 and 1, of the same shape as {@code input}
+     * @param weight rescaling factors that broadcast to the shape of {@code input}, or null
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor binaryCrossEntropy(Tensor input, Tensor target, @Nullable Tensor weight, long reduction) {
         checkSameSize(input, target);
@@ -166,25 +170,26 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Cross entropy of the sigmoid of scores.
+     * Computes the mean of the binary cross-entropy of {@code sigmoid(input)}, in a numerically stable form.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input logits of any shape
+     * @param target targets between 0 and 1, of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor binaryCrossEntropyWithLogits(Tensor input, Tensor target) {
         return binaryCrossEntropyWithLogits(input, target, null, null, Reduction.MEAN);
     }
 
     /**
-     * Cross entropy of the sigmoid of scores.
+     * Computes the binary cross-entropy of {@code sigmoid(input)}, in a numerically stable form.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param weight the weight
-     * @param posWeight weight of positive targets per class, or null
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input logits of any shape
+     * @param target targets between 0 and 1, of the same shape as {@code input}
+     * @param weight rescaling factors that broadcast to the shape of {@code input}, or null
+     * @param posWeight weights of positive targets that broadcast with {@code target}, usually of shape {@code (C)}, or
+     *     null
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor binaryCrossEntropyWithLogits(
             Tensor input, Tensor target, @Nullable Tensor weight, @Nullable Tensor posWeight, long reduction) {
@@ -195,28 +200,29 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Distances of pairs that are alike (1) or not (-1).
+     * Computes the hinge embedding loss: {@code x} for target 1, {@code max(0, margin - x)} for target -1.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param margin margin
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input distances of any shape
+     * @param target 1 for similar and -1 for dissimilar pairs, of the same shape as {@code input}
+     * @param margin margin (default 1)
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor hingeEmbeddingLoss(Tensor input, Tensor target, double margin, long reduction) {
         return Torch.hinge_embedding_loss(input, target, margin, reduction);
     }
 
     /**
-     * Margins between the score of the target class and those of others.
+     * Computes the multi-class hinge loss: {@code sum(max(0, margin - x[y] + x[i])^p) / C} over the classes {@code i !=
+     * y}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param p degree of the norm
-     * @param margin margin
-     * @param weight the weight
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input scores of shape {@code (N, C)} or {@code (C)}
+     * @param target class indices {@code y} in {@code [0, C)}, of shape {@code (N)} or {@code ()}
+     * @param p exponent, 1 or 2 (default 1)
+     * @param margin margin (default 1)
+     * @param weight weights of the classes, of shape {@code (C)}, or null
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor multiMarginLoss(Tensor input, Tensor target, long p, double margin, @Nullable Tensor weight, long reduction) {
         if (p != 1 && p != 2) {
@@ -226,51 +232,53 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Angles of pairs that are alike (1) or not (-1).
+     * Computes the cosine embedding loss: {@code 1 - cos(x1, x2)} for target 1, {@code max(0, cos(x1, x2) - margin)}
+     * for target -1.
      *
-     * @param input1 the first input
-     * @param input2 the second input
-     * @param target what the input should be
-     * @param margin margin
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input1 vectors of shape {@code (N, D)} or {@code (D)}
+     * @param input2 vectors of the same shape as {@code input1}
+     * @param target 1 for similar and -1 for dissimilar pairs, of shape {@code (N)} or {@code ()}
+     * @param margin margin between -1 and 1 (default 0)
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor cosineEmbeddingLoss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
         return Torch.cosine_embedding_loss(input1, input2, target, margin, reduction);
     }
 
     /**
-     * Margins between scores of several target classes and those of others.
+     * Computes the multi-label hinge loss: {@code sum(max(0, 1 - (x[y[j]] - x[i]))) / C} over the target classes {@code
+     * y[j]} and the other classes {@code i}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input scores of shape {@code (N, C)} or {@code (C)}
+     * @param target class indices of the same shape as {@code input}; the first -1 ends the list of a sample
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor multilabelMarginLoss(Tensor input, Tensor target, long reduction) {
         return Torch.multilabel_margin_loss(input, target, reduction);
     }
 
     /**
-     * {@code log(1 + exp(-y x))}.
+     * Computes the logistic loss {@code log(1 + exp(-target * input))}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input scores of any shape
+     * @param target 1 or -1, of the same shape as {@code input}
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor softMarginLoss(Tensor input, Tensor target, long reduction) {
         return Torch.soft_margin_loss(input, target, reduction);
     }
 
     /**
-     * Cross entropy of the sigmoid of each class, as a mean over classes.
+     * Computes the binary cross-entropy of {@code sigmoid(input)}, averaged over the classes.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param weight the weight
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input logits of shape {@code (N, C)} or {@code (C)}
+     * @param target 0 or 1, of the same shape as {@code input}
+     * @param weight weights of the classes, of shape {@code (C)}, or null
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor multilabelSoftMarginLoss(Tensor input, Tensor target, @Nullable Tensor weight, long reduction) {
         Tensor losses = target.mul(Torch.log_sigmoid(input)).add(target.neg().add(1).mul(Torch.log_sigmoid(input.neg()))).neg();
@@ -281,17 +289,19 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Anchors shall be nearer to the positive than to the negative ones.
+     * Computes the triplet loss {@code max(0, d(anchor, positive) - d(anchor, negative) + margin)}, where {@code d} is
+     * the p-norm of the difference.
      *
-     * @param anchor the anchors
-     * @param positive like the anchors
-     * @param negative unlike the anchors
-     * @param margin margin
-     * @param p degree of the norm
-     * @param eps a small number
-     * @param swap take the distance of positive and negative where it is smaller
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param anchor anchors of shape {@code (N, D)} or {@code (D)}
+     * @param positive samples similar to the anchors, of the same shape
+     * @param negative samples dissimilar to the anchors, of the same shape
+     * @param margin non-negative margin (default 1)
+     * @param p degree of the norm (default 2)
+     * @param eps constant added to the differences for numerical stability (default 1e-6)
+     * @param swap whether to use the distance of positive and negative if it is smaller than that of anchor and
+     *     negative (default false)
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor tripletMarginLoss(
             Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap, long reduction) {
@@ -299,16 +309,18 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Anchors shall be nearer to the positive than to the negative ones.
+     * Computes the triplet loss {@code max(0, d(anchor, positive) - d(anchor, negative) + margin)} with a given
+     * distance function {@code d}.
      *
-     * @param anchor the anchors
-     * @param positive like the anchors
-     * @param negative unlike the anchors
-     * @param distance distance of two batches of vectors, or null for the Euclidean one
-     * @param margin margin
-     * @param swap take the distance of positive and negative where it is smaller
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param anchor anchors of shape {@code (N, D)} or {@code (D)}
+     * @param positive samples similar to the anchors, of the same shape
+     * @param negative samples dissimilar to the anchors, of the same shape
+     * @param distance function that returns the distances of two batches of vectors, or null for the Euclidean distance
+     * @param margin non-negative margin (default 1)
+     * @param swap whether to use the distance of positive and negative if it is smaller than that of anchor and
+     *     negative (default false)
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor tripletMarginWithDistanceLoss(
             Tensor anchor, Tensor positive, Tensor negative, BinaryOperator<Tensor> distance, double margin, boolean swap, long
@@ -322,16 +334,18 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Minus the logarithm of the probability of the targets, over all their alignments.
+     * Computes the connectionist temporal classification loss: the negative log likelihood of the targets, summed over
+     * all their alignments with the input.
      *
-     * @param logProbs log probabilities, {@code (T, N, C)}
-     * @param targets classes
-     * @param inputLengths length of each input
-     * @param targetLengths length of each target
-     * @param blank class that stands for no label
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @param zeroInfinity infinite losses become zero
-     * @return the result
+     * @param logProbs log probabilities of shape {@code (T, N, C)} or {@code (T, C)}, where {@code T} is the input
+     *     length and {@code C} the number of classes including the blank
+     * @param targets class indices of shape {@code (N, S)}, or concatenated of shape {@code (sum(targetLengths))}
+     * @param inputLengths lengths of the inputs, of shape {@code (N)} or {@code ()}, each at most {@code T}
+     * @param targetLengths lengths of the targets, of shape {@code (N)} or {@code ()}
+     * @param blank index of the blank class (default 0)
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @param zeroInfinity whether to replace infinite losses and their gradients by zero (default false)
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor ctcLoss(
             Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, long reduction, boolean zeroInfinity) {
@@ -339,29 +353,30 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Negative log likelihood of counts.
+     * Computes the negative log likelihood of Poisson-distributed targets: {@code exp(input) - target * input}, or
+     * {@code input - target * log(input + eps)} unless {@code logInput}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param logInput the input is a logarithm
-     * @param full add Stirling's term
-     * @param eps a small number
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input expected rate, or its logarithm if {@code logInput}, of any shape
+     * @param target counts of the same shape as {@code input}
+     * @param logInput whether {@code input} is the logarithm of the rate (default true)
+     * @param full whether to add the Stirling approximation of {@code log(target!)} (default false)
+     * @param eps constant that avoids {@code log(0)} if {@code logInput} is false (default 1e-8)
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor poissonNllLoss(Tensor input, Tensor target, boolean logInput, boolean full, double eps, long reduction) {
         return Torch.poisson_nll_loss(input, target, logInput, full, eps, reduction);
     }
 
     /**
-     * The first shall be larger (1) or smaller (-1) than the second.
+     * Computes the ranking loss {@code max(0, -target * (input1 - input2) + margin)}.
      *
-     * @param input1 the first input
-     * @param input2 the second input
-     * @param target what the input should be
-     * @param margin margin
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @return the result
+     * @param input1 first scores of shape {@code (N)} or {@code ()}
+     * @param input2 second scores of the same shape
+     * @param target 1 if {@code input1} should rank higher, -1 if {@code input2} should, of the same shape
+     * @param margin margin (default 0)
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor marginRankingLoss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
         if (input1.dim() != input2.dim() || input1.dim() != target.dim()) {
@@ -372,51 +387,56 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Negative log likelihood: the mean of {@code -input[i, target[i]]}.
+     * Computes the mean of the negative log likelihood loss {@code -input[i, target[i]]}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input log probabilities of shape {@code (N, C)}, {@code (N, C, d1, ..., dK)} or {@code (C)}
+     * @param target class indices in {@code [0, C)} of shape {@code (N)}, {@code (N, d1, ..., dK)} or {@code ()}
+     * @return scalar tensor
      */
     public static Tensor nllLoss(Tensor input, Tensor target) {
         return nllLoss(input, target, null, Reduction.MEAN, -100);
     }
 
     /**
-     * Negative log likelihood: the mean of {@code -input[i, target[i]]}.
+     * Computes the negative log likelihood loss {@code -weight[target[i]] * input[i, target[i]]}. The mean is weighted
+     * by {@code weight}.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param weight the weight
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @param ignoreIndex class that does not count
-     * @return the result
+     * @param input log probabilities of shape {@code (N, C)}, {@code (N, C, d1, ..., dK)} or {@code (C)}
+     * @param target class indices in {@code [0, C)} of shape {@code (N)}, {@code (N, d1, ..., dK)} or {@code ()}
+     * @param weight weights of the classes, of shape {@code (C)}, or null
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @param ignoreIndex target that does not contribute to the loss and the gradient (default -100)
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor nllLoss(Tensor input, Tensor target, @Nullable Tensor weight, long reduction, long ignoreIndex) {
         return Torch.nll_loss_nd(input, target, weight, reduction, ignoreIndex);
     }
 
     /**
-     * Cross entropy of raw scores: {@code nllLoss(logSoftmax(input))}. The targets are classes or their probabilities.
+     * Computes the mean cross-entropy of logits and targets: {@code nllLoss(logSoftmax(input), target)} for class
+     * indices.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @return the result
+     * @param input logits of shape {@code (N, C)}, {@code (N, C, d1, ..., dK)} or {@code (C)}
+     * @param target class indices in {@code [0, C)} of shape {@code (N)}, {@code (N, d1, ..., dK)} or {@code ()}; or
+     *     class probabilities of the same shape as {@code input}
+     * @return scalar tensor
      */
     public static Tensor crossEntropy(Tensor input, Tensor target) {
         return Torch.cross_entropy_loss(input, target);
     }
 
     /**
-     * Cross entropy of raw scores: {@code nllLoss(logSoftmax(input))}. The targets are classes or their probabilities.
+     * Computes the cross-entropy of logits and targets: {@code nllLoss(logSoftmax(input), target)} for class indices.
      *
-     * @param input any shape
-     * @param target what the input should be
-     * @param weight the weight
-     * @param reduction one of {@link org.rushlight.Reduction}
-     * @param ignoreIndex class that does not count
-     * @param labelSmoothing share of the target that is spread over all classes
-     * @return the result
+     * @param input logits of shape {@code (N, C)}, {@code (N, C, d1, ..., dK)} or {@code (C)}
+     * @param target class indices in {@code [0, C)} of shape {@code (N)}, {@code (N, d1, ..., dK)} or {@code ()}; or
+     *     class probabilities of the same shape as {@code input}
+     * @param weight weights of the classes, of shape {@code (C)}, or null
+     * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
+     * @param ignoreIndex class index that does not contribute to the loss and the gradient (default -100)
+     * @param labelSmoothing fraction of each target that is distributed evenly over all classes, between 0 and 1
+     *     (default 0)
+     * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor crossEntropy(
             Tensor input, Tensor target, @Nullable Tensor weight, long reduction, long ignoreIndex, double labelSmoothing) {
@@ -424,38 +444,39 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * The cosine of the angle between vectors.
+     * Computes the cosine similarity along a dimension: {@code x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))}.
      *
-     * @param x1 the first vectors
-     * @param x2 the second vectors
-     * @param dim dimension
-     * @param eps a small number
-     * @return the result
+     * @param x1 first vectors
+     * @param x2 second vectors, of a shape that broadcasts with that of {@code x1}
+     * @param dim dimension of the vectors (default 1)
+     * @param eps lower bound of the norms, to avoid division by zero (default 1e-8)
+     * @return tensor of the broadcast shape without {@code dim}
      */
     public static Tensor cosineSimilarity(Tensor x1, Tensor x2, long dim, double eps) {
         return Torch.cosine_similarity(x1, x2, dim, eps);
     }
 
     /**
-     * The norm of the difference.
+     * Computes the p-norm of {@code x1 - x2 + eps} along the last dimension.
      *
-     * @param x1 the first vectors
-     * @param x2 the second vectors
-     * @param p degree of the norm
-     * @param eps a small number
-     * @param keepdim keep the dimension with size 1
-     * @return the result
+     * @param x1 vectors of shape {@code (N, D)} or {@code (D)}
+     * @param x2 vectors of the same shape, or of one that broadcasts
+     * @param p degree of the norm (default 2)
+     * @param eps constant added to the differences for numerical stability (default 1e-6)
+     * @param keepdim whether to keep the last dimension with size 1 (default false)
+     * @return tensor of shape {@code (N)} or {@code ()}; with {@code keepdim} {@code (N, 1)} or {@code (1)}
      */
     public static Tensor pairwiseDistance(Tensor x1, Tensor x2, double p, double eps, boolean keepdim) {
         return Torch.pairwise_distance(x1, x2, p, eps, keepdim);
     }
 
     /**
-     * The distance of each pair of rows.
+     * Computes the p-norm distance of every pair of rows: the upper triangle of the distance matrix without its
+     * diagonal.
      *
-     * @param input any shape
-     * @param p degree of the norm
-     * @return the result
+     * @param input tensor of shape {@code (N, M)}
+     * @param p degree of the norm, non-negative (default 2)
+     * @return tensor of shape {@code (N * (N - 1) / 2)}
      */
     public static Tensor pdist(Tensor input, double p) {
         return Torch.pdist(input, p);

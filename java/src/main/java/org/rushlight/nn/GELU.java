@@ -3,7 +3,8 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x} times the probability of a normal number below it.
+ * Applies the Gaussian Error Linear Unit element-wise: {@code x * Φ(x)}, where {@code Φ} is the CDF of the standard
+ * normal distribution.
  *
  * <pre>{@code
  * System.out.println(new GELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.1587,  0.3457,  1.9545])
@@ -12,17 +13,17 @@ import org.rushlight.Tensor;
 public final class GELU extends Module {
     private final Options options;
 
-    /** What a GELU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link GELU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         String approximate = "none";
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets approximate: {@code none}, or {@code tanh} for an approximation.
+         * Sets approximate: {@code none} for the exact function (default), or {@code tanh} for an approximation.
          *
-         * @param value {@code none}, or {@code tanh} for an approximation
+         * @param value {@code none} for the exact function (default), or {@code tanh} for an approximation
          * @return the changed options
          */
         public Options withApproximate(String value) {
@@ -30,15 +31,15 @@ public final class GELU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public GELU() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public GELU(Options options) {
         this.options = options;

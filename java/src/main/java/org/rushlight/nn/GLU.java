@@ -3,7 +3,8 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The first half of a dimension times the sigmoid of the second.
+ * Applies the gated linear unit: {@code a * sigmoid(b)}, where {@code a} and {@code b} are the halves of the input
+ * along a dimension.
  *
  * <pre>{@code
  * System.out.println(new GLU().forward(Tensor.of(1f, 2f, 0f, 0f))); // tensor([0.5000, 1.0000])
@@ -12,17 +13,17 @@ import org.rushlight.Tensor;
 public final class GLU extends Module {
     private final Options options;
 
-    /** What a GLU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link GLU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long dim = -1;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets dim: the dimension that is cut in halves.
+         * Sets dim: dimension to split in half (default -1).
          *
-         * @param value the dimension that is cut in halves
+         * @param value dimension to split in half (default -1)
          * @return the changed options
          */
         public Options withDim(long value) {
@@ -30,24 +31,24 @@ public final class GLU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public GLU() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param dim the dimension that is cut in halves
+     * @param dim dimension to split in half (default -1)
      */
     public GLU(long dim) {
         this(new Options().withDim(dim));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public GLU(Options options) {
         this.options = options;

@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Gated recurrent units: {@code r, z = gates; n = tanh(W x + r (U h)); h = (1 - z) n + z h}.
+ * Gated recurrent unit: {@code r, z = gates; n = tanh(W x + r (U h)); h = (1 - z) n + z h}.
  *
  * <pre>{@code
  * try (GRU layer = new GRU(new GRU.Options(4, 8).withBatchFirst(true))) {
@@ -17,41 +17,41 @@ import org.rushlight.Torch;
  */
 public final class GRU extends RecurrentLayer {
     /**
-     * What the layer returns.
+     * Results of the layer.
      *
-     * @param output the outputs of all steps
-     * @param hidden the last hidden state of each layer and direction
+     * @param output outputs of all time steps
+     * @param hidden final hidden state of each layer and direction
      */
     public record Output(Tensor output, Tensor hidden) {}
 
     /**
-     * What the layer returns for packed sequences.
+     * Results for packed sequences.
      *
-     * @param output the outputs of all steps, packed
-     * @param hidden the last hidden state of each layer and direction
+     * @param output outputs of all time steps, packed
+     * @param hidden final hidden state of each layer and direction
      */
     public record PackedOutput(PackedSequence output, Tensor hidden) {}
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param inputSize features of a step of the input
-     * @param hiddenSize features of the hidden state
+     * @param inputSize number of input features
+     * @param hiddenSize number of features of the hidden state
      */
     public GRU(long inputSize, long hiddenSize) {
         this(new Options(inputSize, hiddenSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public GRU(Options options) {
         super(3, options);
     }
 
-    /** The outputs of all steps, from a state of zeros. */
+    /** Computes the outputs of all time steps, starting from a zero state. */
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
@@ -59,10 +59,10 @@ public final class GRU extends RecurrentLayer {
     }
 
     /**
-     * The outputs of all steps, and the last state.
+     * Computes the outputs of all time steps and the final state.
      *
-     * @param input {@code (step, batch, feature)}, or {@code (step, feature)} of a single sequence
-     * @param hidden the state at the start, {@code (layers * directions, batch, feature)}; null for zeros
+     * @param input tensor of shape {@code (L, N, input_size)}, or {@code (L, input_size)} for a single sequence
+     * @param hidden initial state of shape {@code (num_layers * num_directions, N, hidden_size)}; null for zeros
      * @return outputs and state
      */
     public Output forwardWithState(Tensor input, @Nullable Tensor hidden) {
@@ -79,10 +79,10 @@ public final class GRU extends RecurrentLayer {
     }
 
     /**
-     * The outputs of all steps of packed sequences, and the last state of each.
+     * Computes the outputs of all time steps of packed sequences, and their final states.
      *
-     * @param input the sequences
-     * @param hidden the state at the start, in the order in which the sequences were packed; null for zeros
+     * @param input the packed sequences
+     * @param hidden initial state, in the order in which the sequences were packed; null for zeros
      * @return outputs and state
      */
     public PackedOutput forwardPacked(PackedSequence input, @Nullable Tensor hidden) {

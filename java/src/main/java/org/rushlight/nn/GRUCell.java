@@ -5,7 +5,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * One step of a {@link GRU} of one layer.
+ * Computes one time step of a single-layer {@link GRU}.
  *
  * <pre>{@code
  * try (GRUCell cell = new GRUCell(4, 8)) {
@@ -17,36 +17,36 @@ import org.rushlight.Torch;
  */
 public final class GRUCell extends RecurrentCell {
     /**
-     * The cell with the defaults.
+     * Creates the cell with default options.
      *
-     * @param inputSize features of a step of the input
-     * @param hiddenSize features of the hidden state
+     * @param inputSize number of input features
+     * @param hiddenSize number of features of the hidden state
      */
     public GRUCell(long inputSize, long hiddenSize) {
         this(new Options(inputSize, hiddenSize));
     }
 
     /**
-     * The cell with options.
+     * Creates the cell with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public GRUCell(Options options) {
         super(3, options);
     }
 
-    /** The new state, from zeros. */
+    /** Computes the new state from a zero state. */
     @Override
     public Tensor forward(Tensor input) {
         return forward(input, null);
     }
 
     /**
-     * The new state.
+     * Computes the new state.
      *
-     * @param input {@code (batch, feature)} or {@code (feature)}
-     * @param hidden the state before; null for zeros
-     * @return the state after
+     * @param input tensor of shape {@code (N, in_features)} or {@code (in_features)}
+     * @param hidden previous state; null for zeros
+     * @return the new state
      */
     public Tensor forward(Tensor input, @Nullable Tensor hidden) {
         checkOpen();

@@ -5,7 +5,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Normalises groups of channels.
+ * Applies group normalization.
  *
  * <pre>{@code
  * try (GroupNorm layer = new GroupNorm(2, 6)) {
@@ -18,7 +18,7 @@ public final class GroupNorm extends Module {
     private final @Nullable Tensor weight;
     private final @Nullable Tensor bias;
 
-    /** What a GroupNorm does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link GroupNorm}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long numGroups;
         final long numChannels;
@@ -26,10 +26,10 @@ public final class GroupNorm extends Module {
         boolean affine = true;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param numGroups groups of channels
-         * @param numChannels channels
+         * @param numGroups number of groups into which the channels are divided
+         * @param numChannels number of channels
          */
         public Options(long numGroups, long numChannels) {
             this.numGroups = numGroups;
@@ -37,9 +37,9 @@ public final class GroupNorm extends Module {
         }
 
         /**
-         * Sets eps: added to the variance.
+         * Sets eps: term added to the variance for numerical stability (default 1e-5).
          *
-         * @param value added to the variance
+         * @param value term added to the variance for numerical stability (default 1e-5)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -47,9 +47,9 @@ public final class GroupNorm extends Module {
         }
 
         /**
-         * Sets affine: learn a weight and a bias.
+         * Sets affine: whether to have a learnable weight and bias.
          *
-         * @param value learn a weight and a bias
+         * @param value whether to have a learnable weight and bias
          * @return the changed options
          */
         public Options withAffine(boolean value) {
@@ -58,19 +58,19 @@ public final class GroupNorm extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numGroups groups of channels
-     * @param numChannels channels
+     * @param numGroups number of groups into which the channels are divided
+     * @param numChannels number of channels
      */
     public GroupNorm(long numGroups, long numChannels) {
         this(new Options(numGroups, numChannels));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public GroupNorm(Options options) {
         this.options = options;
@@ -85,7 +85,7 @@ public final class GroupNorm extends Module {
     }
 
     /**
-     * The weight.
+     * Returns the weight.
      *
      * @return the parameter, or null
      */
@@ -94,7 +94,7 @@ public final class GroupNorm extends Module {
     }
 
     /**
-     * The bias.
+     * Returns the bias.
      *
      * @return the parameter, or null
      */

@@ -4,7 +4,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * {@code x}, held between two bounds.
+ * Clamps each element to {@code [minVal, maxVal]}.
  *
  * <pre>{@code
  * System.out.println(new Hardtanh(0, 1).forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([0.0000, 0.5000, 1.0000])
@@ -13,19 +13,19 @@ import org.rushlight.TensorValueException;
 public final class Hardtanh extends Module {
     private final Options options;
 
-    /** What a Hardtanh does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Hardtanh}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double minVal = -1;
         double maxVal = 1;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets minVal: lower bound.
+         * Sets minVal: lower bound (default -1).
          *
-         * @param value lower bound
+         * @param value lower bound (default -1)
          * @return the changed options
          */
         public Options withMinVal(double value) {
@@ -33,9 +33,9 @@ public final class Hardtanh extends Module {
         }
 
         /**
-         * Sets maxVal: upper bound.
+         * Sets maxVal: upper bound (default 1).
          *
-         * @param value upper bound
+         * @param value upper bound (default 1)
          * @return the changed options
          */
         public Options withMaxVal(double value) {
@@ -43,9 +43,9 @@ public final class Hardtanh extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -53,25 +53,25 @@ public final class Hardtanh extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public Hardtanh() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param minVal lower bound
-     * @param maxVal upper bound
+     * @param minVal lower bound (default -1)
+     * @param maxVal upper bound (default 1)
      */
     public Hardtanh(double minVal, double maxVal) {
         this(new Options().withMinVal(minVal).withMaxVal(maxVal));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Hardtanh(Options options) {
         if (!(options.maxVal > options.minVal)) {

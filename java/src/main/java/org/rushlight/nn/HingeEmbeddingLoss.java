@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Distances of pairs that are alike (1) or not (-1).
+ * Computes the hinge embedding loss: {@code x} for target 1, {@code max(0, margin - x)} for target -1.
  *
  * <pre>{@code
  * Tensor loss = new HingeEmbeddingLoss().forward(Tensor.of(0.5f, 0.5f), Tensor.of(1f, -1f));
@@ -14,18 +14,18 @@ import org.rushlight.Tensor;
 public final class HingeEmbeddingLoss extends Loss {
     private final Options options;
 
-    /** What a HingeEmbeddingLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link HingeEmbeddingLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double margin = 1;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets margin: least distance of the unlike.
+         * Sets margin: margin of dissimilar pairs (default 1).
          *
-         * @param value least distance of the unlike
+         * @param value margin of dissimilar pairs (default 1)
          * @return the changed options
          */
         public Options withMargin(double value) {
@@ -33,9 +33,9 @@ public final class HingeEmbeddingLoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -43,15 +43,15 @@ public final class HingeEmbeddingLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public HingeEmbeddingLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public HingeEmbeddingLoss(Options options) {
         this.options = options;

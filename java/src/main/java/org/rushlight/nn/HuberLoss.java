@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Half the squared difference, and a line from delta on.
+ * Computes the Huber loss: quadratic below {@code delta}, linear above.
  *
  * <pre>{@code
  * Tensor loss = new HuberLoss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f));
@@ -14,18 +14,18 @@ import org.rushlight.Tensor;
 public final class HuberLoss extends Loss {
     private final Options options;
 
-    /** What a HuberLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link HuberLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long reduction = Reduction.MEAN;
         double delta = 1;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -33,9 +33,9 @@ public final class HuberLoss extends Loss {
         }
 
         /**
-         * Sets delta: where the square becomes a line.
+         * Sets delta: threshold between the quadratic and the linear part (default 1).
          *
-         * @param value where the square becomes a line
+         * @param value threshold between the quadratic and the linear part (default 1)
          * @return the changed options
          */
         public Options withDelta(double value) {
@@ -43,15 +43,15 @@ public final class HuberLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public HuberLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public HuberLoss(Options options) {
         this.options = options;

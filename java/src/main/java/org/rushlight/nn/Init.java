@@ -8,7 +8,7 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /**
- * Ways to initialise parameters: the same distributions, from the same random numbers, as {@code torch.nn.init}.
+ * Initializes parameters with the same distributions and random numbers as {@code torch.nn.init}.
  *
  * <pre>{@code
  * Tensor w = Torch.empty(2, 3).requires_grad_(true);
@@ -19,17 +19,17 @@ import org.rushlight.Torch;
 public final class Init {
     private Init() {}
 
-    /** What the deviation of a He initialisation follows. */
+    /** The fan that determines the standard deviation of a Kaiming initialization. */
     public enum FanMode {
-        /** The number of inputs: activations keep their size. */
+        /** The fan-in: preserves the variance in the forward pass. */
         FAN_IN,
-        /** The number of outputs: gradients keep their size. */
+        /** The fan-out: preserves the variance in the backward pass. */
         FAN_OUT
     }
 
-    /** The function behind a layer. */
+    /** The nonlinearity that follows a layer. */
     public enum Gain {
-        /** None; or a convolution. */
+        /** None, or a convolution. */
         LINEAR,
         /** {@link Sigmoid}. */
         SIGMOID,
@@ -44,11 +44,11 @@ public final class Init {
     }
 
     /**
-     * Fills with numbers uniform in {@code [from, to)}.
+     * Fills with samples from the uniform distribution on {@code [from, to)}.
      *
-     * @param tensor what to fill
-     * @param from lower end
-     * @param to upper end
+     * @param tensor tensor to fill
+     * @param from lower bound
+     * @param to upper bound
      * @return the tensor
      */
     public static Tensor uniform(Tensor tensor, double from, double to) {
@@ -59,9 +59,9 @@ public final class Init {
     }
 
     /**
-     * Fills with normally distributed numbers.
+     * Fills with samples from a normal distribution.
      *
-     * @param tensor what to fill
+     * @param tensor tensor to fill
      * @param mean mean
      * @param std standard deviation
      * @return the tensor
@@ -74,13 +74,13 @@ public final class Init {
     }
 
     /**
-     * Fills with normally distributed numbers between two bounds.
+     * Fills with samples from a truncated normal distribution.
      *
-     * @param tensor what to fill
+     * @param tensor tensor to fill
      * @param mean mean
      * @param std standard deviation
-     * @param lower least number
-     * @param upper largest number
+     * @param lower lower bound of the samples
+     * @param upper upper bound of the samples
      * @return the tensor
      */
     public static Tensor truncNormal(Tensor tensor, double mean, double std, double lower, double upper) {
@@ -93,9 +93,9 @@ public final class Init {
     }
 
     /**
-     * Fills with one number.
+     * Fills with a constant.
      *
-     * @param tensor what to fill
+     * @param tensor tensor to fill
      * @param value the number
      * @return the tensor
      */
@@ -109,7 +109,7 @@ public final class Init {
     /**
      * Fills with ones.
      *
-     * @param tensor what to fill
+     * @param tensor tensor to fill
      * @return the tensor
      */
     public static Tensor ones(Tensor tensor) {
@@ -119,7 +119,7 @@ public final class Init {
     /**
      * Fills with zeros.
      *
-     * @param tensor what to fill
+     * @param tensor tensor to fill
      * @return the tensor
      */
     public static Tensor zeros(Tensor tensor) {
@@ -127,9 +127,9 @@ public final class Init {
     }
 
     /**
-     * Makes a matrix the identity.
+     * Fills a matrix with the identity matrix.
      *
-     * @param tensor what to fill
+     * @param tensor tensor to fill
      * @return the tensor
      */
     public static Tensor eye(Tensor tensor) {
@@ -143,10 +143,10 @@ public final class Init {
     }
 
     /**
-     * A kernel of a convolution that leaves channels as they are.
+     * Fills a convolution kernel with a Dirac delta, which preserves the channels.
      *
-     * @param tensor what to fill
-     * @param groups groups of channels
+     * @param tensor tensor to fill
+     * @param groups number of groups of channels
      * @return the tensor
      */
     public static Tensor dirac(Tensor tensor, long groups) {
@@ -173,10 +173,10 @@ public final class Init {
     }
 
     /**
-     * Fills a matrix with normally distributed numbers, and zeros in a share of each column.
+     * Fills a matrix with samples from a normal distribution, and sets a fraction of each column to zero.
      *
-     * @param tensor what to fill
-     * @param sparsity share of zeros in each column
+     * @param tensor tensor to fill
+     * @param sparsity fraction of zeros in each column
      * @param std standard deviation
      * @return the tensor
      */
@@ -197,10 +197,10 @@ public final class Init {
     }
 
     /**
-     * A matrix with orthogonal rows or columns; dimensions after the first count as columns. Needs the operator {@code linalg_qr}.
+     * Fills with a (semi-)orthogonal matrix; dimensions after the first are flattened.
      *
-     * @param tensor what to fill
-     * @param gain factor
+     * @param tensor tensor to fill
+     * @param gain scaling factor
      * @return the tensor
      */
     public static Tensor orthogonal(Tensor tensor, double gain) {
@@ -221,10 +221,11 @@ public final class Init {
     }
 
     /**
-     * He initialisation, uniform, by the number of inputs and with a leaky ReLU behind the layer.
+     * Applies Kaiming uniform initialization with the fan-in and a leaky ReLU.
      *
-     * @param weight what to fill, at least two-dimensional
-     * @param a slope of the leaky ReLU behind the layer, 0 for a ReLU; sqrt(5) is what linear and convolutional layers start with
+     * @param weight tensor to fill, with at least two dimensions
+     * @param a negative slope of the leaky ReLU that follows, 0 for a ReLU; linear and convolution layers start with
+     *     sqrt(5)
      * @return the tensor
      */
     public static Tensor kaimingUniform(Tensor weight, double a) {
@@ -232,12 +233,13 @@ public final class Init {
     }
 
     /**
-     * He initialisation, uniform. A weight without elements stays as it is.
+     * Applies Kaiming uniform initialization. A weight without elements is left unchanged.
      *
-     * @param weight what to fill, at least two-dimensional
-     * @param a slope of the leaky ReLU behind the layer, 0 for a ReLU; sqrt(5) is what linear and convolutional layers start with
-     * @param mode whether inputs or outputs are counted
-     * @param nonlinearity the function behind the layer
+     * @param weight tensor to fill, with at least two dimensions
+     * @param a negative slope of the leaky ReLU that follows, 0 for a ReLU; linear and convolution layers start with
+     *     sqrt(5)
+     * @param mode whether to use the fan-in or the fan-out
+     * @param nonlinearity nonlinearity that follows the layer
      * @return the tensor
      */
     public static Tensor kaimingUniform(Tensor weight, double a, FanMode mode, Gain nonlinearity) {
@@ -249,12 +251,13 @@ public final class Init {
     }
 
     /**
-     * He initialisation, normal. A weight without elements stays as it is.
+     * Applies Kaiming normal initialization. A weight without elements is left unchanged.
      *
-     * @param weight what to fill, at least two-dimensional
-     * @param a slope of the leaky ReLU behind the layer, 0 for a ReLU; sqrt(5) is what linear and convolutional layers start with
-     * @param mode whether inputs or outputs are counted
-     * @param nonlinearity the function behind the layer
+     * @param weight tensor to fill, with at least two dimensions
+     * @param a negative slope of the leaky ReLU that follows, 0 for a ReLU; linear and convolution layers start with
+     *     sqrt(5)
+     * @param mode whether to use the fan-in or the fan-out
+     * @param nonlinearity nonlinearity that follows the layer
      * @return the tensor
      */
     public static Tensor kaimingNormal(Tensor weight, double a, FanMode mode, Gain nonlinearity) {
@@ -262,10 +265,10 @@ public final class Init {
     }
 
     /**
-     * Glorot initialisation, uniform.
+     * Applies Xavier uniform initialization.
      *
-     * @param weight what to fill, at least two-dimensional
-     * @param gain factor
+     * @param weight tensor to fill, with at least two dimensions
+     * @param gain scaling factor
      * @return the tensor
      */
     public static Tensor xavierUniform(Tensor weight, double gain) {
@@ -274,10 +277,10 @@ public final class Init {
     }
 
     /**
-     * Glorot initialisation, normal.
+     * Applies Xavier normal initialization.
      *
-     * @param weight what to fill, at least two-dimensional
-     * @param gain factor
+     * @param weight tensor to fill, with at least two dimensions
+     * @param gain scaling factor
      * @return the tensor
      */
     public static Tensor xavierNormal(Tensor weight, double gain) {
@@ -285,9 +288,9 @@ public final class Init {
     }
 
     /**
-     * Number of inputs that each output of a weight depends on.
+     * Returns the fan-in: the number of inputs on which each output depends.
      *
-     * @param weight what to fill, at least two-dimensional
+     * @param weight tensor to fill, with at least two dimensions
      * @return the number
      */
     public static long fanIn(Tensor weight) {
@@ -295,9 +298,9 @@ public final class Init {
     }
 
     /**
-     * Number of outputs that depend on each input of a weight.
+     * Returns the fan-out: the number of outputs that depend on each input.
      *
-     * @param weight what to fill, at least two-dimensional
+     * @param weight tensor to fill, with at least two dimensions
      * @return the number
      */
     public static long fanOut(Tensor weight) {
@@ -305,11 +308,11 @@ public final class Init {
     }
 
     /**
-     * By how much a function shrinks what goes through it: the factor that makes up for it.
+     * Returns the recommended gain for a nonlinearity.
      *
-     * @param nonlinearity the function behind the layer
-     * @param parameter its parameter (the slope of a leaky ReLU)
-     * @return the factor
+     * @param nonlinearity nonlinearity that follows the layer
+     * @param parameter parameter of the nonlinearity (the slope of a leaky ReLU)
+     * @return the gain
      */
     public static double calculateGain(Gain nonlinearity, double parameter) {
         return switch (nonlinearity) {
@@ -329,7 +332,7 @@ public final class Init {
         return gain * Math.sqrt(2.0 / (fanIn(weight) + fanOut(weight)));
     }
 
-    /** The share of normal numbers below a bound, by the operator for it. */
+    /** The CDF of the standard normal distribution. */
     private static double normalCdf(double bound) {
         try (Tensor at = Tensor.of(new double[] {bound / Math.sqrt(2)}, new long[0]); Tensor erf = at.erf()) {
             return (1 + erf.item().doubleValue()) / 2;

@@ -1,7 +1,7 @@
 package org.rushlight.nn;
 
 /**
- * Normalises each channel of each sample of sequences: {@code (N, C, L)}.
+ * Applies instance normalization over an input of shape {@code (N, C, L)}.
  *
  * <pre>{@code
  * Tensor y = new InstanceNorm1d(3).forward(Torch.rand(4, 3, 8));
@@ -10,18 +10,18 @@ package org.rushlight.nn;
  */
 public final class InstanceNorm1d extends InstanceNormNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numFeatures channels
+     * @param numFeatures number of channels {@code C}
      */
     public InstanceNorm1d(long numFeatures) {
         this(new Options(numFeatures));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public InstanceNorm1d(Options options) {
         super(2, 3, options);

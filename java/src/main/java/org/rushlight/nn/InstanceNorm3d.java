@@ -1,7 +1,7 @@
 package org.rushlight.nn;
 
 /**
- * Normalises each channel of each sample of volumes: {@code (N, C, D, H, W)}.
+ * Applies instance normalization over an input of shape {@code (N, C, D, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new InstanceNorm3d(3).forward(Torch.rand(4, 3, 8, 8, 8));
@@ -10,18 +10,18 @@ package org.rushlight.nn;
  */
 public final class InstanceNorm3d extends InstanceNormNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param numFeatures channels
+     * @param numFeatures number of channels {@code C}
      */
     public InstanceNorm3d(long numFeatures) {
         this(new Options(numFeatures));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public InstanceNorm3d(Options options) {
         super(4, 5, options);

@@ -2,26 +2,26 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** What the instance normalisations have in common. */
+/** Base class of the instance normalization layers. */
 public abstract class InstanceNormNd extends ChannelNorm<InstanceNormNd.Options> {
     private final int least;
     private final int most;
 
-    /** What a normalisation does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of a normalization layer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ChannelNormOptions<Options> {
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param numFeatures channels
+         * @param numFeatures number of channels {@code C}
          */
         public Options(long numFeatures) {
             super(numFeatures, false, false);
         }
 
         /**
-         * Sets momentum: share of the batch in the running statistics.
+         * Sets momentum: weight of the batch in the update of the running statistics (default 0.1).
          *
-         * @param value share of the batch in the running statistics
+         * @param value weight of the batch in the update of the running statistics (default 0.1)
          * @return the changed options
          */
         public Options withMomentum(double value) {

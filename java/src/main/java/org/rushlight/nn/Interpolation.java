@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Resizing: {@link Functional#interpolate}. */
+/** Implements {@link Functional#interpolate}. */
 final class Interpolation {
     private Interpolation() {}
 
@@ -64,7 +64,7 @@ final class Interpolation {
         };
     }
 
-    /** The size of the output, from a size or from factors. */
+    /** Returns the output size, from a size or from scale factors. */
     private static long[] size(Tensor input, Upsample.Options options) {
         if (options.size == null == (options.scaleFactor == null)) {
             throw new TensorValueException(options.size == null

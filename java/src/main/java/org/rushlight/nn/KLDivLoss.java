@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * The divergence of the target from the input, which is a logarithm.
+ * Computes the Kullback-Leibler divergence; the input holds log probabilities.
  *
  * <pre>{@code
  * Tensor loss = new KLDivLoss().forward(Tensor.of(0.5f, 0.5f).log(), Tensor.of(0.9f, 0.1f));
@@ -13,21 +13,21 @@ import org.rushlight.Tensor;
  */
 public final class KLDivLoss extends Loss {
     private final Options options;
-    /** The sum divided by the size of the batch, as {@code reduction}. */
+    /** A {@code reduction} that divides the sum by the batch size. */
     public static final long BATCH_MEAN = 3;
 
-    /** What a KLDivLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link KLDivLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long reduction = Reduction.MEAN;
         boolean logTarget = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets reduction: one of {@link Reduction}, or {@link #BATCH_MEAN}.
+         * Sets reduction: a value of {@link Reduction}, or {@link #BATCH_MEAN} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}, or {@link #BATCH_MEAN}
+         * @param value a value of {@link Reduction}, or {@link #BATCH_MEAN} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -35,9 +35,9 @@ public final class KLDivLoss extends Loss {
         }
 
         /**
-         * Sets logTarget: the target is a logarithm, too.
+         * Sets logTarget: whether the target also holds log probabilities (default false).
          *
-         * @param value the target is a logarithm, too
+         * @param value whether the target also holds log probabilities (default false)
          * @return the changed options
          */
         public Options withLogTarget(boolean value) {
@@ -45,15 +45,15 @@ public final class KLDivLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public KLDivLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public KLDivLoss(Options options) {
         this.options = options;

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The norm of each window of images: {@code (N, C, H, W)}.
+ * Applies 2D power-average pooling over an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * Tensor y = new LPPool2d(2, 2).forward(Torch.ones(2, 3, 8, 8));
@@ -12,19 +12,19 @@ import org.rushlight.Tensor;
  */
 public final class LPPool2d extends LPPoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
      * @param normType degree of the norm
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public LPPool2d(double normType, long... kernelSize) {
         this(new Options(normType, kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public LPPool2d(Options options) {
         super(2, options);

@@ -2,14 +2,14 @@ package org.rushlight.nn;
 
 import org.jspecify.annotations.Nullable;
 
-/** What the layers that pool by norms have in common. */
+/** Base class of the power-average pooling layers. */
 public abstract class LPPoolNd extends Module {
     final int dims;
     final Options options;
     final long[] kernelSize;
     final long[] stride;
 
-    /** What a pooling layer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of the pooling layers. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final double normType;
         final long[] kernelSize;
@@ -17,10 +17,10 @@ public abstract class LPPoolNd extends Module {
         boolean ceilMode = false;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
          * @param normType degree of the norm
-         * @param kernelSize size of a window
+         * @param kernelSize size of the window
          */
         public Options(double normType, long... kernelSize) {
             this.normType = normType;
@@ -28,9 +28,9 @@ public abstract class LPPoolNd extends Module {
         }
 
         /**
-         * Sets stride: distance of windows; a window, if it is not set.
+         * Sets stride: stride of the window (default: the window size).
          *
-         * @param value distance of windows; a window, if it is not set
+         * @param value stride of the window (default: the window size)
          * @return the changed options
          */
         public Options withStride(long... value) {
@@ -38,9 +38,9 @@ public abstract class LPPoolNd extends Module {
         }
 
         /**
-         * Sets ceilMode: round the size of the output up.
+         * Sets ceilMode: whether to round the output size up instead of down (default false).
          *
-         * @param value round the size of the output up
+         * @param value whether to round the output size up instead of down (default false)
          * @return the changed options
          */
         public Options withCeilMode(boolean value) {

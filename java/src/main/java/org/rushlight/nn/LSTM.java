@@ -20,47 +20,47 @@ public final class LSTM extends RecurrentLayer {
     /**
      * A state of the layer.
      *
-     * @param hidden the hidden state of each layer and direction
-     * @param cell the cell state of each layer and direction
+     * @param hidden hidden state of each layer and direction
+     * @param cell cell state of each layer and direction
      */
     public record State(Tensor hidden, Tensor cell) {}
 
     /**
-     * What the layer returns.
+     * Results of the layer.
      *
-     * @param output the outputs of all steps
-     * @param state the last state
+     * @param output outputs of all time steps
+     * @param state final state
      */
     public record Output(Tensor output, State state) {}
 
     /**
-     * What the layer returns for packed sequences.
+     * Results for packed sequences.
      *
-     * @param output the outputs of all steps, packed
-     * @param state the last state
+     * @param output outputs of all time steps, packed
+     * @param state final state
      */
     public record PackedOutput(PackedSequence output, State state) {}
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param inputSize features of a step of the input
-     * @param hiddenSize features of the hidden state
+     * @param inputSize number of input features
+     * @param hiddenSize number of features of the hidden state
      */
     public LSTM(long inputSize, long hiddenSize) {
         this(new Options(inputSize, hiddenSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public LSTM(Options options) {
         super(4, options);
     }
 
-    /** The outputs of all steps, from a state of zeros. */
+    /** Computes the outputs of all time steps, starting from a zero state. */
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
@@ -68,10 +68,10 @@ public final class LSTM extends RecurrentLayer {
     }
 
     /**
-     * The outputs of all steps, and the last state.
+     * Computes the outputs of all time steps and the final state.
      *
-     * @param input {@code (step, batch, feature)}, or {@code (step, feature)} of a single sequence
-     * @param state the state at the start; null for zeros
+     * @param input tensor of shape {@code (L, N, input_size)}, or {@code (L, input_size)} for a single sequence
+     * @param state initial state; null for zeros
      * @return outputs and state
      */
     public Output forwardWithState(Tensor input, @Nullable State state) {
@@ -90,10 +90,10 @@ public final class LSTM extends RecurrentLayer {
     }
 
     /**
-     * The outputs of all steps of packed sequences, and the last state of each.
+     * Computes the outputs of all time steps of packed sequences, and their final states.
      *
-     * @param input the sequences
-     * @param state the state at the start, in the order in which the sequences were packed; null for zeros
+     * @param input the packed sequences
+     * @param state initial state, in the order in which the sequences were packed; null for zeros
      * @return outputs and state
      */
     public PackedOutput forwardPacked(PackedSequence input, @Nullable State state) {

@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * One step of an {@link LSTM} of one layer.
+ * Computes one time step of a single-layer {@link LSTM}.
  *
  * <pre>{@code
  * try (LSTMCell cell = new LSTMCell(4, 8)) {
@@ -18,36 +18,36 @@ import org.rushlight.Torch;
  */
 public final class LSTMCell extends RecurrentCell {
     /**
-     * The cell with the defaults.
+     * Creates the cell with default options.
      *
-     * @param inputSize features of a step of the input
-     * @param hiddenSize features of the hidden state
+     * @param inputSize number of input features
+     * @param hiddenSize number of features of the hidden state
      */
     public LSTMCell(long inputSize, long hiddenSize) {
         this(new Options(inputSize, hiddenSize));
     }
 
     /**
-     * The cell with options.
+     * Creates the cell with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public LSTMCell(Options options) {
         super(4, options);
     }
 
-    /** The new hidden state, from zeros. */
+    /** Computes the new hidden state from a zero state. */
     @Override
     public Tensor forward(Tensor input) {
         return forward(input, null).hidden();
     }
 
     /**
-     * The new state.
+     * Computes the new state.
      *
-     * @param input {@code (batch, feature)} or {@code (feature)}
-     * @param state the state before; null for zeros
-     * @return the state after
+     * @param input tensor of shape {@code (N, in_features)} or {@code (in_features)}
+     * @param state previous state; null for zeros
+     * @return the new state
      */
     public LSTM.State forward(Tensor input, LSTM.@Nullable State state) {
         checkOpen();

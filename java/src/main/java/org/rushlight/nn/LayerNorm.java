@@ -5,7 +5,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Normalises the last dimensions together.
+ * Applies layer normalization over the last dimensions.
  *
  * <pre>{@code
  * try (LayerNorm layer = new LayerNorm(8)) {
@@ -18,7 +18,7 @@ public final class LayerNorm extends Module {
     private final @Nullable Tensor weight;
     private final @Nullable Tensor bias;
 
-    /** What a LayerNorm does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link LayerNorm}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long[] normalizedShape;
         double eps = 1e-5;
@@ -26,18 +26,18 @@ public final class LayerNorm extends Module {
         boolean bias = true;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param normalizedShape the last dimensions
+         * @param normalizedShape sizes of the last dimensions, over which mean and variance are computed
          */
         public Options(long... normalizedShape) {
             this.normalizedShape = normalizedShape.clone();
         }
 
         /**
-         * Sets eps: added to the variance.
+         * Sets eps: term added to the variance for numerical stability (default 1e-5).
          *
-         * @param value added to the variance
+         * @param value term added to the variance for numerical stability (default 1e-5)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -45,9 +45,9 @@ public final class LayerNorm extends Module {
         }
 
         /**
-         * Sets elementwiseAffine: learn a weight and a bias.
+         * Sets elementwiseAffine: whether to have a learnable weight and bias.
          *
-         * @param value learn a weight and a bias
+         * @param value whether to have a learnable weight and bias
          * @return the changed options
          */
         public Options withElementwiseAffine(boolean value) {
@@ -55,9 +55,9 @@ public final class LayerNorm extends Module {
         }
 
         /**
-         * Sets bias: learn a bias, too.
+         * Sets bias: whether to have a learnable bias in addition to the weight (default true).
          *
-         * @param value learn a bias, too
+         * @param value whether to have a learnable bias in addition to the weight (default true)
          * @return the changed options
          */
         public Options withBias(boolean value) {
@@ -66,18 +66,18 @@ public final class LayerNorm extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param normalizedShape the last dimensions
+     * @param normalizedShape sizes of the last dimensions, over which mean and variance are computed
      */
     public LayerNorm(long... normalizedShape) {
         this(new Options(normalizedShape));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public LayerNorm(Options options) {
         this.options = options;
@@ -92,7 +92,7 @@ public final class LayerNorm extends Module {
     }
 
     /**
-     * The weight.
+     * Returns the weight.
      *
      * @return the parameter, or null
      */
@@ -101,7 +101,7 @@ public final class LayerNorm extends Module {
     }
 
     /**
-     * The bias.
+     * Returns the bias.
      *
      * @return the parameter, or null
      */

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x}, or a part of it below zero.
+ * Applies leaky ReLU element-wise: {@code max(0, x) + negativeSlope * min(0, x)}.
  *
  * <pre>{@code
  * System.out.println(new LeakyReLU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.0100,  0.5000,  2.0000])
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
 public final class LeakyReLU extends Module {
     private final Options options;
 
-    /** What a LeakyReLU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link LeakyReLU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double negativeSlope = 0.01;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets negativeSlope: factor of negative elements.
+         * Sets negativeSlope: slope for negative elements (default 0.01).
          *
-         * @param value factor of negative elements
+         * @param value slope for negative elements (default 0.01)
          * @return the changed options
          */
         public Options withNegativeSlope(double value) {
@@ -31,9 +31,9 @@ public final class LeakyReLU extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -41,24 +41,24 @@ public final class LeakyReLU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public LeakyReLU() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param negativeSlope factor of negative elements
+     * @param negativeSlope slope for negative elements (default 0.01)
      */
     public LeakyReLU(double negativeSlope) {
         this(new Options().withNegativeSlope(negativeSlope));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public LeakyReLU(Options options) {
         this.options = options;

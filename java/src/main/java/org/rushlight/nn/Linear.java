@@ -6,7 +6,7 @@ import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
 
 /**
- * An affine map: {@code y = x W^T + b}. Shapes: {@code (*, in) -> (*, out)}.
+ * Applies a linear transformation: {@code y = x W^T + b}, {@code (*, in_features) -> (*, out_features)}.
  *
  * <pre>{@code
  * try (Linear layer = new Linear(3, 2)) {
@@ -21,7 +21,7 @@ public final class Linear extends Module {
     private final @Nullable Tensor bias;
 
     /**
-     * An affine map with a bias.
+     * Creates the layer with a bias.
      *
      * @param inFeatures size of the last dimension of the input
      * @param outFeatures size of the last dimension of the output
@@ -31,7 +31,7 @@ public final class Linear extends Module {
     }
 
     /**
-     * A linear or affine map, initialised as PyTorch does.
+     * Creates the layer with or without a bias, initialized as in PyTorch.
      *
      * @param inFeatures size of the last dimension of the input
      * @param outFeatures size of the last dimension of the output
@@ -42,7 +42,7 @@ public final class Linear extends Module {
     }
 
     /**
-     * A linear or affine map of a dtype and on a device.
+     * Creates the layer with the given dtype and device.
      *
      * @param inFeatures size of the last dimension of the input
      * @param outFeatures size of the last dimension of the output
@@ -57,7 +57,7 @@ public final class Linear extends Module {
         resetParameters();
     }
 
-    /** Draws weight and bias anew. */
+    /** Resets weight and bias to newly sampled values. */
     public void resetParameters() {
         Init.kaimingUniform(weight, Math.sqrt(5));
         if (bias != null) {
@@ -67,7 +67,7 @@ public final class Linear extends Module {
     }
 
     /**
-     * The weight, {@code (out, in)}.
+     * Returns the weight, of shape {@code (out_features, in_features)}.
      *
      * @return the parameter
      */
@@ -76,7 +76,7 @@ public final class Linear extends Module {
     }
 
     /**
-     * The bias, {@code (out)}.
+     * Returns the bias, of shape {@code (out_features)}.
      *
      * @return the parameter, or null
      */

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Divides by a power of the mean square of neighbouring channels.
+ * Applies local response normalization over neighbouring channels.
  *
  * <pre>{@code
  * Tensor y = new LocalResponseNorm(2).forward(Torch.ones(1, 4, 8, 8));
@@ -13,7 +13,7 @@ import org.rushlight.Tensor;
 public final class LocalResponseNorm extends Module {
     private final Options options;
 
-    /** What a LocalResponseNorm does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link LocalResponseNorm}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long size;
         double alpha = 1e-4;
@@ -21,18 +21,18 @@ public final class LocalResponseNorm extends Module {
         double k = 1;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param size how many channels
+         * @param size number of channels of the window
          */
         public Options(long size) {
             this.size = size;
         }
 
         /**
-         * Sets alpha: factor of the mean square.
+         * Sets alpha: factor of the mean of squares (default 1e-4).
          *
-         * @param value factor of the mean square
+         * @param value factor of the mean of squares (default 1e-4)
          * @return the changed options
          */
         public Options withAlpha(double value) {
@@ -40,9 +40,9 @@ public final class LocalResponseNorm extends Module {
         }
 
         /**
-         * Sets beta: the power.
+         * Sets beta: exponent (default 0.75).
          *
-         * @param value the power
+         * @param value exponent (default 0.75)
          * @return the changed options
          */
         public Options withBeta(double value) {
@@ -50,9 +50,9 @@ public final class LocalResponseNorm extends Module {
         }
 
         /**
-         * Sets k: added to it.
+         * Sets k: additive constant (default 1).
          *
-         * @param value added to it
+         * @param value additive constant (default 1)
          * @return the changed options
          */
         public Options withK(double value) {
@@ -61,18 +61,18 @@ public final class LocalResponseNorm extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param size how many channels
+     * @param size number of channels of the window
      */
     public LocalResponseNorm(long size) {
         this(new Options(size));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public LocalResponseNorm(Options options) {
         this.options = options;

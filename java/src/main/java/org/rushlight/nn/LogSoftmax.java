@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The logarithm of {@link Softmax}.
+ * Applies the logarithm of {@link Softmax}.
  *
  * <pre>{@code
  * System.out.println(new LogSoftmax(0).forward(Tensor.of(1f, 1f, 2f))); // tensor([-1.5514, -1.5514, -0.5514])
@@ -13,9 +13,9 @@ public final class LogSoftmax extends Module {
     private final long dim;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param dim the dimension that sums to one
+     * @param dim dimension along which the elements sum to 1
      */
     public LogSoftmax(long dim) {
         this.dim = dim;

@@ -3,20 +3,20 @@ package org.rushlight.nn;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
-/** A loss: how far an input is from a target. */
+/** Base class of the losses. */
 public abstract class Loss extends Module {
     Loss() {}
 
     /**
      * Computes the loss.
      *
-     * @param input what a model says
-     * @param target what it should say
-     * @return a scalar, or one loss for each element
+     * @param input the predictions
+     * @param target the targets
+     * @return scalar tensor, or one loss per element for {@link org.rushlight.Reduction#NONE}
      */
     public abstract Tensor forward(Tensor input, Tensor target);
 
-    /** A buffer of the loss for a tensor that its user keeps: the two share it. */
+    /** Registers a tensor of the caller as a buffer of the loss; the two share it. */
     final @Nullable Tensor weight(String name, @Nullable Tensor given) {
         return given == null ? null : registerBuffer(name, given.share());
     }

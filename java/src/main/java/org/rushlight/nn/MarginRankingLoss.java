@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * The first shall be larger (1) or smaller (-1) than the second.
+ * Computes the ranking loss {@code max(0, -target * (input1 - input2) + margin)}.
  *
  * <pre>{@code
  * Tensor loss = new MarginRankingLoss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f), Tensor.of(1f, 1f));
@@ -14,18 +14,18 @@ import org.rushlight.Tensor;
 public final class MarginRankingLoss extends Module {
     private final Options options;
 
-    /** What a MarginRankingLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link MarginRankingLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double margin = 0;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets margin: by how much.
+         * Sets margin: margin (default 0).
          *
-         * @param value by how much
+         * @param value margin (default 0)
          * @return the changed options
          */
         public Options withMargin(double value) {
@@ -33,9 +33,9 @@ public final class MarginRankingLoss extends Module {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -43,15 +43,15 @@ public final class MarginRankingLoss extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public MarginRankingLoss() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MarginRankingLoss(Options options) {
         this.options = options;
@@ -62,8 +62,8 @@ public final class MarginRankingLoss extends Module {
      *
      * @param input1 the first input
      * @param input2 the second input
-     * @param target what the input should be
-     * @return a scalar, or one loss for each sample
+     * @param target 1 or -1, of shape {@code (N)} or {@code ()}
+     * @return scalar tensor, or one loss per sample for {@link Reduction#NONE}
      */
     public Tensor forward(Tensor input1, Tensor input2, Tensor target) {
         checkOpen();

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The largest number of each window of sequences: {@code (N, C, L)}.
+ * Applies 1D max pooling over an input of shape {@code (N, C, L)}.
  *
  * <pre>{@code
  * Tensor y = new MaxPool1d(2).forward(Torch.ones(2, 3, 8));
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
  */
 public final class MaxPool1d extends MaxPoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public MaxPool1d(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MaxPool1d(Options options) {
         super(1, options);
@@ -36,10 +36,10 @@ public final class MaxPool1d extends MaxPoolNd {
     }
 
     /**
-     * The pooled numbers and their places.
+     * Returns the maxima and their indices.
      *
      * @param input the input
-     * @return both
+     * @return both results
      */
     public Pooled forwardWithIndices(Tensor input) {
         checkOpen();

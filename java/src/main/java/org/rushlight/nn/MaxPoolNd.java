@@ -2,7 +2,7 @@ package org.rushlight.nn;
 
 import org.jspecify.annotations.Nullable;
 
-/** What the max pooling layers have in common. */
+/** Base class of the max pooling layers. */
 public abstract class MaxPoolNd extends Module {
     final int dims;
     final Options options;
@@ -11,7 +11,7 @@ public abstract class MaxPoolNd extends Module {
     final long[] padding;
     final long[] dilation;
 
-    /** What a pooling layer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of the pooling layers. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long[] kernelSize;
         long @Nullable [] stride;
@@ -20,18 +20,18 @@ public abstract class MaxPoolNd extends Module {
         boolean ceilMode = false;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param kernelSize size of a window
+         * @param kernelSize size of the window
          */
         public Options(long... kernelSize) {
             this.kernelSize = kernelSize.clone();
         }
 
         /**
-         * Sets stride: distance of windows; a window, if it is not set.
+         * Sets stride: stride of the window (default: the window size).
          *
-         * @param value distance of windows; a window, if it is not set
+         * @param value stride of the window (default: the window size)
          * @return the changed options
          */
         public Options withStride(long... value) {
@@ -39,9 +39,9 @@ public abstract class MaxPoolNd extends Module {
         }
 
         /**
-         * Sets padding: zeros on both sides.
+         * Sets padding: implicit padding on both sides (default 0).
          *
-         * @param value zeros on both sides
+         * @param value implicit padding on both sides (default 0)
          * @return the changed options
          */
         public Options withPadding(long... value) {
@@ -49,9 +49,9 @@ public abstract class MaxPoolNd extends Module {
         }
 
         /**
-         * Sets dilation: distance of the elements of a window.
+         * Sets dilation: spacing between kernel elements (default 1).
          *
-         * @param value distance of the elements of a window
+         * @param value spacing between kernel elements (default 1)
          * @return the changed options
          */
         public Options withDilation(long... value) {
@@ -59,9 +59,9 @@ public abstract class MaxPoolNd extends Module {
         }
 
         /**
-         * Sets ceilMode: round the size of the output up.
+         * Sets ceilMode: whether to round the output size up instead of down (default false).
          *
-         * @param value round the size of the output up
+         * @param value whether to round the output size up instead of down (default false)
          * @return the changed options
          */
         public Options withCeilMode(boolean value) {

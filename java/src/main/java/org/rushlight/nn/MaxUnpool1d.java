@@ -1,7 +1,7 @@
 package org.rushlight.nn;
 
 /**
- * Puts numbers of sequences: {@code (N, C, L)} where max pooling found them, and zeros elsewhere.
+ * Computes a partial inverse of {@link MaxPool1d}: {@code (N, C, L)}.
  *
  * <pre>{@code
  * Pooled pooled = new MaxPool1d(2).forwardWithIndices(Torch.rand(1, 3, 8));
@@ -11,18 +11,18 @@ package org.rushlight.nn;
  */
 public final class MaxUnpool1d extends MaxUnpoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public MaxUnpool1d(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MaxUnpool1d(Options options) {
         super(1, options);

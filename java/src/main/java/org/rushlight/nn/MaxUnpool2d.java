@@ -1,7 +1,7 @@
 package org.rushlight.nn;
 
 /**
- * Puts numbers of images: {@code (N, C, H, W)} where max pooling found them, and zeros elsewhere.
+ * Computes a partial inverse of {@link MaxPool2d}: {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * Pooled pooled = new MaxPool2d(2).forwardWithIndices(Torch.rand(1, 3, 8, 8));
@@ -11,18 +11,18 @@ package org.rushlight.nn;
  */
 public final class MaxUnpool2d extends MaxUnpoolNd {
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize size of a window
+     * @param kernelSize size of the window
      */
     public MaxUnpool2d(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MaxUnpool2d(Options options) {
         super(2, options);

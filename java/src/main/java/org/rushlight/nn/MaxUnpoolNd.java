@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
-/** What the inverses of max pooling have in common. */
+/** Base class of the max unpooling layers. */
 public abstract class MaxUnpoolNd extends Module {
     final int dims;
     final Options options;
@@ -11,25 +11,25 @@ public abstract class MaxUnpoolNd extends Module {
     final long[] stride;
     final long[] padding;
 
-    /** What a pooling layer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of the pooling layers. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long[] kernelSize;
         long @Nullable [] stride;
         long[] padding = {0};
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param kernelSize size of a window
+         * @param kernelSize size of the window
          */
         public Options(long... kernelSize) {
             this.kernelSize = kernelSize.clone();
         }
 
         /**
-         * Sets stride: distance of windows; a window, if it is not set.
+         * Sets stride: stride of the window (default: the window size).
          *
-         * @param value distance of windows; a window, if it is not set
+         * @param value stride of the window (default: the window size)
          * @return the changed options
          */
         public Options withStride(long... value) {
@@ -37,9 +37,9 @@ public abstract class MaxUnpoolNd extends Module {
         }
 
         /**
-         * Sets padding: zeros on both sides.
+         * Sets padding: implicit padding on both sides (default 0).
          *
-         * @param value zeros on both sides
+         * @param value implicit padding on both sides (default 0)
          * @return the changed options
          */
         public Options withPadding(long... value) {
@@ -56,11 +56,11 @@ public abstract class MaxUnpoolNd extends Module {
     }
 
     /**
-     * Puts numbers at their places.
+     * Puts each value at the index of its maximum, and zeros elsewhere.
      *
-     * @param input the pooled numbers
-     * @param indices their places
-     * @param outputSize size of the output, or nothing: several sizes pool to that of the input
+     * @param input the maxima
+     * @param indices their indices
+     * @param outputSize spatial size of the output, for cases where several sizes are possible; or none
      * @return the output
      */
     public final Tensor forward(Tensor input, Tensor indices, long... outputSize) {

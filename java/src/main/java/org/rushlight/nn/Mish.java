@@ -3,14 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x tanh(softplus(x))}.
+ * Applies Mish element-wise: {@code x * tanh(softplus(x))}.
  *
  * <pre>{@code
  * System.out.println(new Mish().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.3034,  0.3752,  1.9440])
  * }</pre>
  */
 public final class Mish extends Module {
-    /** The layer. */
+    /** Creates the layer. */
     public Mish() {}
 
     @Override

@@ -29,7 +29,7 @@ import org.rushlight.TensorTypeException;
 import org.rushlight.internal.Identity;
 
 /**
- * A layer or a model: parameters, buffers and other modules by name, and a {@link #forward}. To be subclassed:
+ * Base class of layers and models: parameters, buffers and submodules by name, and a {@link #forward}. Subclass it:
  *
  * <pre>{@code
  * final class Net extends Module {
@@ -52,14 +52,14 @@ public abstract class Module implements AutoCloseable {
     private boolean training = true;
     private boolean closed;
 
-    /** A module without anything registered. */
+    /** Creates a module without parameters. */
     protected Module() {}
 
     /**
-     * What the module computes. Modules of several inputs have a {@code forward} of their own instead.
+     * Computes the output. Modules with several inputs have their own {@code forward} methods instead.
      *
-     * @param input what it is given
-     * @return what it makes of it
+     * @param input the input
+     * @return the output
      */
     public Tensor forward(Tensor input) {
         checkOpen();
@@ -70,7 +70,7 @@ public abstract class Module implements AutoCloseable {
     // Registration.
 
     /**
-     * Adds a parameter that is trained: it requires a gradient, leaves its scope, and is named in messages.
+     * Registers a trainable parameter: it requires a gradient, leaves its scope, and is named in messages.
      *
      * @param name its name
      * @param parameter the tensor
@@ -81,11 +81,11 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Adds a parameter: it leaves its scope, and is named in messages.
+     * Registers a parameter: it leaves its scope, and is named in messages.
      *
      * @param name its name
      * @param parameter the tensor
-     * @param requiresGrad is it trained, or frozen for now?
+     * @param requiresGrad whether it is trained
      * @return the parameter
      */
     protected final Tensor registerParameter(String name, Tensor parameter, boolean requiresGrad) {
@@ -96,7 +96,7 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Adds a tensor that is saved with the module, but not trained.
+     * Registers a buffer: a tensor that is saved with the module, but not trained.
      *
      * @param name its name
      * @param buffer the tensor
@@ -110,14 +110,16 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Adds a module as part of this one. It may be part of several, or of this one under several names: then they share its parameters,
-     * which {@link #parameters} lists once and {@link #stateDict} under each name, and whoever is closed first closes it.
+     * Registers a submodule. A module may have several parents, or several names in one parent: its parameters are then
+     * shared, listed once by {@link #parameters} and under each name by {@link #stateDict}, and closed with the first
+     * parent that is closed.
      *
      * @param name its name
      * @param module the module
      * @param <M> its class
      * @return the module
-     * @throws IllegalArgumentException if the name is taken, empty or has a dot, or if the module is or contains this one
+     * @throws IllegalArgumentException if the name is taken, empty or has a dot, or if the module is or contains this
+     *     one
      */
     protected final <M extends Module> M registerModule(String name, M module) {
         checkName(name);
@@ -127,13 +129,13 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Puts another module into the place of one.
+     * Replaces a submodule.
      *
-     * @param name name of a module directly below this one; the former module stays open and is the caller's
+     * @param name name of a direct submodule; the previous module stays open and belongs to the caller
      * @param module the new module
      * @param <M> its class
      * @return the new module
-     * @throws IllegalArgumentException if there is no module of this name, or if the new one is or contains this one
+     * @throws IllegalArgumentException if there is no submodule with this name, or if the new one is or contains this one
      */
     protected final <M extends Module> M replaceModule(String name, M module) {
         checkRegistered("module", name, children);
@@ -143,18 +145,18 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Takes a module out.
+     * Removes a submodule.
      *
-     * @param name name of a module directly below this one
-     * @return the module, which stays open and is the caller's
-     * @throws IllegalArgumentException if there is no module of this name
+     * @param name name of a direct submodule
+     * @return the submodule, which stays open and belongs to the caller
+     * @throws IllegalArgumentException if there is no module with this name
      */
     protected final Module unregisterModule(String name) {
         checkRegistered("module", name, children);
         return Objects.requireNonNull(children.remove(name));
     }
 
-    /** Takes a parameter out: it is the caller's then. */
+    /** Removes a parameter, which then belongs to the caller. */
     final Tensor unregisterParameter(String name) {
         checkRegistered("parameter", name, parameters);
         return Objects.requireNonNull(parameters.remove(name));
@@ -167,7 +169,7 @@ public abstract class Module implements AutoCloseable {
         }
     }
 
-    /** A module within itself would be without end. */
+    /** Rejects a module that contains itself. */
     private void checkChild(String name, Module module) {
         checkGiven("module", name, module);
         module.walk("", (path, below) -> {
@@ -194,10 +196,10 @@ public abstract class Module implements AutoCloseable {
         }
     }
 
-    // What is registered.
+    // Access to registered objects.
 
     /**
-     * The modules directly below this one.
+     * Returns the direct submodules.
      *
      * @return modules by name
      */
@@ -207,9 +209,9 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * This module and all below it.
+     * Returns this module and all its descendants.
      *
-     * @return modules by dotted name, each once: of several names the first; this one has the empty name
+     * @return modules by dotted name, each once, under its first name; this one has the empty name
      */
     public final Map<String, Module> namedModules() {
         Set<Module> known = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -222,7 +224,7 @@ public abstract class Module implements AutoCloseable {
         return all;
     }
 
-    /** Calls a function with this module and all below it, those of several names once for each. */
+    /** Calls a function with this module and all its descendants, once for each of their names. */
     private void walk(String path, BiConsumer<String, Module> function) {
         checkOpen();
         function.accept(path, this);
@@ -230,7 +232,7 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * This module and all below it.
+     * Returns this module and all its descendants.
      *
      * @return the modules, each once
      */
@@ -239,26 +241,26 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * The parameters of this module and all below it.
+     * Returns the parameters of this module and its descendants.
      *
-     * @return parameters by dotted name, each once: of several names the first
+     * @return parameters by dotted name, each once, under its first name
      */
     public final Map<String, Tensor> namedParameters() {
         return namedParameters(true);
     }
 
     /**
-     * The parameters of this module.
+     * Returns the parameters of this module.
      *
-     * @param recurse and of all below it?
-     * @return parameters by dotted name, each once: of several names the first
+     * @param recurse whether to include those of its descendants
+     * @return parameters by dotted name, each once, under its first name
      */
     public final Map<String, Tensor> namedParameters(boolean recurse) {
         return named(recurse, module -> module.parameters);
     }
 
     /**
-     * The parameters of this module and all below it.
+     * Returns the parameters of this module and its descendants.
      *
      * @return the parameters, each once
      */
@@ -267,9 +269,9 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * The parameters of this module.
+     * Returns the parameters of this module.
      *
-     * @param recurse and of all below it?
+     * @param recurse whether to include those of its descendants
      * @return the parameters, each once
      */
     public final List<Tensor> parameters(boolean recurse) {
@@ -277,26 +279,26 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * The buffers of this module and all below it.
+     * Returns the buffers of this module and its descendants.
      *
-     * @return buffers by dotted name, each once: of several names the first
+     * @return buffers by dotted name, each once, under its first name
      */
     public final Map<String, Tensor> namedBuffers() {
         return namedBuffers(true);
     }
 
     /**
-     * The buffers of this module.
+     * Returns the buffers of this module.
      *
-     * @param recurse and of all below it?
-     * @return buffers by dotted name, each once: of several names the first
+     * @param recurse whether to include those of its descendants
+     * @return buffers by dotted name, each once, under its first name
      */
     public final Map<String, Tensor> namedBuffers(boolean recurse) {
         return named(recurse, module -> module.buffers);
     }
 
     /**
-     * The buffers of this module and all below it.
+     * Returns the buffers of this module and its descendants.
      *
      * @return the buffers, each once
      */
@@ -305,16 +307,16 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * The buffers of this module.
+     * Returns the buffers of this module.
      *
-     * @param recurse and of all below it?
+     * @param recurse whether to include those of its descendants
      * @return the buffers, each once
      */
     public final List<Tensor> buffers(boolean recurse) {
         return new ArrayList<>(namedBuffers(recurse).values());
     }
 
-    /** The parameters of this module alone, under each of their names. */
+    /** Returns the parameters of this module alone, under each of their names. */
     final Map<String, Tensor> ownParameters() {
         checkOpen();
         return new LinkedHashMap<>(parameters);
@@ -339,7 +341,7 @@ public abstract class Module implements AutoCloseable {
     // Training.
 
     /**
-     * Is the module in training mode?
+     * Returns whether the module is in training mode.
      *
      * @return true unless {@link #eval} was called
      */
@@ -349,7 +351,7 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Sets the mode of this module and all below it.
+     * Sets the mode of this module and its descendants.
      *
      * @param on true for training, false for evaluation
      */
@@ -362,36 +364,36 @@ public abstract class Module implements AutoCloseable {
         train(true);
     }
 
-    /** Sets evaluation mode: dropout passes everything on. */
+    /** Sets evaluation mode, in which for example dropout is disabled. */
     public final void eval() {
         train(false);
     }
 
-    /** Removes the gradient of each parameter. */
+    /** Clears the gradients of the parameters. */
     public final void zeroGrad() {
         parameters().forEach(parameter -> parameter.setGrad(null));
     }
 
     /**
-     * Sets whether the parameters collect gradients.
+     * Sets whether the parameters require gradients.
      *
-     * @param on true to collect
+     * @param on whether gradients are accumulated for it
      */
     public final void requiresGrad(boolean on) {
         parameters().forEach(parameter -> parameter.requires_grad_(on));
     }
 
     /**
-     * Calls a function with this module and all below it.
+     * Calls a function with this module and its descendants.
      *
-     * @param function what to call
+     * @param function the function
      */
     public final void apply(Consumer<Module> function) {
         modules().forEach(function);
     }
 
     /**
-     * Converts the floating-point parameters and buffers to a dtype. The tensors stay the same objects.
+     * Converts the floating-point parameters and buffers to a dtype. The tensor objects stay the same.
      *
      * @param dtype a floating-point dtype
      */
@@ -403,7 +405,7 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Moves the parameters and buffers to a device. The tensors stay the same objects.
+     * Moves the parameters and buffers to a device. The tensor objects stay the same.
      *
      * @param device the device
      */
@@ -426,9 +428,9 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Makes another module of the same structure a copy of this one: its parameters and buffers get copies of the values, with their
-     * dtypes and devices, and it trains and evaluates as this one does. What PyTorch's {@code clone} does, but that a class of Java itself
-     * says how it is made:
+     * Copies this module into another of the same structure: its parameters and buffers receive copies of the values,
+     * with their dtypes and devices, and its training mode. This corresponds to PyTorch's {@code clone}, except that
+     * the Java class creates the new module:
      *
      * <pre>{@code
      * try (Sequential twin = model.copyTo(new Sequential(new Flatten(), new Linear(784, 10)))) {
@@ -436,10 +438,10 @@ public abstract class Module implements AutoCloseable {
      * }
      * }</pre>
      *
-     * @param other a module with the same names of parts, parameters and buffers, of the same shapes
+     * @param other a module whose submodules, parameters and buffers have the same names and shapes
      * @param <M> its class
      * @return the other module
-     * @throws IllegalArgumentException if it has other names or shapes; then it stays as it is
+     * @throws IllegalArgumentException if names or shapes differ; the other module is then unchanged
      */
     public final <M extends Module> M copyTo(M other) {
         Map<String, Tensor> from = stateDict();
@@ -475,9 +477,9 @@ public abstract class Module implements AutoCloseable {
     // Saving and loading.
 
     /**
-     * The tensors that make up the state: parameters and buffers, the module's own ones, in the order of PyTorch.
+     * Returns the state: parameters and buffers, in PyTorch's order. The tensors are shared with the module.
      *
-     * @return tensors by dotted name; one of several names is there under each
+     * @return tensors by dotted name; shared ones are listed under each name
      */
     public final Map<String, Tensor> stateDict() {
         Map<String, Tensor> state = new LinkedHashMap<>();
@@ -491,8 +493,8 @@ public abstract class Module implements AutoCloseable {
     /**
      * Copies tensors into the parameters and buffers of the same names.
      *
-     * @param source tensors by dotted name: exactly those of {@link #stateDict}
-     * @throws RushlightException if a name is missing or unexpected, or a shape differs
+     * @param source tensors by dotted name, with exactly the names of {@link #stateDict}
+     * @throws RushlightException if a name is missing or unexpected, or shapes differ
      */
     public final void loadStateDict(Map<String, Tensor> source) {
         loadStateDict(source, true);
@@ -502,9 +504,10 @@ public abstract class Module implements AutoCloseable {
      * Copies tensors into the parameters and buffers of the same names.
      *
      * @param source tensors by dotted name
-     * @param strict the names must be exactly those of {@link #stateDict}; else others are left alone on both sides
-     * @return what was left alone
-     * @throws RushlightException if a name is missing or unexpected though it must not, or a shape differs
+     * @param strict whether the names must be exactly those of {@link #stateDict}; otherwise names without a
+     *     counterpart are ignored
+     * @return the ignored names
+     * @throws RushlightException if a name is missing or unexpected with {@code strict}, or shapes differ
      */
     public final StateDict.Incompatible loadStateDict(Map<String, Tensor> source, boolean strict) {
         return StateDict.copy(source, stateDict(), getClass().getSimpleName(), strict);
@@ -513,7 +516,7 @@ public abstract class Module implements AutoCloseable {
     /**
      * Writes the state to a file that PyTorch can load ({@code .pt}, or {@code .safetensors}).
      *
-     * @param file where to
+     * @param file the file to write
      */
     public final void save(Path file) {
         StateDict.save(stateDict(), file);
@@ -522,7 +525,7 @@ public abstract class Module implements AutoCloseable {
     /**
      * Reads the state from a file that PyTorch or Rushlight saved.
      *
-     * @param file where from
+     * @param file the file
      */
     public final void load(Path file) {
         checkOpen();
@@ -533,7 +536,8 @@ public abstract class Module implements AutoCloseable {
     }
 
     /**
-     * Refuses to work after {@link #close}: what the layers of this package call first, and what a module without parameters may call.
+     * Throws if the module is closed. The layers of this package call it first; a module without parameters may also
+     * call it.
      *
      * @throws IllegalStateException if the module is closed
      */
@@ -543,7 +547,10 @@ public abstract class Module implements AutoCloseable {
         }
     }
 
-    /** Frees the parameters and buffers of this module and all below it, which are closed then. Closing it twice is allowed. */
+    /**
+     * Frees the parameters and buffers of this module and its descendants, which are closed as well. Closing twice is
+     * allowed.
+     */
     @Override
     public void close() {
         closed = true;
@@ -552,18 +559,18 @@ public abstract class Module implements AutoCloseable {
         children.values().forEach(Module::close);
     }
 
-    // Text.
+    // Printing.
 
     /**
-     * What stands in parentheses after the name of the module.
+     * Returns the string in parentheses after the name of the module.
      *
-     * @return its options, as PyTorch prints them
+     * @return the options, printed as in PyTorch
      */
     protected String extraRepr() {
         return "";
     }
 
-    /** The module and all below it, as PyTorch prints them. */
+    /** Returns the module and its descendants, printed as in PyTorch. */
     @Override
     public String toString() {
         StringBuilder out = new StringBuilder(getClass().getSimpleName()).append("(");
@@ -574,14 +581,14 @@ public abstract class Module implements AutoCloseable {
             out.append("\n  ").append(extraRepr());
         }
         List<String> names = List.copyOf(children.keySet());
-        List<String> texts = children.values().stream().map(child -> child.toString().replace("\n", "\n  ")).toList();
-        for (int i = 0, end; i < texts.size(); i = end) {
+        List<String> strings = children.values().stream().map(child -> child.toString().replace("\n", "\n  ")).toList();
+        for (int i = 0, end; i < strings.size(); i = end) {
             // Lists print a run of equal modules once.
             end = i + 1;
-            while (this instanceof ModuleList && end < texts.size() && texts.get(end).equals(texts.get(i))) {
+            while (this instanceof ModuleList && end < strings.size() && strings.get(end).equals(strings.get(i))) {
                 end++;
             }
-            out.append("\n  (").append(names.get(i)).append(end == i + 1 ? "): " : "-" + (end - 1) + "): " + (end - i) + " x ").append(texts.get(i));
+            out.append("\n  (").append(names.get(i)).append(end == i + 1 ? "): " : "-" + (end - 1) + "): " + (end - i) + " x ").append(strings.get(i));
         }
         return out.append("\n)").toString();
     }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Modules by name. It computes nothing by itself.
+ * A dictionary of modules. It has no {@code forward}.
  *
  * <pre>{@code
  * try (ModuleDict heads = new ModuleDict().put("digits", new Linear(8, 10)).put("letters", new Linear(8, 26))) {
@@ -15,11 +15,11 @@ import java.util.Set;
  * }</pre>
  */
 public final class ModuleDict extends Module implements Iterable<Map.Entry<String, Module>> {
-    /** An empty dictionary. */
+    /** Creates an empty dictionary. */
     public ModuleDict() {}
 
     /**
-     * A dictionary of modules.
+     * Creates a dictionary of modules.
      *
      * @param modules the modules by name, in the order of the map
      */
@@ -30,7 +30,7 @@ public final class ModuleDict extends Module implements Iterable<Map.Entry<Strin
     /**
      * Adds a module.
      *
-     * @param name its name, which is not taken yet
+     * @param name its name, which must be unused
      * @param module the module
      * @return this dictionary
      */
@@ -40,7 +40,7 @@ public final class ModuleDict extends Module implements Iterable<Map.Entry<Strin
     }
 
     /**
-     * The module of a name.
+     * Returns a module by name.
      *
      * @param name the name
      * @return the module
@@ -55,7 +55,7 @@ public final class ModuleDict extends Module implements Iterable<Map.Entry<Strin
     }
 
     /**
-     * Number of modules.
+     * Returns the number of modules.
      *
      * @return the number
      */
@@ -64,7 +64,7 @@ public final class ModuleDict extends Module implements Iterable<Map.Entry<Strin
     }
 
     /**
-     * Is there a module of a name?
+     * Returns whether there is a module of the given name.
      *
      * @param name the name
      * @return true if so
@@ -74,35 +74,35 @@ public final class ModuleDict extends Module implements Iterable<Map.Entry<Strin
     }
 
     /**
-     * The names.
+     * Returns the names.
      *
-     * @return the names of the modules, in the order in which they were put
+     * @return the names of the modules, in insertion order
      */
     public Set<String> keys() {
         return namedChildren().keySet();
     }
 
     /**
-     * The modules.
+     * Returns the modules.
      *
-     * @return the modules, in the order in which they were put
+     * @return the modules, in insertion order
      */
     public Collection<Module> values() {
         return namedChildren().values();
     }
 
     /**
-     * Takes a module out.
+     * Removes a submodule.
      *
      * @param name its name
-     * @return the module, which is the caller's now
+     * @return the module, which then belongs to the caller
      * @throws IllegalArgumentException if there is none
      */
     public Module remove(String name) {
         return unregisterModule(name);
     }
 
-    /** Names and modules, in the order in which they were put. */
+    /** Returns names and modules, in insertion order. */
     @Override
     public Iterator<Map.Entry<String, Module>> iterator() {
         return namedChildren().entrySet().iterator();

@@ -5,7 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Modules by their place. It computes nothing by itself.
+ * A list of modules. It has no {@code forward}.
  *
  * <pre>{@code
  * class Deep extends Module {
@@ -26,7 +26,7 @@ import java.util.List;
  */
 public final class ModuleList extends Module implements Iterable<Module> {
     /**
-     * A list of modules.
+     * Creates a list of modules.
      *
      * @param modules the modules, first to last
      */
@@ -35,7 +35,7 @@ public final class ModuleList extends Module implements Iterable<Module> {
     }
 
     /**
-     * A list of modules.
+     * Creates a list of modules.
      *
      * @param modules the modules, first to last
      */
@@ -44,7 +44,7 @@ public final class ModuleList extends Module implements Iterable<Module> {
     }
 
     /**
-     * Adds a module at the end.
+     * Appends a module.
      *
      * @param module the module
      * @return this list
@@ -55,7 +55,7 @@ public final class ModuleList extends Module implements Iterable<Module> {
     }
 
     /**
-     * Adds modules at the end.
+     * Appends modules.
      *
      * @param modules the modules
      * @return this list
@@ -67,18 +67,18 @@ public final class ModuleList extends Module implements Iterable<Module> {
     }
 
     /**
-     * The module at a place.
+     * Returns a module by index.
      *
-     * @param index the place; negative numbers count from the end
+     * @param index the index; negative counts from the end
      * @return the module
-     * @throws IndexOutOfBoundsException if there is no such place
+     * @throws IndexOutOfBoundsException if the index is out of range
      */
     public Module get(int index) {
         return Places.get(List.copyOf(namedChildren().values()), index, "ModuleList");
     }
 
     /**
-     * Number of modules.
+     * Returns the number of modules.
      *
      * @return the number
      */
@@ -86,7 +86,7 @@ public final class ModuleList extends Module implements Iterable<Module> {
         return namedChildren().size();
     }
 
-    /** The modules, first to last. */
+    /** Returns the modules in order. */
     @Override
     public Iterator<Module> iterator() {
         return List.copyOf(namedChildren().values()).iterator();

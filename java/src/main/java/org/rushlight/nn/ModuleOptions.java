@@ -3,16 +3,16 @@ package org.rushlight.nn;
 import java.util.function.Consumer;
 
 /**
- * What the options of modules have in common. They are immutable: each {@code with} method returns a changed copy.
+ * Base class of the options of modules. They are immutable: each {@code with} method returns a changed copy.
  *
- * @param <O> the options themselves
+ * @param <O> the type of the options itself
  */
 public abstract class ModuleOptions<O extends ModuleOptions<O>> implements Cloneable {
-    /** For options of modules of one's own. */
+    /** Constructor for options of custom modules. */
     protected ModuleOptions() {}
 
     /**
-     * A copy with a change: what {@code with} methods of subclasses return.
+     * Returns a changed copy, for the {@code with} methods of subclasses.
      *
      * @param change sets fields of the copy
      * @return the copy

@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Margins between scores of several target classes and those of others.
+ * Computes the multi-label hinge loss between scores and target classes.
  *
  * <pre>{@code
  * Tensor loss = new MultiLabelMarginLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(new long[][] {{1, 2, -1}}));
@@ -14,17 +14,17 @@ import org.rushlight.Tensor;
 public final class MultiLabelMarginLoss extends Loss {
     private final Options options;
 
-    /** What a MultiLabelMarginLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link MultiLabelMarginLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -32,15 +32,15 @@ public final class MultiLabelMarginLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public MultiLabelMarginLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MultiLabelMarginLoss(Options options) {
         this.options = options;

@@ -5,7 +5,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Cross entropy of the sigmoid of each class, as a mean over classes.
+ * Computes the binary cross-entropy of {@code sigmoid(input)}, averaged over the classes.
  *
  * <pre>{@code
  * Tensor loss = new MultiLabelSoftMarginLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(new float[][] {{1, 0, 1}}));
@@ -16,18 +16,18 @@ public final class MultiLabelSoftMarginLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;
 
-    /** What a MultiLabelSoftMarginLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link MultiLabelSoftMarginLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         @Nullable Tensor weight;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets weight: a weight per class.
+         * Sets weight: weight of each class.
          *
-         * @param value a weight per class
+         * @param value weight of each class
          * @return the changed options
          */
         public Options withWeight(Tensor value) {
@@ -35,9 +35,9 @@ public final class MultiLabelSoftMarginLoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -45,15 +45,15 @@ public final class MultiLabelSoftMarginLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public MultiLabelSoftMarginLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MultiLabelSoftMarginLoss(Options options) {
         this.options = options;

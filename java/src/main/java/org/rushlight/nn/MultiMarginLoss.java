@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * Margins between the score of the target class and those of others.
+ * Computes the multi-class hinge loss between scores and a target class.
  *
  * <pre>{@code
  * Tensor loss = new MultiMarginLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(1L));
@@ -17,20 +17,20 @@ public final class MultiMarginLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;
 
-    /** What a MultiMarginLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link MultiMarginLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long p = 1;
         double margin = 1;
         @Nullable Tensor weight;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets p: power of the margins, 1 or 2.
+         * Sets p: exponent, 1 or 2 (default 1).
          *
-         * @param value power of the margins, 1 or 2
+         * @param value exponent, 1 or 2 (default 1)
          * @return the changed options
          */
         public Options withP(long value) {
@@ -38,9 +38,9 @@ public final class MultiMarginLoss extends Loss {
         }
 
         /**
-         * Sets margin: margin.
+         * Sets margin: margin (default 1).
          *
-         * @param value margin
+         * @param value margin (default 1)
          * @return the changed options
          */
         public Options withMargin(double value) {
@@ -48,9 +48,9 @@ public final class MultiMarginLoss extends Loss {
         }
 
         /**
-         * Sets weight: a weight per class.
+         * Sets weight: weight of each class.
          *
-         * @param value a weight per class
+         * @param value weight of each class
          * @return the changed options
          */
         public Options withWeight(Tensor value) {
@@ -58,9 +58,9 @@ public final class MultiMarginLoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -68,15 +68,15 @@ public final class MultiMarginLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public MultiMarginLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MultiMarginLoss(Options options) {
         if (options.p != 1 && options.p != 2) {

@@ -9,7 +9,7 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /**
- * Each head asks with its share of the queries for values, weighed by how well their keys fit (Vaswani et al. 2017).
+ * Applies multi-head attention (Vaswani et al. 2017).
  *
  * <pre>{@code
  * try (MultiheadAttention attention = new MultiheadAttention(8, 2)) {
@@ -31,29 +31,27 @@ public final class MultiheadAttention extends Module {
     private final @Nullable Tensor biasV;
 
     /**
-     * What attention returns.
+     * Results of attention.
      *
-     * @param output the values that each query has found, {@code (target, batch, feature)}
-     * @param weights how they were weighed; null where they were not asked for
+     * @param output attention outputs of shape {@code (L, N, embed_dim)}
+     * @param weights attention weights; null unless requested
      */
     public record Output(Tensor output, @Nullable Tensor weights) {}
 
-    /**
-     * What else a call of attention may say. Immutable: each {@code with} returns a changed copy.
-     */
+    /** Masks and other arguments of attention. Immutable: each {@code with} method returns a changed copy. */
     public static final class Masks extends ModuleOptions<Masks> {
         @Nullable Tensor keyPadding;
         @Nullable Tensor attention;
         boolean needWeights = true;
         boolean averageWeights = true;
 
-        /** No masks; weights are returned, as a mean over heads. */
+        /** No masks; the weights are returned, averaged over the heads. */
         public Masks() {}
 
         /**
-         * Sets the keys that are padding.
+         * Sets the key padding mask.
          *
-         * @param value true where a key does not count, {@code (batch, source)}; null for none
+         * @param value booleans that are true at padding, of shape {@code (N, S)}; null for none
          * @return the changed copy
          */
         public Masks withKeyPadding(@Nullable Tensor value) {
@@ -61,10 +59,10 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets the mask of scores.
+         * Sets the attention mask.
          *
-         * @param value what is added to the scores, or true where they do not count: {@code (target, source)}, or one for each batch
-         *     and head; null for none
+         * @param value values added to the scores, or booleans that are true at masked positions, of shape {@code (L,
+         *     S)}, or one for each batch and head; null for none
          * @return the changed copy
          */
         public Masks withAttention(@Nullable Tensor value) {
@@ -72,9 +70,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets whether weights are returned.
+         * Sets whether the attention weights are returned.
          *
-         * @param value return them
+         * @param value whether to return them
          * @return the changed copy
          */
         public Masks withNeedWeights(boolean value) {
@@ -82,9 +80,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets whether the weights are a mean over heads.
+         * Sets whether the weights are averaged over the heads.
          *
-         * @param value return the mean, or those of each head
+         * @param value whether to return the mean, or the weights of each head
          * @return the changed copy
          */
         public Masks withAverageWeights(boolean value) {
@@ -92,7 +90,7 @@ public final class MultiheadAttention extends Module {
         }
     }
 
-    /** What a MultiheadAttention does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link MultiheadAttention}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long embedDim;
         final long numHeads;
@@ -105,10 +103,10 @@ public final class MultiheadAttention extends Module {
         boolean batchFirst = false;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param embedDim features of queries and results
-         * @param numHeads heads among which they are shared
+         * @param embedDim total dimension of the model
+         * @param numHeads number of heads; {@code embedDim} is divided among them
          */
         public Options(long embedDim, long numHeads) {
             this.embedDim = embedDim;
@@ -116,9 +114,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets dropout: probability with which a weight is dropped in training.
+         * Sets dropout: dropout probability of the attention weights (default 0).
          *
-         * @param value probability with which a weight is dropped in training
+         * @param value dropout probability of the attention weights (default 0)
          * @return the changed options
          */
         public Options withDropout(double value) {
@@ -126,9 +124,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets bias: add biases.
+         * Sets bias: whether to add biases (default true).
          *
-         * @param value add biases
+         * @param value whether to add biases (default true)
          * @return the changed options
          */
         public Options withBias(boolean value) {
@@ -136,9 +134,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets addBiasKv: add learned entries to keys and values.
+         * Sets addBiasKv: whether to add learnable biases to the key and value sequences (default false).
          *
-         * @param value add learned entries to keys and values
+         * @param value whether to add learnable biases to the key and value sequences (default false)
          * @return the changed options
          */
         public Options withAddBiasKv(boolean value) {
@@ -146,9 +144,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets addZeroAttn: add zeros to keys and values.
+         * Sets addZeroAttn: whether to add a batch of zeros to the key and value sequences (default false).
          *
-         * @param value add zeros to keys and values
+         * @param value whether to add a batch of zeros to the key and value sequences (default false)
          * @return the changed options
          */
         public Options withAddZeroAttn(boolean value) {
@@ -156,9 +154,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets kdim: features of keys, if others than those of queries.
+         * Sets kdim: number of key features (default: that of the queries).
          *
-         * @param value features of keys, if others than those of queries
+         * @param value number of key features (default: that of the queries)
          * @return the changed options
          */
         public Options withKdim(long value) {
@@ -166,9 +164,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets vdim: features of values, if others than those of queries.
+         * Sets vdim: number of value features (default: that of the queries).
          *
-         * @param value features of values, if others than those of queries
+         * @param value number of value features (default: that of the queries)
          * @return the changed options
          */
         public Options withVdim(long value) {
@@ -176,9 +174,9 @@ public final class MultiheadAttention extends Module {
         }
 
         /**
-         * Sets batchFirst: {@code (batch, step, feature)} instead of {@code (step, batch, feature)}.
+         * Sets batchFirst: whether inputs have shape {@code (N, L, E)} instead of {@code (L, N, E)} (default false).
          *
-         * @param value {@code (batch, step, feature)} instead of {@code (step, batch, feature)}
+         * @param value whether inputs have shape {@code (N, L, E)} instead of {@code (L, N, E)} (default false)
          * @return the changed options
          */
         public Options withBatchFirst(boolean value) {
@@ -187,19 +185,19 @@ public final class MultiheadAttention extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param embedDim features of queries and results
-     * @param numHeads heads among which they are shared
+     * @param embedDim total dimension of the model
+     * @param numHeads number of heads; {@code embedDim} is divided among them
      */
     public MultiheadAttention(long embedDim, long numHeads) {
         this(new Options(embedDim, numHeads));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public MultiheadAttention(Options options) {
         this.options = options;
@@ -225,7 +223,7 @@ public final class MultiheadAttention extends Module {
         return wanted ? registerParameter(name, Torch.empty(shape)) : null;
     }
 
-    /** Draws the weights anew. */
+    /** Resets the weights to newly sampled values. */
     public void resetParameters() {
         outProj.resetParameters();
         redraw();
@@ -248,32 +246,32 @@ public final class MultiheadAttention extends Module {
         }
     }
 
-    /** Attention of a sequence to itself. */
+    /** Applies self-attention. */
     @Override
     public Tensor forward(Tensor input) {
         return forward(input, input, input, new Masks().withNeedWeights(false)).output();
     }
 
     /**
-     * Attention without masks.
+     * Applies attention without masks.
      *
-     * @param query queries, {@code (target, batch, feature)}
-     * @param key keys, {@code (source, batch, feature)}
+     * @param query queries of shape {@code (L, N, embed_dim)}
+     * @param key keys of shape {@code (S, N, kdim)}
      * @param value values, {@code (source, batch, feature)}
-     * @return results and weights
+     * @return outputs and attention weights
      */
     public Output forward(Tensor query, Tensor key, Tensor value) {
         return forward(query, key, value, new Masks());
     }
 
     /**
-     * Attention.
+     * Applies attention.
      *
-     * @param query queries, {@code (target, batch, feature)}
-     * @param key keys, {@code (source, batch, feature)}
+     * @param query queries of shape {@code (L, N, embed_dim)}
+     * @param key keys of shape {@code (S, N, kdim)}
      * @param value values, {@code (source, batch, feature)}
-     * @param masks what does not count, and what is returned
-     * @return results and weights
+     * @param masks the masks, and what is returned
+     * @return outputs and attention weights
      */
     public Output forward(Tensor query, Tensor key, Tensor value, Masks masks) {
         checkOpen();
@@ -346,7 +344,7 @@ public final class MultiheadAttention extends Module {
         return new Output(output, masks.averageWeights ? weights.mean(1) : weights);
     }
 
-    /** Queries, keys and values, projected. */
+    /** Projects queries, keys and values. */
     private Tensor[] project(Tensor query, Tensor key, Tensor value) {
         long embed = options.embedDim;
         if (inProjWeight == null) {
@@ -375,7 +373,7 @@ public final class MultiheadAttention extends Module {
         return whole == null ? null : whole.slice(0, start * options.embedDim, end * options.embedDim);
     }
 
-    /** A mask of truths as numbers that are added. */
+    /** Converts a boolean mask to a mask that is added. */
     private static @Nullable Tensor additive(@Nullable Tensor mask, DType dtype) {
         if (mask == null || mask.dtype() != DType.BOOL) {
             return mask;
@@ -383,12 +381,12 @@ public final class MultiheadAttention extends Module {
         return Torch.zeros(mask.shape(), TensorOptions.of(dtype).withDevice(mask.device())).masked_fill(mask, Double.NEGATIVE_INFINITY);
     }
 
-    /** (step, batch, feature) as (batch and head, step, feature of the head). */
+    /** Reshapes (L, N, E) to (N * heads, L, E / heads). */
     private static Tensor split(Tensor tensor, long all, long headDim) {
         return tensor.contiguous().view(-1, all, headDim).transpose(0, 1);
     }
 
-    /** With one more place of zeros at the end of a dimension. */
+    /** Appends zeros at the end of a dimension. */
     private static @Nullable Tensor withZeros(@Nullable Tensor tensor, int dim) {
         if (tensor == null) {
             return null;

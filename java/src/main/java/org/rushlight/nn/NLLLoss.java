@@ -5,7 +5,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Negative log likelihood of the target classes, given log probabilities.
+ * Computes the negative log likelihood loss from log probabilities.
  *
  * <pre>{@code
  * Tensor loss = new NLLLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}).log_softmax(1), Tensor.of(0L));
@@ -16,19 +16,19 @@ public final class NLLLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;
 
-    /** What a NLLLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link NLLLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         @Nullable Tensor weight;
         long ignoreIndex = -100;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets weight: a weight per class.
+         * Sets weight: weight of each class.
          *
-         * @param value a weight per class
+         * @param value weight of each class
          * @return the changed options
          */
         public Options withWeight(Tensor value) {
@@ -36,9 +36,9 @@ public final class NLLLoss extends Loss {
         }
 
         /**
-         * Sets ignoreIndex: targets with this number do not count.
+         * Sets ignoreIndex: class index that does not contribute to the loss (default -100).
          *
-         * @param value targets with this number do not count
+         * @param value class index that does not contribute to the loss (default -100)
          * @return the changed options
          */
         public Options withIgnoreIndex(long value) {
@@ -46,9 +46,9 @@ public final class NLLLoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -56,15 +56,15 @@ public final class NLLLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public NLLLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public NLLLoss(Options options) {
         this.options = options;

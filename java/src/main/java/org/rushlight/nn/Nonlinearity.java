@@ -1,9 +1,9 @@
 package org.rushlight.nn;
 
-/** The function of plain recurrent layers. */
+/** Nonlinearity of a plain recurrent layer. */
 public enum Nonlinearity {
     /** The hyperbolic tangent. */
     TANH,
-    /** The positive part. */
+    /** The rectified linear unit. */
     RELU
 }

@@ -4,10 +4,10 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * {@code x}, or a learned part of it below zero.
+ * Applies {@code max(0, x) + weight * min(0, x)} element-wise, with a learnable slope.
  *
  * <pre>{@code
- * try (PReLU activation = new PReLU()) { // one slope for all, 0.25 to begin with
+ * try (PReLU activation = new PReLU()) { // one slope for all channels, initially 0.25
  *     System.out.println(activation.forward(Tensor.of(-1f, 2f)).detach()); // tensor([-0.2500,  2.0000])
  * }
  * }</pre>
@@ -16,18 +16,18 @@ public final class PReLU extends Module {
     private final Options options;
     private final Tensor weight;
 
-    /** What a PReLU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link PReLU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long numParameters = 1;
         double init = 0.25;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets numParameters: one slope for all, or one per channel.
+         * Sets numParameters: number of slopes: 1 for all channels (default), or the number of channels.
          *
-         * @param value one slope for all, or one per channel
+         * @param value number of slopes: 1 for all channels (default), or the number of channels
          * @return the changed options
          */
         public Options withNumParameters(long value) {
@@ -35,9 +35,9 @@ public final class PReLU extends Module {
         }
 
         /**
-         * Sets init: what the slopes are at first.
+         * Sets init: initial value of the slopes (default 0.25).
          *
-         * @param value what the slopes are at first
+         * @param value initial value of the slopes (default 0.25)
          * @return the changed options
          */
         public Options withInit(double value) {
@@ -45,15 +45,15 @@ public final class PReLU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public PReLU() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public PReLU(Options options) {
         this.options = options;
@@ -67,7 +67,7 @@ public final class PReLU extends Module {
     }
 
     /**
-     * The slopes.
+     * Returns the slopes.
      *
      * @return the parameter
      */

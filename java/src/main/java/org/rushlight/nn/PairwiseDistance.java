@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * The norm of the difference of vectors.
+ * Computes the p-norm of the difference of vectors.
  *
  * <pre>{@code
  * System.out.println(new PairwiseDistance().forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{0, 1}}))); // tensor([1.4142])
@@ -12,13 +12,13 @@ import org.rushlight.Tensor;
 public final class PairwiseDistance extends Module {
     private final Options options;
 
-    /** What a PairwiseDistance does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link PairwiseDistance}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double p = 2;
         double eps = 1e-6;
         boolean keepdim = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
@@ -32,9 +32,9 @@ public final class PairwiseDistance extends Module {
         }
 
         /**
-         * Sets eps: added to the difference.
+         * Sets eps: term added to the difference for numerical stability (default 1e-6).
          *
-         * @param value added to the difference
+         * @param value term added to the difference for numerical stability (default 1e-6)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -42,9 +42,9 @@ public final class PairwiseDistance extends Module {
         }
 
         /**
-         * Sets keepdim: keep the dimension with size 1.
+         * Sets keepdim: whether to keep the last dimension with size 1 (default false).
          *
-         * @param value keep the dimension with size 1
+         * @param value whether to keep the last dimension with size 1 (default false)
          * @return the changed options
          */
         public Options withKeepdim(boolean value) {
@@ -52,15 +52,15 @@ public final class PairwiseDistance extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public PairwiseDistance() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public PairwiseDistance(Options options) {
         this.options = options;
@@ -71,7 +71,7 @@ public final class PairwiseDistance extends Module {
      *
      * @param input1 the first vectors
      * @param input2 the second vectors
-     * @return one number for each pair
+     * @return one value per pair
      */
     public Tensor forward(Tensor input1, Tensor input2) {
         checkOpen();

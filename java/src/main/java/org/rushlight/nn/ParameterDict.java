@@ -7,7 +7,7 @@ import java.util.Set;
 import org.rushlight.Tensor;
 
 /**
- * Parameters by name. It computes nothing by itself.
+ * A dictionary of parameters. It has no {@code forward}.
  *
  * <pre>{@code
  * try (ParameterDict scales = new ParameterDict().put("left", Torch.ones(3)).put("right", Torch.ones(4))) {
@@ -16,11 +16,11 @@ import org.rushlight.Tensor;
  * }</pre>
  */
 public final class ParameterDict extends Module implements Iterable<Map.Entry<String, Tensor>> {
-    /** An empty dictionary. */
+    /** Creates an empty dictionary. */
     public ParameterDict() {}
 
     /**
-     * A dictionary of parameters, which it owns.
+     * Creates a dictionary of parameters, which it owns.
      *
      * @param parameters the tensors by name, in the order of the map
      */
@@ -31,7 +31,7 @@ public final class ParameterDict extends Module implements Iterable<Map.Entry<St
     /**
      * Adds a parameter.
      *
-     * @param name its name, which is not taken yet
+     * @param name its name, which must be unused
      * @param parameter the tensor
      * @return this dictionary
      */
@@ -41,7 +41,7 @@ public final class ParameterDict extends Module implements Iterable<Map.Entry<St
     }
 
     /**
-     * The parameter of a name.
+     * Returns a parameter by name.
      *
      * @param name the name
      * @return the parameter
@@ -56,7 +56,7 @@ public final class ParameterDict extends Module implements Iterable<Map.Entry<St
     }
 
     /**
-     * Number of parameters.
+     * Returns the number of parameters.
      *
      * @return the number
      */
@@ -65,7 +65,7 @@ public final class ParameterDict extends Module implements Iterable<Map.Entry<St
     }
 
     /**
-     * Is there a parameter of a name?
+     * Returns whether there is a parameter of the given name.
      *
      * @param name the name
      * @return true if so
@@ -75,35 +75,35 @@ public final class ParameterDict extends Module implements Iterable<Map.Entry<St
     }
 
     /**
-     * The names.
+     * Returns the names.
      *
-     * @return the names of the parameters, in the order in which they were put
+     * @return the names of the parameters, in insertion order
      */
     public Set<String> keys() {
         return ownParameters().keySet();
     }
 
     /**
-     * The parameters.
+     * Returns the parameters.
      *
-     * @return the parameters, in the order in which they were put
+     * @return the parameters, in insertion order
      */
     public Collection<Tensor> values() {
         return ownParameters().values();
     }
 
     /**
-     * Takes a parameter out.
+     * Removes a parameter.
      *
      * @param name its name
-     * @return the parameter, which is the caller's now
+     * @return the parameter, which then belongs to the caller
      * @throws IllegalArgumentException if there is none
      */
     public Tensor remove(String name) {
         return unregisterParameter(name);
     }
 
-    /** Names and parameters, in the order in which they were put. */
+    /** Returns names and parameters, in insertion order. */
     @Override
     public Iterator<Map.Entry<String, Tensor>> iterator() {
         return ownParameters().entrySet().iterator();

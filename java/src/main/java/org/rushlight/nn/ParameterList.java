@@ -5,7 +5,7 @@ import java.util.List;
 import org.rushlight.Tensor;
 
 /**
- * Parameters by their place. It computes nothing by itself.
+ * A list of parameters. It has no {@code forward}.
  *
  * <pre>{@code
  * try (ParameterList scales = new ParameterList(Torch.ones(3), Torch.ones(4))) {
@@ -15,9 +15,9 @@ import org.rushlight.Tensor;
  */
 public final class ParameterList extends Module implements Iterable<Tensor> {
     /**
-     * A list of parameters, which it owns.
+     * Creates a list of parameters, which it owns.
      *
-     * @param parameters the tensors, first to last
+     * @param parameters the parameters in order
      */
     public ParameterList(Tensor... parameters) {
         for (Tensor parameter : parameters) {
@@ -26,7 +26,7 @@ public final class ParameterList extends Module implements Iterable<Tensor> {
     }
 
     /**
-     * Adds a parameter at the end.
+     * Appends a parameter.
      *
      * @param parameter the tensor
      * @return this list
@@ -37,18 +37,18 @@ public final class ParameterList extends Module implements Iterable<Tensor> {
     }
 
     /**
-     * The parameter at a place.
+     * Returns a parameter by index.
      *
-     * @param index the place; negative numbers count from the end
+     * @param index the index; negative counts from the end
      * @return the parameter
-     * @throws IndexOutOfBoundsException if there is no such place
+     * @throws IndexOutOfBoundsException if the index is out of range
      */
     public Tensor get(int index) {
         return Places.get(List.copyOf(ownParameters().values()), index, "ParameterList");
     }
 
     /**
-     * Number of parameters.
+     * Returns the number of parameters.
      *
      * @return the number
      */
@@ -56,7 +56,7 @@ public final class ParameterList extends Module implements Iterable<Tensor> {
         return ownParameters().size();
     }
 
-    /** The parameters, first to last. */
+    /** Returns the parameters in order. */
     @Override
     public Iterator<Tensor> iterator() {
         return List.copyOf(ownParameters().values()).iterator();

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Channels as pixels.
+ * Rearranges channels into pixels: {@code (*, C r^2, H, W) -> (*, C, H r, W r)}.
  *
  * <pre>{@code
  * Tensor y = new PixelShuffle(2).forward(Torch.ones(1, 8, 3, 3));
@@ -14,9 +14,9 @@ public final class PixelShuffle extends Module {
     private final long upscaleFactor;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param upscaleFactor factor of height and width
+     * @param upscaleFactor factor {@code r} of height and width
      */
     public PixelShuffle(long upscaleFactor) {
         this.upscaleFactor = upscaleFactor;

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Pixels as channels.
+ * Rearranges pixels into channels: the inverse of {@link PixelShuffle}.
  *
  * <pre>{@code
  * Tensor y = new PixelUnshuffle(2).forward(Torch.ones(1, 2, 6, 6));
@@ -14,9 +14,9 @@ public final class PixelUnshuffle extends Module {
     private final long downscaleFactor;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param downscaleFactor divisor of height and width
+     * @param downscaleFactor divisor {@code r} of height and width
      */
     public PixelUnshuffle(long downscaleFactor) {
         this.downscaleFactor = downscaleFactor;

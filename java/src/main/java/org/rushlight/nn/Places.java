@@ -2,11 +2,11 @@ package org.rushlight.nn;
 
 import java.util.List;
 
-/** Places in containers, as Python counts them. */
+/** Indices into containers, counted as in Python. */
 final class Places {
     private Places() {}
 
-    /** What is at a place; negative ones count from the end. */
+    /** Returns an element by index; negative counts from the end. */
     static <E> E get(List<E> list, int index, String container) {
         int place = index < 0 ? index + list.size() : index;
         if (place < 0 || place >= list.size()) {

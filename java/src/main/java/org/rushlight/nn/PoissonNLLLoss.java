@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Negative log likelihood of counts.
+ * Computes the negative log likelihood of Poisson-distributed targets.
  *
  * <pre>{@code
  * Tensor loss = new PoissonNLLLoss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f));
@@ -14,20 +14,20 @@ import org.rushlight.Tensor;
 public final class PoissonNLLLoss extends Loss {
     private final Options options;
 
-    /** What a PoissonNLLLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link PoissonNLLLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         boolean logInput = true;
         boolean full = false;
         double eps = 1e-8;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets logInput: the input is a logarithm.
+         * Sets logInput: whether the input is the logarithm of the rate (default true).
          *
-         * @param value the input is a logarithm
+         * @param value whether the input is the logarithm of the rate (default true)
          * @return the changed options
          */
         public Options withLogInput(boolean value) {
@@ -35,9 +35,9 @@ public final class PoissonNLLLoss extends Loss {
         }
 
         /**
-         * Sets full: add Stirling's term.
+         * Sets full: whether to add the Stirling approximation (default false).
          *
-         * @param value add Stirling's term
+         * @param value whether to add the Stirling approximation (default false)
          * @return the changed options
          */
         public Options withFull(boolean value) {
@@ -45,9 +45,9 @@ public final class PoissonNLLLoss extends Loss {
         }
 
         /**
-         * Sets eps: added to the input before its logarithm.
+         * Sets eps: term that avoids {@code log(0)} (default 1e-8).
          *
-         * @param value added to the input before its logarithm
+         * @param value term that avoids {@code log(0)} (default 1e-8)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -55,9 +55,9 @@ public final class PoissonNLLLoss extends Loss {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -65,15 +65,15 @@ public final class PoissonNLLLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public PoissonNLLLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public PoissonNLLLoss(Options options) {
         this.options = options;

@@ -3,30 +3,30 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Leaky ReLU with random slopes while training.
+ * Applies randomized leaky ReLU: the slope is random in training.
  *
  * <pre>{@code
  * RReLU activation = new RReLU();
- * activation.eval(); // the mean of the slopes
+ * activation.eval(); // uses the mean of the bounds
  * System.out.println(activation.forward(Tensor.of(-2.4f, 1f))); // tensor([-0.5500,  1.0000])
  * }</pre>
  */
 public final class RReLU extends Module {
     private final Options options;
 
-    /** What a RReLU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link RReLU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double lower = 1.0 / 8;
         double upper = 1.0 / 3;
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets lower: lower bound of the slope.
+         * Sets lower: lower bound of the slope (default 1/8).
          *
-         * @param value lower bound of the slope
+         * @param value lower bound of the slope (default 1/8)
          * @return the changed options
          */
         public Options withLower(double value) {
@@ -34,9 +34,9 @@ public final class RReLU extends Module {
         }
 
         /**
-         * Sets upper: upper bound of the slope.
+         * Sets upper: upper bound of the slope (default 1/3).
          *
-         * @param value upper bound of the slope
+         * @param value upper bound of the slope (default 1/3)
          * @return the changed options
          */
         public Options withUpper(double value) {
@@ -44,9 +44,9 @@ public final class RReLU extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -54,25 +54,25 @@ public final class RReLU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public RReLU() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param lower lower bound of the slope
-     * @param upper upper bound of the slope
+     * @param lower lower bound of the slope (default 1/8)
+     * @param upper upper bound of the slope (default 1/3)
      */
     public RReLU(double lower, double upper) {
         this(new Options().withLower(lower).withUpper(upper));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public RReLU(Options options) {
         this.options = options;

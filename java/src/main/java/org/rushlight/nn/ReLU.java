@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code max(x, 0)}, element by element.
+ * Applies ReLU element-wise: {@code max(0, x)}.
  *
  * <pre>{@code
  * System.out.println(new ReLU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([0.0000, 0.5000, 2.0000])
@@ -12,17 +12,17 @@ import org.rushlight.Tensor;
 public final class ReLU extends Module {
     private final Options options;
 
-    /** What a ReLU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link ReLU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -30,15 +30,15 @@ public final class ReLU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public ReLU() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public ReLU(Options options) {
         this.options = options;

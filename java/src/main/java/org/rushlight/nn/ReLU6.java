@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x}, held between 0 and 6.
+ * Applies ReLU6 element-wise: {@code min(max(0, x), 6)}.
  *
  * <pre>{@code
  * System.out.println(new ReLU6().forward(Tensor.of(-1f, 0.5f, 9f))); // tensor([0.0000, 0.5000, 6.0000])
@@ -12,17 +12,17 @@ import org.rushlight.Tensor;
 public final class ReLU6 extends Module {
     private final Options options;
 
-    /** What a ReLU6 does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link ReLU6}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -30,15 +30,15 @@ public final class ReLU6 extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public ReLU6() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public ReLU6(Options options) {
         this.options = options;

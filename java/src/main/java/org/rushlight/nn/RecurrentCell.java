@@ -6,7 +6,7 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** What {@link RNNCell}, {@link LSTMCell} and {@link GRUCell} have in common. */
+/** Base class of {@link RNNCell}, {@link LSTMCell} and {@link GRUCell}. */
 public abstract class RecurrentCell extends Module {
     final Options options;
     final Tensor weightIh;
@@ -14,7 +14,7 @@ public abstract class RecurrentCell extends Module {
     final @Nullable Tensor biasIh;
     final @Nullable Tensor biasHh;
 
-    /** What a cell does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of a recurrent cell. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long inputSize;
         final long hiddenSize;
@@ -22,10 +22,10 @@ public abstract class RecurrentCell extends Module {
         Nonlinearity nonlinearity = Nonlinearity.TANH;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param inputSize features of a step of the input
-         * @param hiddenSize features of the hidden state
+         * @param inputSize number of input features
+         * @param hiddenSize number of features of the hidden state
          */
         public Options(long inputSize, long hiddenSize) {
             this.inputSize = inputSize;
@@ -33,9 +33,9 @@ public abstract class RecurrentCell extends Module {
         }
 
         /**
-         * Sets bias: add biases.
+         * Sets bias: whether to add biases (default true).
          *
-         * @param value add biases
+         * @param value whether to add biases (default true)
          * @return the changed options
          */
         public Options withBias(boolean value) {
@@ -43,9 +43,9 @@ public abstract class RecurrentCell extends Module {
         }
 
         /**
-         * Sets nonlinearity: function of a plain cell.
+         * Sets nonlinearity: nonlinearity of a plain cell (default tanh).
          *
-         * @param value function of a plain cell
+         * @param value nonlinearity of a plain cell (default tanh)
          * @return the changed options
          */
         public Options withNonlinearity(Nonlinearity value) {
@@ -70,7 +70,7 @@ public abstract class RecurrentCell extends Module {
         }
     }
 
-    /** A state of zeros for an input. */
+    /** Returns a zero state for an input. */
     final Tensor zeros(Tensor input) {
         TensorOptions like = input.options();
         return input.dim() == 1

@@ -9,13 +9,13 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** What {@link RNN}, {@link LSTM} and {@link GRU} have in common: weights and checks. The recurrences are operators. */
+/** Base class of {@link RNN}, {@link LSTM} and {@link GRU}: weights and checks. The recurrences are operators. */
 public abstract class RecurrentLayer extends Module {
     final Options options;
     private final boolean lstm;
     private final List<Tensor> weights = new ArrayList<>();
 
-    /** What a recurrent layer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of a recurrent layer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long inputSize;
         final long hiddenSize;
@@ -28,10 +28,10 @@ public abstract class RecurrentLayer extends Module {
         Nonlinearity nonlinearity = Nonlinearity.TANH;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param inputSize features of a step of the input
-         * @param hiddenSize features of the hidden state
+         * @param inputSize number of input features
+         * @param hiddenSize number of features of the hidden state
          */
         public Options(long inputSize, long hiddenSize) {
             this.inputSize = inputSize;
@@ -39,9 +39,9 @@ public abstract class RecurrentLayer extends Module {
         }
 
         /**
-         * Sets numLayers: layers, each of which reads the outputs of the one before.
+         * Sets numLayers: number of stacked layers (default 1).
          *
-         * @param value layers, each of which reads the outputs of the one before
+         * @param value number of stacked layers (default 1)
          * @return the changed options
          */
         public Options withNumLayers(long value) {
@@ -49,9 +49,9 @@ public abstract class RecurrentLayer extends Module {
         }
 
         /**
-         * Sets bias: add biases.
+         * Sets bias: whether to add biases (default true).
          *
-         * @param value add biases
+         * @param value whether to add biases (default true)
          * @return the changed options
          */
         public Options withBias(boolean value) {
@@ -59,9 +59,9 @@ public abstract class RecurrentLayer extends Module {
         }
 
         /**
-         * Sets batchFirst: {@code (batch, step, feature)} instead of {@code (step, batch, feature)}.
+         * Sets batchFirst: whether inputs have shape {@code (N, L, E)} instead of {@code (L, N, E)} (default false).
          *
-         * @param value {@code (batch, step, feature)} instead of {@code (step, batch, feature)}
+         * @param value whether inputs have shape {@code (N, L, E)} instead of {@code (L, N, E)} (default false)
          * @return the changed options
          */
         public Options withBatchFirst(boolean value) {
@@ -69,9 +69,9 @@ public abstract class RecurrentLayer extends Module {
         }
 
         /**
-         * Sets dropout: probability with which an output of a layer but the last is dropped in training.
+         * Sets dropout: dropout probability of the outputs of each layer except the last (default 0).
          *
-         * @param value probability with which an output of a layer but the last is dropped in training
+         * @param value dropout probability of the outputs of each layer except the last (default 0)
          * @return the changed options
          */
         public Options withDropout(double value) {
@@ -79,9 +79,9 @@ public abstract class RecurrentLayer extends Module {
         }
 
         /**
-         * Sets bidirectional: a second pass from the last step to the first.
+         * Sets bidirectional: whether to add a pass in reverse direction (default false).
          *
-         * @param value a second pass from the last step to the first
+         * @param value whether to add a pass in reverse direction (default false)
          * @return the changed options
          */
         public Options withBidirectional(boolean value) {
@@ -89,9 +89,9 @@ public abstract class RecurrentLayer extends Module {
         }
 
         /**
-         * Sets projSize: unless 0: size to which each hidden state of an LSTM is projected.
+         * Sets projSize: size of the projection of an LSTM's hidden state; 0 for none (default).
          *
-         * @param value unless 0: size to which each hidden state of an LSTM is projected
+         * @param value size of the projection of an LSTM's hidden state; 0 for none (default)
          * @return the changed options
          */
         public Options withProjSize(long value) {
@@ -99,9 +99,9 @@ public abstract class RecurrentLayer extends Module {
         }
 
         /**
-         * Sets nonlinearity: function of a plain recurrent layer.
+         * Sets nonlinearity: nonlinearity of a plain recurrent layer (default tanh).
          *
-         * @param value function of a plain recurrent layer
+         * @param value nonlinearity of a plain recurrent layer (default tanh)
          * @return the changed options
          */
         public Options withNonlinearity(Nonlinearity value) {
@@ -148,7 +148,7 @@ public abstract class RecurrentLayer extends Module {
         weights.add(registerParameter(name, Torch.empty(shape)));
     }
 
-    /** Draws the weights anew. */
+    /** Resets the weights to newly sampled values. */
     public final void resetParameters() {
         double bound = 1 / Math.sqrt(options.hiddenSize);
         weights.forEach(weight -> Init.uniform(weight, -bound, bound));
@@ -162,12 +162,12 @@ public abstract class RecurrentLayer extends Module {
         return options.bidirectional ? 2 : 1;
     }
 
-    /** Features of a hidden state. */
+    /** Number of features of a hidden state. */
     final long stateSize() {
         return options.projSize > 0 ? options.projSize : options.hiddenSize;
     }
 
-    /** Checks the features of an input; packed ones have no dimension for the batch. */
+    /** Checks the features of an input; packed inputs have no batch dimension. */
     final void checkInput(Tensor input, int dims) {
         if (input.dim() != dims) {
             throw new TensorValueException("input must have " + dims + " dimensions, got " + input.dim());
@@ -178,7 +178,7 @@ public abstract class RecurrentLayer extends Module {
         }
     }
 
-    /** The state at the start: zeros where none is given. */
+    /** Returns the initial state: zeros by default. */
     final Tensor state(@Nullable Tensor given, Tensor input, long batch, long features, String what) {
         long layers = options.numLayers * directions();
         if (given == null) {
@@ -191,7 +191,7 @@ public abstract class RecurrentLayer extends Module {
         return given;
     }
 
-    /** Without a dimension for the batch, the input is a batch of one. */
+    /** Treats an input without a batch dimension as a batch of one. */
     final boolean isUnbatched(Tensor input) {
         return input.dim() == 2;
     }

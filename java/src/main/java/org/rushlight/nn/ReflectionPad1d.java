@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Mirrors the input at its edges: the last 1 dimension.
+ * Pads the last dimension by reflection.
  *
  * <pre>{@code
  * System.out.println(new ReflectionPad1d(1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[2., 1., 2., 3., 2., 1.]])
@@ -13,9 +13,9 @@ public final class ReflectionPad1d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public ReflectionPad1d(long... padding) {
         this.padding = padding.clone();

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Repeats the edges: the last 1 dimension.
+ * Pads the last dimension by replicating the edges.
  *
  * <pre>{@code
  * System.out.println(new ReplicationPad1d(1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[1., 1., 2., 3., 3., 3.]])
@@ -13,9 +13,9 @@ public final class ReplicationPad1d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public ReplicationPad1d(long... padding) {
         this.padding = padding.clone();

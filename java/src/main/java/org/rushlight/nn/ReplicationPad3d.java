@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Repeats the edges: the last 3 dimensions.
+ * Pads the last three dimensions by replicating the edges.
  *
  * <pre>{@code
  * Tensor y = new ReplicationPad3d(1).forward(Torch.ones(1, 3, 8, 8, 8));
@@ -14,9 +14,9 @@ public final class ReplicationPad3d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public ReplicationPad3d(long... padding) {
         this.padding = padding.clone();

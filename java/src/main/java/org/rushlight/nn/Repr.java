@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The text between the parentheses of a printed module, with numbers and truth values as Python writes them. */
+/** Builds the string between the parentheses of a printed module, with numbers and booleans as Python prints them. */
 final class Repr {
     private final StringBuilder text = new StringBuilder();
 
@@ -27,7 +27,7 @@ final class Repr {
         return wanted ? named(name, value) : this;
     }
 
-    /** One number as it is, several as a tuple. */
+    /** A single number as it is, several as a tuple. */
     Repr sizes(String name, long[] values) {
         return named(name, values.length == 1 ? (Object) values[0] : values);
     }
@@ -59,7 +59,7 @@ final class Repr {
         return value.toString();
     }
 
-    /** Python's text of a float. */
+    /** A float as Python prints it. */
     static String number(double value) {
         if (Double.isNaN(value)) {
             return "nan";

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * ELU with constants that keep mean and variance.
+ * Applies SELU element-wise: ELU with constants that preserve mean 0 and variance 1.
  *
  * <pre>{@code
  * System.out.println(new SELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-1.1113,  0.5254,  2.1014])
@@ -12,17 +12,17 @@ import org.rushlight.Tensor;
 public final class SELU extends Module {
     private final Options options;
 
-    /** What a SELU does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link SELU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         boolean inplace = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -30,15 +30,15 @@ public final class SELU extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public SELU() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public SELU(Options options) {
         this.options = options;

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.rushlight.Tensor;
 
 /**
- * Modules one after the other.
+ * Calls modules in sequence.
  *
  * <pre>{@code
  * try (Sequential net = new Sequential(new Linear(4, 8), new ReLU(), new Linear(8, 3))) {
@@ -16,7 +16,7 @@ import org.rushlight.Tensor;
  */
 public final class Sequential extends Module implements Iterable<Module> {
     /**
-     * Modules named by their position.
+     * Creates a sequence with modules named by position.
      *
      * @param modules the modules, first to last
      */
@@ -27,7 +27,7 @@ public final class Sequential extends Module implements Iterable<Module> {
     }
 
     /**
-     * Modules with names.
+     * Creates a sequence with named modules.
      *
      * @param modules the modules by name, in the order of the map
      */
@@ -36,7 +36,7 @@ public final class Sequential extends Module implements Iterable<Module> {
     }
 
     /**
-     * Adds a module behind the others, named by its position.
+     * Appends a module, named by its position.
      *
      * @param module the module
      * @return this module
@@ -47,7 +47,7 @@ public final class Sequential extends Module implements Iterable<Module> {
     }
 
     /**
-     * Adds modules behind the others, named by their positions.
+     * Appends modules, named by their positions.
      *
      * @param modules the modules
      * @return this module
@@ -59,24 +59,24 @@ public final class Sequential extends Module implements Iterable<Module> {
     }
 
     /**
-     * The module at a place.
+     * Returns a module by index.
      *
-     * @param index the place; negative numbers count from the end
+     * @param index the index; negative counts from the end
      * @return the module
-     * @throws IndexOutOfBoundsException if there is no such place
+     * @throws IndexOutOfBoundsException if the index is out of range
      */
     public Module get(int index) {
         return Places.get(List.copyOf(namedChildren().values()), index, "Sequential");
     }
 
-    /** The modules, first to last. */
+    /** Returns the modules in order. */
     @Override
     public Iterator<Module> iterator() {
         return List.copyOf(namedChildren().values()).iterator();
     }
 
     /**
-     * Number of modules.
+     * Returns the number of modules.
      *
      * @return the number
      */

@@ -4,14 +4,14 @@ import java.util.Arrays;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** Numbers per dimension, and other checks that modules share. */
+/** Sizes per dimension, and other checks that modules share. */
 final class Sizes {
-    /** The size of the input, where the size of an output is asked for. */
+    /** Replaces -1 in an output size by the input size. */
     static final long OWN = -1;
 
     private Sizes() {}
 
-    /** One number for each dimension: one stands for all. */
+    /** Expands a single number to all dimensions. */
     static long[] expand(String name, long[] values, int dims) {
         if (values.length == dims) {
             return values.clone();
@@ -28,7 +28,7 @@ final class Sizes {
         return Arrays.stream(values).allMatch(each -> each == value);
     }
 
-    /** A row of a table; negative numbers count from the end. */
+    /** Checks a row index of a table; negative counts from the end. */
     static long row(long index, long rows) {
         if (index >= rows || index < -rows) {
             throw new TensorValueException("Padding_idx must be within num_embeddings");
@@ -36,7 +36,7 @@ final class Sizes {
         return index < 0 ? index + rows : index;
     }
 
-    /** The place of a word among those that are allowed. */
+    /** Returns the index of a word among the allowed ones. */
     static int choice(String name, String word, String... allowed) {
         int index = Arrays.asList(allowed).indexOf(word);
         if (index < 0) {
@@ -45,12 +45,12 @@ final class Sizes {
         return index;
     }
 
-    /** The shape in PyTorch's words. */
+    /** Formats the shape as PyTorch does. */
     static String text(Tensor tensor) {
         return Arrays.toString(tensor.shape());
     }
 
-    /** An input that has as many dimensions as the layer takes. */
+    /** Checks that an input has the number of dimensions that the layer accepts. */
     static void checkDim(Tensor input, int least, int most) {
         int dim = input.dim();
         if (dim < least || dim > most) {

@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * {@code log(1 + exp(-y x))}.
+ * Computes the logistic loss {@code log(1 + exp(-target * input))}.
  *
  * <pre>{@code
  * Tensor loss = new SoftMarginLoss().forward(Tensor.of(0.5f, 0.5f), Tensor.of(1f, -1f));
@@ -14,17 +14,17 @@ import org.rushlight.Tensor;
 public final class SoftMarginLoss extends Loss {
     private final Options options;
 
-    /** What a SoftMarginLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link SoftMarginLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -32,15 +32,15 @@ public final class SoftMarginLoss extends Loss {
         }
     }
 
-    /** The loss with the defaults. */
+    /** Creates the loss with default options. */
     public SoftMarginLoss() {
         this(new Options());
     }
 
     /**
-     * The loss with options.
+     * Creates the loss with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public SoftMarginLoss(Options options) {
         this.options = options;

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Exponentials, scaled to a sum of one.
+ * Applies softmax along a dimension: {@code exp(x) / sum(exp(x))}.
  *
  * <pre>{@code
  * System.out.println(new Softmax(0).forward(Tensor.of(1f, 1f, 2f))); // tensor([0.2119, 0.2119, 0.5761])
@@ -13,9 +13,9 @@ public final class Softmax extends Module {
     private final long dim;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param dim the dimension that sums to one
+     * @param dim dimension along which the elements sum to 1
      */
     public Softmax(long dim) {
         this.dim = dim;

@@ -4,14 +4,14 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * Softmax over the channels of images.
+ * Applies softmax over the channels of an input of shape {@code (N, C, H, W)}.
  *
  * <pre>{@code
  * System.out.println(new Softmax2d().forward(Torch.ones(1, 2, 3, 3)).get(0, 1, 2, 2)); // tensor(0.5000)
  * }</pre>
  */
 public final class Softmax2d extends Module {
-    /** The layer. */
+    /** Creates the layer. */
     public Softmax2d() {}
 
     @Override

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Softmax of {@code -x}.
+ * Applies softmin: the softmax of {@code -x}.
  *
  * <pre>{@code
  * System.out.println(new Softmin(0).forward(Tensor.of(1f, 1f, 2f))); // tensor([0.4223, 0.4223, 0.1554])
@@ -13,9 +13,9 @@ public final class Softmin extends Module {
     private final long dim;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param dim the dimension that sums to one
+     * @param dim dimension along which the elements sum to 1
      */
     public Softmin(long dim) {
         this.dim = dim;

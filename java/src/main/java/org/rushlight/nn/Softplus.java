@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code log(1 + exp(beta x)) / beta}.
+ * Applies softplus element-wise: {@code log(1 + exp(beta x)) / beta}.
  *
  * <pre>{@code
  * System.out.println(new Softplus().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([0.3133, 0.9741, 2.1269])
@@ -12,18 +12,18 @@ import org.rushlight.Tensor;
 public final class Softplus extends Module {
     private final Options options;
 
-    /** What a Softplus does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Softplus}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double beta = 1;
         double threshold = 20;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets beta: factor of the input.
+         * Sets beta: sharpness {@code beta} (default 1).
          *
-         * @param value factor of the input
+         * @param value sharpness {@code beta} (default 1)
          * @return the changed options
          */
         public Options withBeta(double value) {
@@ -31,9 +31,9 @@ public final class Softplus extends Module {
         }
 
         /**
-         * Sets threshold: where beta x is larger, the result is x.
+         * Sets threshold: value of {@code beta * x} above which the function is linear (default 20).
          *
-         * @param value where beta x is larger, the result is x
+         * @param value value of {@code beta * x} above which the function is linear (default 20)
          * @return the changed options
          */
         public Options withThreshold(double value) {
@@ -41,25 +41,25 @@ public final class Softplus extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public Softplus() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param beta factor of the input
-     * @param threshold where beta x is larger, the result is x
+     * @param beta sharpness {@code beta} (default 1)
+     * @param threshold value of {@code beta * x} above which the function is linear (default 20)
      */
     public Softplus(double beta, double threshold) {
         this(new Options().withBeta(beta).withThreshold(threshold));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Softplus(Options options) {
         this.options = options;

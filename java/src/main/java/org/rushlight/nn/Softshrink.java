@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x}, moved towards zero by lambda.
+ * Applies soft shrinkage element-wise: moves {@code x} towards zero by {@code lambda}.
  *
  * <pre>{@code
  * System.out.println(new Softshrink().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.5000,  0.0000,  1.5000])
@@ -12,17 +12,17 @@ import org.rushlight.Tensor;
 public final class Softshrink extends Module {
     private final Options options;
 
-    /** What a Softshrink does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Softshrink}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double lambda = 0.5;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets lambda: bound.
+         * Sets lambda: threshold {@code lambda} (default 0.5).
          *
-         * @param value bound
+         * @param value threshold {@code lambda} (default 0.5)
          * @return the changed options
          */
         public Options withLambda(double value) {
@@ -30,24 +30,24 @@ public final class Softshrink extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public Softshrink() {
         this(new Options());
     }
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param lambda bound
+     * @param lambda threshold {@code lambda} (default 0.5)
      */
     public Softshrink(double lambda) {
         this(new Options().withLambda(lambda));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Softshrink(Options options) {
         this.options = options;

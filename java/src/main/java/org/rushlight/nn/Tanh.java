@@ -10,7 +10,7 @@ import org.rushlight.Tensor;
  * }</pre>
  */
 public final class Tanh extends Module {
-    /** The layer. */
+    /** Creates the layer. */
     public Tanh() {}
 
     @Override

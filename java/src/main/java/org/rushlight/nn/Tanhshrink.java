@@ -3,14 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x - tanh(x)}.
+ * Applies {@code x - tanh(x)} element-wise.
  *
  * <pre>{@code
  * System.out.println(new Tanhshrink().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.2384,  0.0379,  1.0360])
  * }</pre>
  */
 public final class Tanhshrink extends Module {
-    /** The layer. */
+    /** Creates the layer. */
     public Tanhshrink() {}
 
     @Override

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * {@code x} where it is above the threshold, else a value.
+ * Returns {@code x} where {@code x > threshold}, and a constant elsewhere.
  *
  * <pre>{@code
  * System.out.println(new Threshold(1, -5).forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-5., -5.,  2.])
@@ -12,17 +12,17 @@ import org.rushlight.Tensor;
 public final class Threshold extends Module {
     private final Options options;
 
-    /** What a Threshold does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Threshold}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final double threshold;
         final double value;
         boolean inplace = false;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param threshold bound
-         * @param value what stands in for other elements
+         * @param threshold the threshold
+         * @param value replacement for the other elements
          */
         public Options(double threshold, double value) {
             this.threshold = threshold;
@@ -30,9 +30,9 @@ public final class Threshold extends Module {
         }
 
         /**
-         * Sets inplace: write over the input.
+         * Sets inplace: whether to overwrite the input (default false).
          *
-         * @param value write over the input
+         * @param value whether to overwrite the input (default false)
          * @return the changed options
          */
         public Options withInplace(boolean value) {
@@ -41,19 +41,19 @@ public final class Threshold extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param threshold bound
-     * @param value what stands in for other elements
+     * @param threshold the threshold
+     * @param value replacement for the other elements
      */
     public Threshold(double threshold, double value) {
         this(new Options(threshold, value));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Threshold(Options options) {
         this.options = options;

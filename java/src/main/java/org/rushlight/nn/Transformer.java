@@ -7,7 +7,7 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /**
- * An encoder whose result a decoder attends to (Vaswani et al. 2017).
+ * A transformer: an encoder, and a decoder that attends to its output (Vaswani et al. 2017).
  *
  * <pre>{@code
  * try (Transformer net = new Transformer(new Transformer.Options(8, 2).withDimFeedforward(16))) {
@@ -20,7 +20,7 @@ public final class Transformer extends Module {
     private final TransformerEncoder encoder;
     private final TransformerDecoder decoder;
 
-    /** What a Transformer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Transformer}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long dModel;
         final long nhead;
@@ -31,10 +31,10 @@ public final class Transformer extends Module {
         UnaryOperator<Tensor> activation = Functional::relu;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param dModel features of a step
-         * @param nhead heads of the attentions
+         * @param dModel number of features
+         * @param nhead number of attention heads
          */
         public Options(long dModel, long nhead) {
             this.dModel = dModel;
@@ -42,9 +42,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets numEncoderLayers: layers of the encoder.
+         * Sets numEncoderLayers: number of encoder layers (default 6).
          *
-         * @param value layers of the encoder
+         * @param value number of encoder layers (default 6)
          * @return the changed options
          */
         public Options withNumEncoderLayers(long value) {
@@ -52,9 +52,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets numDecoderLayers: layers of the decoder.
+         * Sets numDecoderLayers: number of decoder layers (default 6).
          *
-         * @param value layers of the decoder
+         * @param value number of decoder layers (default 6)
          * @return the changed options
          */
         public Options withNumDecoderLayers(long value) {
@@ -62,9 +62,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets dimFeedforward: features between the two linear layers.
+         * Sets dimFeedforward: number of features of the feedforward network (default 2048).
          *
-         * @param value features between the two linear layers
+         * @param value number of features of the feedforward network (default 2048)
          * @return the changed options
          */
         public Options withDimFeedforward(long value) {
@@ -72,9 +72,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets dropout: probability with which elements are dropped in training.
+         * Sets dropout: dropout probability (default 0.1).
          *
-         * @param value probability with which elements are dropped in training
+         * @param value dropout probability (default 0.1)
          * @return the changed options
          */
         public Options withDropout(double value) {
@@ -82,9 +82,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets activation: function between the two linear layers.
+         * Sets activation: activation function of the feedforward network (default ReLU).
          *
-         * @param value function between the two linear layers
+         * @param value activation function of the feedforward network (default ReLU)
          * @return the changed options
          */
         public Options withActivation(UnaryOperator<Tensor> value) {
@@ -93,19 +93,19 @@ public final class Transformer extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param dModel features of a step
-     * @param nhead heads of the attentions
+     * @param dModel number of features
+     * @param nhead number of attention heads
      */
     public Transformer(long dModel, long nhead) {
         this(new Options(dModel, nhead));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Transformer(Options options) {
         this.options = options;
@@ -128,7 +128,7 @@ public final class Transformer extends Module {
         }
     }
 
-    /** What does not count. Immutable: each {@code with} returns a changed copy. */
+    /** The masks. Immutable: each {@code with} method returns a changed copy. */
     public static final class Masks extends ModuleOptions<Masks> {
         private @Nullable Tensor source;
         private @Nullable Tensor target;
@@ -137,13 +137,13 @@ public final class Transformer extends Module {
         private @Nullable Tensor targetPadding;
         private @Nullable Tensor memoryPadding;
 
-        /** Everything counts. */
+        /** No masks. */
         public Masks() {}
 
         /**
-         * Sets the mask of scores in the encoder.
+         * Sets the attention mask of the encoder.
          *
-         * @param value added to the scores, or true where they do not count
+         * @param value values added to the scores, or booleans that are true at masked positions
          * @return the changed copy
          */
         public Masks withSource(@Nullable Tensor value) {
@@ -151,9 +151,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets the mask of scores among steps of the target.
+         * Sets the attention mask of the target.
          *
-         * @param value added to the scores, or true where they do not count
+         * @param value values added to the scores, or booleans that are true at masked positions
          * @return the changed copy
          */
         public Masks withTarget(@Nullable Tensor value) {
@@ -161,9 +161,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets the mask of scores between target and memory.
+         * Sets the attention mask between target and memory.
          *
-         * @param value added to the scores, or true where they do not count
+         * @param value values added to the scores, or booleans that are true at masked positions
          * @return the changed copy
          */
         public Masks withMemory(@Nullable Tensor value) {
@@ -171,9 +171,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets steps of the source that are padding.
+         * Sets the padding mask of the source.
          *
-         * @param value true where a step does not count, {@code (batch, step)}
+         * @param value booleans that are true at padding, of shape {@code (N, L)}
          * @return the changed copy
          */
         public Masks withSourcePadding(@Nullable Tensor value) {
@@ -181,9 +181,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets steps of the target that are padding.
+         * Sets the padding mask of the target.
          *
-         * @param value true where a step does not count, {@code (batch, step)}
+         * @param value booleans that are true at padding, of shape {@code (N, L)}
          * @return the changed copy
          */
         public Masks withTargetPadding(@Nullable Tensor value) {
@@ -191,9 +191,9 @@ public final class Transformer extends Module {
         }
 
         /**
-         * Sets steps of the memory that are padding.
+         * Sets the padding mask of the memory.
          *
-         * @param value true where a step does not count, {@code (batch, step)}
+         * @param value booleans that are true at padding, of shape {@code (N, L)}
          * @return the changed copy
          */
         public Masks withMemoryPadding(@Nullable Tensor value) {
@@ -218,33 +218,33 @@ public final class Transformer extends Module {
     }
 
     /**
-     * A mask that hides from each step those after it.
+     * Returns a causal mask, which hides later time steps.
      *
-     * @param size steps
-     * @return {@code (size, size)}
+     * @param size number of time steps
+     * @return tensor of shape {@code (size, size)}
      */
     public static Tensor generateSquareSubsequentMask(long size) {
         return Torch.full(new long[] {size, size}, Double.NEGATIVE_INFINITY).triu(1);
     }
 
     /**
-     * Everything counts.
+     * No masks.
      *
-     * @param source {@code (step, batch, feature)}
-     * @param target {@code (step, batch, feature)}
-     * @return like the target
+     * @param source tensor of shape {@code (S, N, E)}
+     * @param target tensor of shape {@code (T, N, E)}
+     * @return tensor of the shape of the target
      */
     public Tensor forward(Tensor source, Tensor target) {
         return forward(source, target, new Masks());
     }
 
     /**
-     * What the decoder makes of the target and the encoded source.
+     * Decodes the target with the encoded source.
      *
-     * @param source {@code (step, batch, feature)}
-     * @param target {@code (step, batch, feature)}
-     * @param masks what does not count
-     * @return like the target
+     * @param source tensor of shape {@code (S, N, E)}
+     * @param target tensor of shape {@code (T, N, E)}
+     * @param masks the masks
+     * @return tensor of the shape of the target
      */
     public Tensor forward(Tensor source, Tensor target, Masks masks) {
         checkOpen();

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
 /**
- * Copies of a layer, one on the other, and a norm behind them.
+ * A stack of decoder layers, optionally followed by a normalization.
  *
  * <pre>{@code
  * try (TransformerDecoder decoder = new TransformerDecoder(new TransformerDecoderLayer(8, 2), 3)) {
@@ -20,21 +20,21 @@ public final class TransformerDecoder extends Module {
     private final @Nullable LayerNorm norm;
 
     /**
-     * A stack without a norm.
+     * Creates a stack without a normalization.
      *
-     * @param layer a layer; the stack has copies of it
-     * @param numLayers how many
+     * @param layer a layer, of which the stack has copies
+     * @param numLayers number of layers
      */
     public TransformerDecoder(TransformerDecoderLayer layer, long numLayers) {
         this(layer, numLayers, null);
     }
 
     /**
-     * A stack.
+     * Creates a stack.
      *
-     * @param layer a layer; the stack has copies of it
-     * @param numLayers how many
-     * @param norm the norm behind them, which becomes part of the stack; or null
+     * @param layer a layer, of which the stack has copies
+     * @param numLayers number of layers
+     * @param norm normalization of the output, which becomes part of the stack; or null
      */
     public TransformerDecoder(TransformerDecoderLayer layer, long numLayers, @Nullable LayerNorm norm) {
         for (long i = 0; i < numLayers; i++) {
@@ -45,12 +45,12 @@ public final class TransformerDecoder extends Module {
     }
 
     /**
-     * Through all layers and the norm.
+     * Applies all layers and the normalization.
      *
-     * @param target {@code (step, batch, feature)}
-     * @param memory what the encoder has made of the source
-     * @param masks what does not count
-     * @return like the target
+     * @param target tensor of shape {@code (T, N, E)}
+     * @param memory output of the encoder
+     * @param masks the masks
+     * @return tensor of the shape of the target
      */
     public Tensor forward(Tensor target, Tensor memory, Transformer.Masks masks) {
         checkOpen();

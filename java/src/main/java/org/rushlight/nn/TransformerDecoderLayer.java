@@ -4,8 +4,8 @@ import java.util.function.UnaryOperator;
 import org.rushlight.Tensor;
 
 /**
- * Attention of the target to itself, attention to the memory, then two linear layers; each adds to its input, and a {@link LayerNorm}
- * follows.
+ * A decoder layer: self-attention of the target, attention to the memory, then a feedforward network; each with a
+ * residual connection and a {@link LayerNorm}.
  *
  * <pre>{@code
  * try (TransformerDecoderLayer layer = new TransformerDecoderLayer(8, 2)) {
@@ -28,7 +28,7 @@ public final class TransformerDecoderLayer extends Module {
     private final Dropout dropout2;
     private final Dropout dropout3;
 
-    /** What a TransformerDecoderLayer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link TransformerDecoderLayer}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long dModel;
         final long nhead;
@@ -37,10 +37,10 @@ public final class TransformerDecoderLayer extends Module {
         UnaryOperator<Tensor> activation = Functional::relu;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param dModel features of a step
-         * @param nhead heads of the attentions
+         * @param dModel number of features
+         * @param nhead number of attention heads
          */
         public Options(long dModel, long nhead) {
             this.dModel = dModel;
@@ -48,9 +48,9 @@ public final class TransformerDecoderLayer extends Module {
         }
 
         /**
-         * Sets dimFeedforward: features between the two linear layers.
+         * Sets dimFeedforward: number of features of the feedforward network (default 2048).
          *
-         * @param value features between the two linear layers
+         * @param value number of features of the feedforward network (default 2048)
          * @return the changed options
          */
         public Options withDimFeedforward(long value) {
@@ -58,9 +58,9 @@ public final class TransformerDecoderLayer extends Module {
         }
 
         /**
-         * Sets dropout: probability with which elements are dropped in training.
+         * Sets dropout: dropout probability (default 0.1).
          *
-         * @param value probability with which elements are dropped in training
+         * @param value dropout probability (default 0.1)
          * @return the changed options
          */
         public Options withDropout(double value) {
@@ -68,9 +68,9 @@ public final class TransformerDecoderLayer extends Module {
         }
 
         /**
-         * Sets activation: function between the two linear layers.
+         * Sets activation: activation function of the feedforward network (default ReLU).
          *
-         * @param value function between the two linear layers
+         * @param value activation function of the feedforward network (default ReLU)
          * @return the changed options
          */
         public Options withActivation(UnaryOperator<Tensor> value) {
@@ -79,19 +79,19 @@ public final class TransformerDecoderLayer extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param dModel features of a step
-     * @param nhead heads of the attentions
+     * @param dModel number of features
+     * @param nhead number of attention heads
      */
     public TransformerDecoderLayer(long dModel, long nhead) {
         this(new Options(dModel, nhead));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public TransformerDecoderLayer(Options options) {
         this.options = options;
@@ -111,12 +111,12 @@ public final class TransformerDecoderLayer extends Module {
     }
 
     /**
-     * The next state of the target.
+     * Applies the layer.
      *
-     * @param target {@code (step, batch, feature)}
-     * @param memory what the encoder has made of the source
-     * @param masks what does not count
-     * @return like the target
+     * @param target tensor of shape {@code (T, N, E)}
+     * @param memory output of the encoder
+     * @param masks the masks
+     * @return tensor of the shape of the target
      */
     public Tensor forward(Tensor target, Tensor memory, Transformer.Masks masks) {
         checkOpen();
@@ -128,7 +128,7 @@ public final class TransformerDecoderLayer extends Module {
         return norm3.forward(middle.add(dropout3.forward(result)));
     }
 
-    /** Where libtorch copies a layer, each part below it draws its parameters once more: the random numbers go on from there. */
+    /** When libtorch copies a layer, its parts sample their parameters again; this consumes the same random numbers. */
     private static void drawAsLibtorch(TransformerDecoderLayer layer) {
         for (Module module : layer.modules()) {
             if (module instanceof MultiheadAttention attention) {
@@ -139,7 +139,7 @@ public final class TransformerDecoderLayer extends Module {
         }
     }
 
-    /** A layer of its own with the same options and the same weights. */
+    /** Returns a separate layer with the same options and weights. */
     TransformerDecoderLayer copy() {
         TransformerDecoderLayer copy = new TransformerDecoderLayer(options);
         drawAsLibtorch(copy);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
 /**
- * Copies of a layer, one on the other, and a norm behind them.
+ * A stack of decoder layers, optionally followed by a normalization.
  *
  * <pre>{@code
  * try (TransformerEncoder encoder = new TransformerEncoder(new TransformerEncoderLayer(8, 2), 3)) {
@@ -19,21 +19,21 @@ public final class TransformerEncoder extends Module {
     private final @Nullable LayerNorm norm;
 
     /**
-     * A stack without a norm.
+     * Creates a stack without a normalization.
      *
-     * @param layer a layer; the stack has copies of it
-     * @param numLayers how many
+     * @param layer a layer, of which the stack has copies
+     * @param numLayers number of layers
      */
     public TransformerEncoder(TransformerEncoderLayer layer, long numLayers) {
         this(layer, numLayers, null);
     }
 
     /**
-     * A stack.
+     * Creates a stack.
      *
-     * @param layer a layer; the stack has copies of it
-     * @param numLayers how many
-     * @param norm the norm behind them, which becomes part of the stack; or null
+     * @param layer a layer, of which the stack has copies
+     * @param numLayers number of layers
+     * @param norm normalization of the output, which becomes part of the stack; or null
      */
     public TransformerEncoder(TransformerEncoderLayer layer, long numLayers, @Nullable LayerNorm norm) {
         for (long i = 0; i < numLayers; i++) {
@@ -49,11 +49,11 @@ public final class TransformerEncoder extends Module {
     }
 
     /**
-     * Through all layers and the norm.
+     * Applies all layers and the normalization.
      *
-     * @param source {@code (step, batch, feature)}
-     * @param masks what does not count
-     * @return like the source
+     * @param source tensor of shape {@code (S, N, E)}
+     * @param masks the masks
+     * @return tensor of the shape of the source
      */
     public Tensor forward(Tensor source, Transformer.Masks masks) {
         checkOpen();

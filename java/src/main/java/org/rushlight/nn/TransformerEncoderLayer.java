@@ -4,7 +4,8 @@ import java.util.function.UnaryOperator;
 import org.rushlight.Tensor;
 
 /**
- * Attention of the source to itself, then two linear layers; each adds to its input, and a {@link LayerNorm} follows.
+ * An encoder layer: self-attention of the source, then a feedforward network; each with a residual connection and a
+ * {@link LayerNorm}.
  *
  * <pre>{@code
  * try (TransformerEncoderLayer layer = new TransformerEncoderLayer(8, 2)) {
@@ -23,7 +24,7 @@ public final class TransformerEncoderLayer extends Module {
     private final Dropout dropout1;
     private final Dropout dropout2;
 
-    /** What a TransformerEncoderLayer does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link TransformerEncoderLayer}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long dModel;
         final long nhead;
@@ -32,10 +33,10 @@ public final class TransformerEncoderLayer extends Module {
         UnaryOperator<Tensor> activation = Functional::relu;
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param dModel features of a step
-         * @param nhead heads of the attentions
+         * @param dModel number of features
+         * @param nhead number of attention heads
          */
         public Options(long dModel, long nhead) {
             this.dModel = dModel;
@@ -43,9 +44,9 @@ public final class TransformerEncoderLayer extends Module {
         }
 
         /**
-         * Sets dimFeedforward: features between the two linear layers.
+         * Sets dimFeedforward: number of features of the feedforward network (default 2048).
          *
-         * @param value features between the two linear layers
+         * @param value number of features of the feedforward network (default 2048)
          * @return the changed options
          */
         public Options withDimFeedforward(long value) {
@@ -53,9 +54,9 @@ public final class TransformerEncoderLayer extends Module {
         }
 
         /**
-         * Sets dropout: probability with which elements are dropped in training.
+         * Sets dropout: dropout probability (default 0.1).
          *
-         * @param value probability with which elements are dropped in training
+         * @param value dropout probability (default 0.1)
          * @return the changed options
          */
         public Options withDropout(double value) {
@@ -63,9 +64,9 @@ public final class TransformerEncoderLayer extends Module {
         }
 
         /**
-         * Sets activation: function between the two linear layers.
+         * Sets activation: activation function of the feedforward network (default ReLU).
          *
-         * @param value function between the two linear layers
+         * @param value activation function of the feedforward network (default ReLU)
          * @return the changed options
          */
         public Options withActivation(UnaryOperator<Tensor> value) {
@@ -74,19 +75,19 @@ public final class TransformerEncoderLayer extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param dModel features of a step
-     * @param nhead heads of the attentions
+     * @param dModel number of features
+     * @param nhead number of attention heads
      */
     public TransformerEncoderLayer(long dModel, long nhead) {
         this(new Options(dModel, nhead));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public TransformerEncoderLayer(Options options) {
         this.options = options;
@@ -108,11 +109,11 @@ public final class TransformerEncoderLayer extends Module {
     }
 
     /**
-     * The next state of the source.
+     * Applies the layer.
      *
-     * @param source {@code (step, batch, feature)}
-     * @param masks what does not count
-     * @return like the source
+     * @param source tensor of shape {@code (S, N, E)}
+     * @param masks the masks
+     * @return tensor of the shape of the source
      */
     public Tensor forward(Tensor source, Transformer.Masks masks) {
         checkOpen();
@@ -122,7 +123,7 @@ public final class TransformerEncoderLayer extends Module {
         return norm2.forward(middle.add(dropout2.forward(result)));
     }
 
-    /** Where libtorch copies a layer, each part below it draws its parameters once more: the random numbers go on from there. */
+    /** When libtorch copies a layer, its parts sample their parameters again; this consumes the same random numbers. */
     private static void drawAsLibtorch(TransformerEncoderLayer layer) {
         for (Module module : layer.modules()) {
             if (module instanceof MultiheadAttention attention) {
@@ -133,7 +134,7 @@ public final class TransformerEncoderLayer extends Module {
         }
     }
 
-    /** A layer of its own with the same options and the same weights. */
+    /** Returns a separate layer with the same options and weights. */
     TransformerEncoderLayer copy() {
         TransformerEncoderLayer copy = new TransformerEncoderLayer(options);
         drawAsLibtorch(copy);

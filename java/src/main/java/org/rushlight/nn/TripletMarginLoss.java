@@ -4,7 +4,7 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
 /**
- * Anchors shall be nearer to the positive than to the negative ones.
+ * Computes the triplet loss {@code max(0, d(anchor, positive) - d(anchor, negative) + margin)}.
  *
  * <pre>{@code
  * Tensor anchor = Tensor.of(new float[][] {{1, 0}});
@@ -15,7 +15,7 @@ import org.rushlight.Tensor;
 public final class TripletMarginLoss extends Module {
     private final Options options;
 
-    /** What a TripletMarginLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link TripletMarginLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double margin = 1;
         double p = 2;
@@ -23,13 +23,13 @@ public final class TripletMarginLoss extends Module {
         boolean swap = false;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets margin: by how much.
+         * Sets margin: margin (default 1).
          *
-         * @param value by how much
+         * @param value margin (default 1)
          * @return the changed options
          */
         public Options withMargin(double value) {
@@ -47,9 +47,9 @@ public final class TripletMarginLoss extends Module {
         }
 
         /**
-         * Sets eps: added to differences.
+         * Sets eps: term added to the differences for numerical stability (default 1e-6).
          *
-         * @param value added to differences
+         * @param value term added to the differences for numerical stability (default 1e-6)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -57,9 +57,9 @@ public final class TripletMarginLoss extends Module {
         }
 
         /**
-         * Sets swap: take the distance of positive and negative where it is smaller.
+         * Sets swap: whether to use the distance of positive and negative if it is smaller (default false).
          *
-         * @param value take the distance of positive and negative where it is smaller
+         * @param value whether to use the distance of positive and negative if it is smaller (default false)
          * @return the changed options
          */
         public Options withSwap(boolean value) {
@@ -67,9 +67,9 @@ public final class TripletMarginLoss extends Module {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -77,15 +77,15 @@ public final class TripletMarginLoss extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public TripletMarginLoss() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public TripletMarginLoss(Options options) {
         this.options = options;
@@ -94,10 +94,10 @@ public final class TripletMarginLoss extends Module {
     /**
      * Computes the loss.
      *
-     * @param anchor the anchors
-     * @param positive like the anchors
-     * @param negative unlike the anchors
-     * @return a scalar, or one loss for each sample
+     * @param anchor anchors of shape {@code (N, D)} or {@code (D)}
+     * @param positive samples similar to the anchors, of the same shape
+     * @param negative samples dissimilar to the anchors, of the same shape
+     * @return scalar tensor, or one loss per sample for {@link Reduction#NONE}
      */
     public Tensor forward(Tensor anchor, Tensor positive, Tensor negative) {
         checkOpen();

@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * {@link TripletMarginLoss} with a distance of its own.
+ * Computes the triplet loss of {@link TripletMarginLoss} with a custom distance function.
  *
  * <pre>{@code
  * var loss = new TripletMarginWithDistanceLoss(new TripletMarginWithDistanceLoss.Options()
@@ -18,20 +18,20 @@ import org.rushlight.Torch;
 public final class TripletMarginWithDistanceLoss extends Module {
     private final Options options;
 
-    /** What a TripletMarginWithDistanceLoss does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link TripletMarginWithDistanceLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         BinaryOperator<Tensor> distanceFunction = Torch::pairwise_distance;
         double margin = 1;
         boolean swap = false;
         long reduction = Reduction.MEAN;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets distanceFunction: distance of two batches of vectors.
+         * Sets distanceFunction: function that returns the distances of two batches of vectors (default Euclidean).
          *
-         * @param value distance of two batches of vectors
+         * @param value function that returns the distances of two batches of vectors (default Euclidean)
          * @return the changed options
          */
         public Options withDistanceFunction(BinaryOperator<Tensor> value) {
@@ -39,9 +39,9 @@ public final class TripletMarginWithDistanceLoss extends Module {
         }
 
         /**
-         * Sets margin: by how much.
+         * Sets margin: margin (default 1).
          *
-         * @param value by how much
+         * @param value margin (default 1)
          * @return the changed options
          */
         public Options withMargin(double value) {
@@ -49,9 +49,9 @@ public final class TripletMarginWithDistanceLoss extends Module {
         }
 
         /**
-         * Sets swap: take the distance of positive and negative where it is smaller.
+         * Sets swap: whether to use the distance of positive and negative if it is smaller (default false).
          *
-         * @param value take the distance of positive and negative where it is smaller
+         * @param value whether to use the distance of positive and negative if it is smaller (default false)
          * @return the changed options
          */
         public Options withSwap(boolean value) {
@@ -59,9 +59,9 @@ public final class TripletMarginWithDistanceLoss extends Module {
         }
 
         /**
-         * Sets reduction: one of {@link Reduction}.
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value one of {@link Reduction}
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
         public Options withReduction(long value) {
@@ -69,15 +69,15 @@ public final class TripletMarginWithDistanceLoss extends Module {
         }
     }
 
-    /** The layer with the defaults. */
+    /** Creates the layer with default options. */
     public TripletMarginWithDistanceLoss() {
         this(new Options());
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public TripletMarginWithDistanceLoss(Options options) {
         this.options = options;
@@ -86,10 +86,10 @@ public final class TripletMarginWithDistanceLoss extends Module {
     /**
      * Computes the loss.
      *
-     * @param anchor the anchors
-     * @param positive like the anchors
-     * @param negative unlike the anchors
-     * @return a scalar, or one loss for each sample
+     * @param anchor anchors of shape {@code (N, D)} or {@code (D)}
+     * @param positive samples similar to the anchors, of the same shape
+     * @param negative samples dissimilar to the anchors, of the same shape
+     * @return scalar tensor, or one loss per sample for {@link Reduction#NONE}
      */
     public Tensor forward(Tensor anchor, Tensor positive, Tensor negative) {
         checkOpen();

@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Cuts a dimension into several.
+ * Splits a dimension into several.
  *
  * <pre>{@code
  * Tensor y = new Unflatten(1, 3, 8).forward(Torch.ones(4, 24));
@@ -15,10 +15,10 @@ public final class Unflatten extends Module {
     private final long[] sizes;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
      * @param dim dimension
-     * @param sizes its parts; -1 for what is left
+     * @param sizes the new sizes; -1 is inferred
      */
     public Unflatten(long dim, long... sizes) {
         this.dim = dim;

@@ -4,7 +4,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * The windows of images as columns.
+ * Extracts sliding blocks of images as columns (im2col).
  *
  * <pre>{@code
  * Tensor y = new Unfold(3).forward(Torch.ones(1, 2, 8, 8));
@@ -14,7 +14,7 @@ import org.rushlight.TensorValueException;
 public final class Unfold extends Module {
     private final Options options;
 
-    /** What a Unfold does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Unfold}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         final long[] kernelSize;
         long[] dilation = {1};
@@ -22,18 +22,18 @@ public final class Unfold extends Module {
         long[] stride = {1};
 
         /**
-         * The defaults of PyTorch.
+         * Creates PyTorch's default options.
          *
-         * @param kernelSize height and width of a window
+         * @param kernelSize height and width of the sliding blocks, or one number for both
          */
         public Options(long... kernelSize) {
             this.kernelSize = kernelSize.clone();
         }
 
         /**
-         * Sets dilation: distance of the elements of a window.
+         * Sets dilation: spacing between kernel elements (default 1).
          *
-         * @param value distance of the elements of a window
+         * @param value spacing between kernel elements (default 1)
          * @return the changed options
          */
         public Options withDilation(long... value) {
@@ -41,9 +41,9 @@ public final class Unfold extends Module {
         }
 
         /**
-         * Sets padding: zeros on both sides.
+         * Sets padding: implicit padding on both sides (default 0).
          *
-         * @param value zeros on both sides
+         * @param value implicit padding on both sides (default 0)
          * @return the changed options
          */
         public Options withPadding(long... value) {
@@ -51,9 +51,9 @@ public final class Unfold extends Module {
         }
 
         /**
-         * Sets stride: distance of windows.
+         * Sets stride: stride (default 1).
          *
-         * @param value distance of windows
+         * @param value stride (default 1)
          * @return the changed options
          */
         public Options withStride(long... value) {
@@ -62,18 +62,18 @@ public final class Unfold extends Module {
     }
 
     /**
-     * The layer with the defaults.
+     * Creates the layer with default options.
      *
-     * @param kernelSize height and width of a window
+     * @param kernelSize height and width of the sliding blocks, or one number for both
      */
     public Unfold(long... kernelSize) {
         this(new Options(kernelSize));
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Unfold(Options options) {
         this.options = options;

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
 /**
- * Resizes by nearest elements or by interpolation.
+ * Resizes the spatial dimensions by nearest-neighbour, linear, cubic or area interpolation.
  *
  * <pre>{@code
  * Upsample twice = new Upsample(new Upsample.Options().withScaleFactor(2).withMode("bilinear").withAlignCorners(false));
@@ -14,7 +14,7 @@ import org.rushlight.Tensor;
 public final class Upsample extends Module {
     private final Options options;
 
-    /** What a Upsample does. Immutable: each {@code with} returns a changed copy. */
+    /** Options of {@link Upsample}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long @Nullable [] size;
         double @Nullable [] scaleFactor;
@@ -23,7 +23,7 @@ public final class Upsample extends Module {
         boolean recomputeScaleFactor = false;
         boolean antialias = false;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
@@ -37,9 +37,9 @@ public final class Upsample extends Module {
         }
 
         /**
-         * Sets scaleFactor: factor of each dimension, or one for all.
+         * Sets scaleFactor: scale factor of each dimension, or one for all.
          *
-         * @param value factor of each dimension, or one for all
+         * @param value scale factor of each dimension, or one for all
          * @return the changed options
          */
         public Options withScaleFactor(double... value) {
@@ -58,9 +58,9 @@ public final class Upsample extends Module {
         }
 
         /**
-         * Sets alignCorners: corners of input and output coincide.
+         * Sets alignCorners: whether to align the centres of the corner pixels of input and output.
          *
-         * @param value corners of input and output coincide
+         * @param value whether to align the centres of the corner pixels of input and output
          * @return the changed options
          */
         public Options withAlignCorners(boolean value) {
@@ -68,9 +68,9 @@ public final class Upsample extends Module {
         }
 
         /**
-         * Sets recomputeScaleFactor: compute the factor from the sizes.
+         * Sets recomputeScaleFactor: whether to recompute the scale factor from the sizes.
          *
-         * @param value compute the factor from the sizes
+         * @param value whether to recompute the scale factor from the sizes
          * @return the changed options
          */
         public Options withRecomputeScaleFactor(boolean value) {
@@ -78,9 +78,9 @@ public final class Upsample extends Module {
         }
 
         /**
-         * Sets antialias: smooth when shrinking (bilinear and bicubic).
+         * Sets antialias: whether to smooth when downsampling, for bilinear and bicubic (default false).
          *
-         * @param value smooth when shrinking (bilinear and bicubic)
+         * @param value whether to smooth when downsampling, for bilinear and bicubic (default false)
          * @return the changed options
          */
         public Options withAntialias(boolean value) {
@@ -89,9 +89,9 @@ public final class Upsample extends Module {
     }
 
     /**
-     * The layer with options.
+     * Creates the layer with options.
      *
-     * @param options what it does
+     * @param options the options
      */
     public Upsample(Options options) {
         this.options = options;

@@ -15,7 +15,7 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /**
- * Limits on gradients, parameters as one vector, and sequences of different lengths: {@code torch.nn.utils}.
+ * Gradient clipping, conversion of parameters to vectors, and packed sequences: {@code torch.nn.utils}.
  *
  * <pre>{@code
  * Tensor w = Torch.ones(4).requires_grad_(true);
@@ -28,24 +28,24 @@ public final class Utils {
     private Utils() {}
 
     /**
-     * Scales gradients down so that the Euclidean norm of all of them together is at most {@code maxNorm}.
+     * Clips the Euclidean norm of all gradients together to {@code maxNorm}, by scaling them.
      *
-     * @param parameters whose gradients
-     * @param maxNorm the limit
-     * @return the norm before
+     * @param parameters the parameters whose gradients are clipped
+     * @param maxNorm maximum norm
+     * @return the norm before clipping
      */
     public static double clipGradNorm(Iterable<Tensor> parameters, double maxNorm) {
         return clipGradNorm(parameters, maxNorm, 2, false);
     }
 
     /**
-     * Scales gradients down so that the norm of all of them together is at most {@code maxNorm}.
+     * Clips the norm of all gradients together to {@code maxNorm}, by scaling them.
      *
-     * @param parameters whose gradients
-     * @param maxNorm the limit
-     * @param normType degree of the norm; infinity for the largest element
-     * @param errorIfNonfinite throw if the norm is infinite or NaN
-     * @return the norm before
+     * @param parameters the parameters whose gradients are clipped
+     * @param maxNorm maximum norm
+     * @param normType degree of the norm; infinity for the maximum norm
+     * @param errorIfNonfinite whether to throw if the norm is infinite or NaN
+     * @return the norm before clipping
      */
     public static double clipGradNorm(Iterable<Tensor> parameters, double maxNorm, double normType, boolean errorIfNonfinite) {
         try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {
@@ -69,10 +69,10 @@ public final class Utils {
     }
 
     /**
-     * Brings each element of the gradients into {@code [-value, value]}.
+     * Clamps each element of the gradients to {@code [-value, value]}.
      *
-     * @param parameters whose gradients
-     * @param value the limit
+     * @param parameters the parameters whose gradients are clipped
+     * @param value maximum absolute value
      */
     public static void clipGradValue(Iterable<Tensor> parameters, double value) {
         try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {
@@ -93,7 +93,7 @@ public final class Utils {
     }
 
     /**
-     * All elements of the parameters, one parameter after the other.
+     * Concatenates the elements of all parameters.
      *
      * @param parameters the parameters
      * @return a vector
@@ -105,9 +105,9 @@ public final class Utils {
     }
 
     /**
-     * Copies parts of a vector into the parameters.
+     * Copies slices of a vector into the parameters.
      *
-     * @param vector as many elements as the parameters have
+     * @param vector vector with as many elements as the parameters together
      * @param parameters the parameters
      */
     public static void vectorToParameters(Tensor vector, Iterable<Tensor> parameters) {
@@ -123,11 +123,11 @@ public final class Utils {
     }
 
     /**
-     * Packs padded sequences of falling lengths.
+     * Packs padded sequences, sorted by decreasing length.
      *
-     * @param input {@code (step, batch, ...)}
+     * @param input tensor of shape {@code (T, N, *)}
      * @param lengths length of each sequence, int64
-     * @return the sequences, packed
+     * @return the packed sequences
      */
     public static PackedSequence packPaddedSequence(Tensor input, Tensor lengths) {
         return packPaddedSequence(input, lengths, false, true);
@@ -136,11 +136,11 @@ public final class Utils {
     /**
      * Packs padded sequences.
      *
-     * @param input {@code (step, batch, ...)}, or {@code (batch, step, ...)}
+     * @param input tensor of shape {@code (T, N, *)}, or {@code (N, T, *)}
      * @param lengths length of each sequence, int64
-     * @param batchFirst the batch is the first dimension
-     * @param enforceSorted the lengths must fall; else the sequences are sorted
-     * @return the sequences, packed
+     * @param batchFirst whether the batch is the first dimension
+     * @param enforceSorted whether the lengths must be decreasing; otherwise the sequences are sorted
+     * @return the packed sequences
      */
     public static PackedSequence packPaddedSequence(Tensor input, Tensor lengths, boolean batchFirst, boolean enforceSorted) {
         Tensor sequences = input;
@@ -159,10 +159,10 @@ public final class Utils {
     }
 
     /**
-     * Where each place went.
+     * Inverts a permutation.
      *
-     * @param permutation an order
-     * @return the order that undoes it
+     * @param permutation a permutation
+     * @return the inverse permutation
      */
     public static Tensor invertPermutation(Tensor permutation) {
         Tensor places = Torch.arange(permutation.numel(), TensorOptions.of(DType.INT64).withDevice(permutation.device()));
@@ -170,31 +170,31 @@ public final class Utils {
     }
 
     /**
-     * Padded sequences.
+     * Padded sequences and their lengths.
      *
-     * @param output {@code (step, batch, ...)}, or {@code (batch, step, ...)}
+     * @param output tensor of shape {@code (T, N, *)}, or {@code (N, T, *)}
      * @param lengths length of each sequence
      */
     public record Padded(Tensor output, Tensor lengths) {}
 
     /**
-     * Pads packed sequences with zeros.
+     * Unpacks sequences, padded with zeros.
      *
-     * @param sequence the sequences
-     * @return one tensor, and the lengths
+     * @param sequence the packed sequences
+     * @return the padded tensor and the lengths
      */
     public static Padded padPackedSequence(PackedSequence sequence) {
         return padPackedSequence(sequence, false, 0, -1);
     }
 
     /**
-     * Pads packed sequences.
+     * Unpacks sequences.
      *
-     * @param sequence the sequences
-     * @param batchFirst the batch becomes the first dimension
-     * @param paddingValue what stands behind the end of a sequence
-     * @param totalLength steps of the output; -1 for those of the longest sequence
-     * @return one tensor, and the lengths
+     * @param sequence the packed sequences
+     * @param batchFirst whether the batch becomes the first dimension
+     * @param paddingValue padding value
+     * @param totalLength number of time steps of the output; -1 for the length of the longest sequence
+     * @return the padded tensor and the lengths
      */
     public static Padded padPackedSequence(PackedSequence sequence, boolean batchFirst, double paddingValue, long totalLength) {
         long longest = sequence.batchSizes().size(0);
@@ -213,22 +213,22 @@ public final class Utils {
     }
 
     /**
-     * Sequences side by side in one tensor, the short ones padded with zeros.
+     * Stacks sequences of different lengths in one tensor, padded with zeros.
      *
-     * @param sequences sequences of {@code (step, ...)}
-     * @return {@code (longest, batch, ...)}
+     * @param sequences sequences of shape {@code (L, *)}
+     * @return tensor of shape {@code (T, N, *)}, where {@code T} is the longest length
      */
     public static Tensor padSequence(List<Tensor> sequences) {
         return padSequence(sequences, false, 0);
     }
 
     /**
-     * Sequences side by side in one tensor, the short ones padded.
+     * Stacks sequences of different lengths in one padded tensor.
      *
-     * @param sequences sequences of {@code (step, ...)}
-     * @param batchFirst the batch becomes the first dimension
-     * @param paddingValue what stands behind the end of a sequence
-     * @return {@code (longest, batch, ...)}, or {@code (batch, longest, ...)}
+     * @param sequences sequences of shape {@code (L, *)}
+     * @param batchFirst whether the batch becomes the first dimension
+     * @param paddingValue padding value
+     * @return tensor of shape {@code (T, N, *)}, or {@code (N, T, *)}
      */
     public static Tensor padSequence(List<Tensor> sequences, boolean batchFirst, double paddingValue) {
         return Torch.pad_sequence(sequences.toArray(Tensor[]::new), batchFirst, paddingValue);
@@ -237,9 +237,9 @@ public final class Utils {
     /**
      * Packs sequences.
      *
-     * @param sequences sequences of {@code (step, ...)}
-     * @param enforceSorted the lengths must fall; else the sequences are sorted
-     * @return the sequences, packed
+     * @param sequences sequences of shape {@code (L, *)}
+     * @param enforceSorted whether the lengths must be decreasing; otherwise the sequences are sorted
+     * @return the packed sequences
      */
     public static PackedSequence packSequence(List<Tensor> sequences, boolean enforceSorted) {
         long[] lengths = sequences.stream().mapToLong(sequence -> sequence.size(0)).toArray();

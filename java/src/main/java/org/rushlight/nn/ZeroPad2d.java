@@ -3,7 +3,7 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 
 /**
- * Zeros around the input: the last 2 dimensions.
+ * Pads the last two dimensions with zeros.
  *
  * <pre>{@code
  * Tensor y = new ZeroPad2d(1).forward(Torch.ones(1, 3, 8, 8));
@@ -14,9 +14,9 @@ public final class ZeroPad2d extends Module {
     private final long[] padding;
 
     /**
-     * The layer.
+     * Creates the layer.
      *
-     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     * @param padding two sizes (before, after) per dimension, starting with the last; or one size for all sides
      */
     public ZeroPad2d(long... padding) {
         this.padding = padding.clone();

@@ -6,7 +6,8 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Adagrad: steps divided by the root of the sum of squares so far (Duchi, Hazan and Singer 2011).
+ * Implements Adagrad, which divides each step by the root of the accumulated squared gradients (Duchi, Hazan and Singer
+ * 2011).
  *
  * <pre>{@code
  * Tensor w = Tensor.of(1f).requires_grad_(true);
@@ -18,7 +19,7 @@ import org.rushlight.Torch;
  * }</pre>
  */
 public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
-    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    /** Options of the optimizer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {
         double lrDecay = 0;
         double weightDecay = 0;
@@ -26,13 +27,13 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         double eps = 1e-10;
         boolean maximize = false;
 
-        /** The defaults of PyTorch: a learning rate of 1e-2. */
+        /** Creates PyTorch's default options, with a learning rate of 1e-2. */
         public Options() {
             this(1e-2);
         }
 
         /**
-         * PyTorch's defaults with a learning rate.
+         * Creates PyTorch's default options with the given learning rate.
          *
          * @param lr learning rate
          */
@@ -41,9 +42,9 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         }
 
         /**
-         * Sets lrDecay: how the learning rate falls with steps.
+         * Sets lrDecay: decay of the learning rate per step (default 0).
          *
-         * @param value how the learning rate falls with steps
+         * @param value decay of the learning rate per step (default 0)
          * @return the changed options
          */
         public Options withLrDecay(double value) {
@@ -51,9 +52,9 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         }
 
         /**
-         * Sets weightDecay: share of the parameter that is added to its gradient.
+         * Sets weightDecay: weight decay: coefficient of the L2 penalty (default 0).
          *
-         * @param value share of the parameter that is added to its gradient
+         * @param value weight decay: coefficient of the L2 penalty (default 0)
          * @return the changed options
          */
         public Options withWeightDecay(double value) {
@@ -61,9 +62,9 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         }
 
         /**
-         * Sets initialAccumulatorValue: what the sum of squares starts with.
+         * Sets initialAccumulatorValue: initial value of the accumulated squares (default 0).
          *
-         * @param value what the sum of squares starts with
+         * @param value initial value of the accumulated squares (default 0)
          * @return the changed options
          */
         public Options withInitialAccumulatorValue(double value) {
@@ -71,9 +72,9 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         }
 
         /**
-         * Sets eps: added to the root.
+         * Sets eps: term added to the denominator for numerical stability.
          *
-         * @param value added to the root
+         * @param value term added to the denominator for numerical stability
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -81,9 +82,9 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         }
 
         /**
-         * Sets maximize: climb instead of descending.
+         * Sets maximize: whether to maximize the objective (default false).
          *
-         * @param value climb instead of descending
+         * @param value whether to maximize the objective (default false)
          * @return the changed options
          */
         public Options withMaximize(boolean value) {
@@ -110,18 +111,18 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
     }
 
     /**
-     * With PyTorch's defaults.
+     * Creates the optimizer with PyTorch's defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      */
     public Adagrad(List<Tensor> parameters) {
         this(parameters, new Options());
     }
 
     /**
-     * With a learning rate and PyTorch's other defaults.
+     * Creates the optimizer with a learning rate and PyTorch's other defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      * @param lr learning rate
      */
     public Adagrad(List<Tensor> parameters, double lr) {
@@ -129,20 +130,20 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
     }
 
     /**
-     * With options.
+     * Creates the optimizer with options.
      *
-     * @param parameters what to train
-     * @param options what a step does
+     * @param parameters parameters to optimize
+     * @param options the options
      */
     public Adagrad(List<Tensor> parameters, Options options) {
         this(options, new ParameterGroup(parameters));
     }
 
     /**
-     * With groups of parameters.
+     * Creates the optimizer with parameter groups.
      *
-     * @param options what a step does with groups that have no options of their own
-     * @param groups what to train
+     * @param options options of the groups without their own options
+     * @param groups parameter groups to optimize
      */
     public Adagrad(Options options, ParameterGroup... groups) {
         super(options, groups);

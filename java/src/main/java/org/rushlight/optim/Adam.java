@@ -5,7 +5,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Adam: steps scaled by running means of the gradient and of its square (Kingma and Ba 2014).
+ * Implements Adam, which scales each step by running averages of the gradient and its square (Kingma and Ba 2014).
  *
  * <pre>{@code
  * Tensor w = Tensor.of(1f).requires_grad_(true);
@@ -17,15 +17,15 @@ import org.rushlight.Torch;
  * }</pre>
  */
 public final class Adam extends AdamOptimizer<Adam.Options> {
-    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    /** Options of the optimizer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends AdamOptions<Options> {
-        /** The defaults of PyTorch: a learning rate of 1e-3. */
+        /** Creates PyTorch's default options, with a learning rate of 1e-3. */
         public Options() {
             this(1e-3);
         }
 
         /**
-         * PyTorch's defaults with a learning rate.
+         * Creates PyTorch's default options with the given learning rate.
          *
          * @param lr learning rate
          */
@@ -34,9 +34,9 @@ public final class Adam extends AdamOptimizer<Adam.Options> {
         }
 
         /**
-         * Sets weightDecay: share of the parameter that is added to its gradient.
+         * Sets weightDecay: weight decay: coefficient of the L2 penalty (default 0).
          *
-         * @param value share of the parameter that is added to its gradient
+         * @param value weight decay: coefficient of the L2 penalty (default 0)
          * @return the changed options
          */
         public Options withWeightDecay(double value) {
@@ -45,18 +45,18 @@ public final class Adam extends AdamOptimizer<Adam.Options> {
     }
 
     /**
-     * With PyTorch's defaults.
+     * Creates the optimizer with PyTorch's defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      */
     public Adam(List<Tensor> parameters) {
         this(parameters, new Options());
     }
 
     /**
-     * With a learning rate and PyTorch's other defaults.
+     * Creates the optimizer with a learning rate and PyTorch's other defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      * @param lr learning rate
      */
     public Adam(List<Tensor> parameters, double lr) {
@@ -64,20 +64,20 @@ public final class Adam extends AdamOptimizer<Adam.Options> {
     }
 
     /**
-     * With options.
+     * Creates the optimizer with options.
      *
-     * @param parameters what to train
-     * @param options what a step does
+     * @param parameters parameters to optimize
+     * @param options the options
      */
     public Adam(List<Tensor> parameters, Options options) {
         this(options, new ParameterGroup(parameters));
     }
 
     /**
-     * With groups of parameters.
+     * Creates the optimizer with parameter groups.
      *
-     * @param options what a step does with groups that have no options of their own
-     * @param groups what to train
+     * @param options options of the groups without their own options
+     * @param groups parameter groups to optimize
      */
     public Adam(Options options, ParameterGroup... groups) {
         super(options, groups);

@@ -5,9 +5,9 @@ import java.util.Map;
 import org.rushlight.Tensor;
 
 /**
- * What {@link Adam} and {@link AdamW} have in common: the state.
+ * State shared by {@link Adam} and {@link AdamW}.
  *
- * @param <O> the options
+ * @param <O> the type of the options
  */
 abstract class AdamOptimizer<O extends AdamOptions<O>> extends OptionedOptimizer<O> {
     AdamOptimizer(O options, ParameterGroup... groups) {
@@ -20,10 +20,13 @@ abstract class AdamOptimizer<O extends AdamOptions<O>> extends OptionedOptimizer
         return Map.of("step", StateKind.STEP, "exp_avg", like, "exp_avg_sq", like, "max_exp_avg_sq", like);
     }
 
-    /** The state of some parameters: running means of gradients and of their squares, the highest of these if asked for, numbers of steps. */
+    /**
+     * State of some parameters: running averages of the gradients and of their squares, the maxima of the latter with
+     * amsgrad, and step counts.
+     */
     record Moments(Tensor[] means, Tensor[] squares, Tensor[] maxima, Tensor[] steps) {}
 
-    /** The state for the step that is taken now. */
+    /** The state for the current step. */
     final Moments moments(O options, List<Integer> which, Tensor[] values) {
         Tensor[] steps = countSteps(which);
         Tensor[] means = zeros(which, "exp_avg", values);

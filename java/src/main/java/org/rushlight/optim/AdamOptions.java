@@ -1,9 +1,9 @@
 package org.rushlight.optim;
 
 /**
- * What a step of {@link Adam} and {@link AdamW} does.
+ * Options of {@link Adam} and {@link AdamW}.
  *
- * @param <O> the options themselves
+ * @param <O> the type of the options itself
  */
 abstract class AdamOptions<O extends AdamOptions<O>> extends OptimizerOptions<O> {
     double beta1 = 0.9;
@@ -19,9 +19,9 @@ abstract class AdamOptions<O extends AdamOptions<O>> extends OptimizerOptions<O>
     }
 
     /**
-     * Sets beta1: how much of the mean gradient stays at each step.
+     * Sets beta1: decay rate of the running average of the gradient (default 0.9).
      *
-     * @param value how much of the mean gradient stays at each step
+     * @param value decay rate of the running average of the gradient (default 0.9)
      * @return the changed options
      */
     public O withBeta1(double value) {
@@ -29,9 +29,9 @@ abstract class AdamOptions<O extends AdamOptions<O>> extends OptimizerOptions<O>
     }
 
     /**
-     * Sets beta2: how much of the mean square stays at each step.
+     * Sets beta2: decay rate of the running average of the squared gradient.
      *
-     * @param value how much of the mean square stays at each step
+     * @param value decay rate of the running average of the squared gradient
      * @return the changed options
      */
     public O withBeta2(double value) {
@@ -39,9 +39,9 @@ abstract class AdamOptions<O extends AdamOptions<O>> extends OptimizerOptions<O>
     }
 
     /**
-     * Sets eps: added to the root of the mean square.
+     * Sets eps: term added to the denominator for numerical stability (default 1e-8).
      *
-     * @param value added to the root of the mean square
+     * @param value term added to the denominator for numerical stability (default 1e-8)
      * @return the changed options
      */
     public O withEps(double value) {
@@ -49,9 +49,9 @@ abstract class AdamOptions<O extends AdamOptions<O>> extends OptimizerOptions<O>
     }
 
     /**
-     * Sets amsgrad: use the highest mean square so far.
+     * Sets amsgrad: whether to use the AMSGrad variant (default false).
      *
-     * @param value use the highest mean square so far
+     * @param value whether to use the AMSGrad variant (default false)
      * @return the changed options
      */
     public O withAmsgrad(boolean value) {
@@ -59,9 +59,9 @@ abstract class AdamOptions<O extends AdamOptions<O>> extends OptimizerOptions<O>
     }
 
     /**
-     * Sets maximize: climb instead of descending.
+     * Sets maximize: whether to maximize the objective (default false).
      *
-     * @param value climb instead of descending
+     * @param value whether to maximize the objective (default false)
      * @return the changed options
      */
     public O withMaximize(boolean value) {

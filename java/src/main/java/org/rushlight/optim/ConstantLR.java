@@ -1,7 +1,7 @@
 package org.rushlight.optim;
 
 /**
- * A part of the rate in the first epochs.
+ * Multiplies the learning rate by a constant factor during the first epochs.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -19,11 +19,11 @@ public final class ConstantLR extends LRScheduler {
     private final long totalIters;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param factor the part
-     * @param totalIters how many epochs
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param factor the factor
+     * @param totalIters number of epochs during which the factor applies
      */
     public ConstantLR(Optimizer optimizer, double factor, long totalIters) {
         super(optimizer);

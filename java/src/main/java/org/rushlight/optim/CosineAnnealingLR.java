@@ -1,7 +1,7 @@
 package org.rushlight.optim;
 
 /**
- * Down to a least rate and up again, along a cosine.
+ * Anneals the learning rate between its initial value and a minimum along a cosine.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -19,11 +19,11 @@ public final class CosineAnnealingLR extends LRScheduler {
     private final double etaMin;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param tMax half a period, in epochs
-     * @param etaMin the least rate
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param tMax half of the period, in epochs
+     * @param etaMin the minimum learning rate
      */
     public CosineAnnealingLR(Optimizer optimizer, long tMax, double etaMin) {
         super(optimizer);

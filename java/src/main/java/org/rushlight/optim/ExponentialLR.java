@@ -1,7 +1,7 @@
 package org.rushlight.optim;
 
 /**
- * Multiplies the rate by a factor at each epoch.
+ * Multiplies the learning rate by {@code gamma} in every epoch.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -18,9 +18,9 @@ public final class ExponentialLR extends LRScheduler {
     private final double gamma;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
+     * @param optimizer the optimizer whose learning rates are changed
      * @param gamma the factor
      */
     public ExponentialLR(Optimizer optimizer, double gamma) {

@@ -15,8 +15,8 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /**
- * LBFGS: quasi-Newton steps from a short history of gradients (Nocedal 1980), optionally with a line search that meets the strong Wolfe
- * conditions. A step needs a closure; there is one group.
+ * Implements L-BFGS: quasi-Newton steps from a short history of gradients (Nocedal 1980), optionally with a line search
+ * that satisfies the strong Wolfe conditions. A step needs a closure; there is one parameter group.
  *
  * <pre>{@code
  * Tensor w = Tensor.of(1f).requires_grad_(true);
@@ -34,7 +34,7 @@ import org.rushlight.Torch;
  * }</pre>
  */
 public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
-    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    /** Options of the optimizer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {
         long maxIter = 20;
         @Nullable Long maxEval;
@@ -43,13 +43,13 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         long historySize = 100;
         boolean strongWolfe;
 
-        /** The defaults of PyTorch: a learning rate of 1. */
+        /** Creates PyTorch's default options, with a learning rate of 1. */
         public Options() {
             this(1);
         }
 
         /**
-         * PyTorch's defaults with a learning rate.
+         * Creates PyTorch's default options with the given learning rate.
          *
          * @param lr learning rate
          */
@@ -58,9 +58,9 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
 
         /**
-         * Sets maxIter: most iterations of a step.
+         * Sets maxIter: maximum number of iterations per step (default 20).
          *
-         * @param value most iterations of a step
+         * @param value maximum number of iterations per step (default 20)
          * @return the changed options
          */
         public Options withMaxIter(long value) {
@@ -68,9 +68,9 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
 
         /**
-         * Sets maxEval: most evaluations of the loss in a step; a quarter more than iterations, if it is not set.
+         * Sets maxEval: maximum number of evaluations of the loss per step (default: 1.25 times the iterations).
          *
-         * @param value most evaluations of the loss in a step; a quarter more than iterations, if it is not set
+         * @param value maximum number of evaluations of the loss per step (default: 1.25 times the iterations)
          * @return the changed options
          */
         public Options withMaxEval(long value) {
@@ -78,9 +78,9 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
 
         /**
-         * Sets toleranceGrad: a gradient that is small enough.
+         * Sets toleranceGrad: termination tolerance of the gradient (default 1e-7).
          *
-         * @param value a gradient that is small enough
+         * @param value termination tolerance of the gradient (default 1e-7)
          * @return the changed options
          */
         public Options withToleranceGrad(double value) {
@@ -88,9 +88,9 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
 
         /**
-         * Sets toleranceChange: a change that is too small to go on.
+         * Sets toleranceChange: termination tolerance of changes of the loss and parameters (default 1e-9).
          *
-         * @param value a change that is too small to go on
+         * @param value termination tolerance of changes of the loss and parameters (default 1e-9)
          * @return the changed options
          */
         public Options withToleranceChange(double value) {
@@ -98,9 +98,9 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
 
         /**
-         * Sets historySize: how many steps are remembered.
+         * Sets historySize: size of the update history (default 100).
          *
-         * @param value how many steps are remembered
+         * @param value size of the update history (default 100)
          * @return the changed options
          */
         public Options withHistorySize(long value) {
@@ -108,9 +108,9 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
 
         /**
-         * Sets strongWolfe: search along the line until the strong Wolfe conditions hold.
+         * Sets strongWolfe: whether to use a line search with the strong Wolfe conditions (default false).
          *
-         * @param value search along the line until the strong Wolfe conditions hold
+         * @param value whether to use a line search with the strong Wolfe conditions (default false)
          * @return the changed options
          */
         public Options withStrongWolfe(boolean value) {
@@ -133,25 +133,25 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
     }
 
     /**
-     * With PyTorch's defaults.
+     * Creates the optimizer with PyTorch's defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      */
     public LBFGS(List<Tensor> parameters) {
         this(parameters, new Options());
     }
 
     /**
-     * With options.
+     * Creates the optimizer with options.
      *
-     * @param parameters what to train
-     * @param options what a step does
+     * @param parameters parameters to optimize
+     * @param options the options
      */
     public LBFGS(List<Tensor> parameters, Options options) {
         super(options, new ParameterGroup(parameters));
     }
 
-    /** LBFGS evaluates the loss several times: it needs a closure. */
+    /** Throws: L-BFGS evaluates the loss several times and needs a closure. */
     @Override
     public void step() {
         throw new IllegalStateException("LBFGS requires a closure function");
@@ -162,7 +162,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         throw new IllegalStateException("LBFGS requires a closure function");
     }
 
-    /** Up to as many iterations as the options say; the closure computes the loss and its gradients each time anew. */
+    /** Runs up to the configured number of iterations; the closure recomputes the loss and its gradients each time. */
     @Override
     public Tensor step(Supplier<Tensor> closure) {
         if (parameterGroups().size() != 1) {
@@ -176,7 +176,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         return first;
     }
 
-    /** The state is that of all parameters, and kept with the first. */
+    /** The state covers all parameters and is stored with the first. */
     @Override
     protected Map<String, StateKind> stateKinds(int index, Tensor parameter) {
         if (index > 0) {
@@ -203,7 +203,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         keep(0, name, Tensor.of(new double[] {number}, new long[0]));
     }
 
-    /** One step: what is computed belongs to its scope, what stays is kept at the end. */
+    /** One iteration: temporaries belong to its scope, state is kept at the end. */
     private static final class Step {
         private final LBFGS owner;
         private final Options options;
@@ -282,7 +282,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
                     optimal = most(gradient) <= options.toleranceGrad;
                 } else {
                     move(t, d);
-                    // The loss after the last iteration is nobody's concern.
+                    // The loss after the last iteration is not needed.
                     if (iteration != options.maxIter) {
                         loss = evaluate(closure).item().doubleValue();
                         gradient = flatGradient();
@@ -333,7 +333,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
             return Torch.cat(parts);
         }
 
-        /** Adds t times a direction to the parameters. */
+        /** Adds {@code t} times a direction to the parameters. */
         void move(double t, Tensor d) {
             long offset = 0;
             for (Tensor param : params) {
@@ -343,7 +343,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
             }
         }
 
-        /** The approximate inverse Hessian times the negative gradient, from the history (two-loop recursion). */
+        /** Computes the approximate inverse Hessian times the negative gradient from the history (two-loop recursion). */
         private Tensor direction(Tensor diagonal) {
             Tensor[] y = dirs.toArray(Tensor[]::new);
             Tensor[] s = steps.toArray(Tensor[]::new);
@@ -362,7 +362,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
             return r;
         }
 
-        /** The loss and its derivatives at t along d; the parameters stay where they are. */
+        /** Evaluates the loss and its derivatives at {@code t} along {@code d}; the parameters are unchanged afterwards. */
         LineSearch.Point look(List<Tensor> start, double t, Tensor d) {
             move(t, d);
             double there = evaluate(closure).item().doubleValue();
@@ -378,7 +378,10 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
     }
 
-    /** Brackets a step that meets the strong Wolfe conditions, then narrows the bracket down (Nocedal and Wright, 3.5 and 3.6). */
+    /**
+     * Brackets a step that satisfies the strong Wolfe conditions, then narrows the bracket (Nocedal and Wright, 3.5 and
+     * 3.6).
+     */
     private static final class LineSearch {
         private static final double C1 = 1e-4;
         private static final double C2 = 0.9;
@@ -390,7 +393,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         private final List<Tensor> from;
         private long evaluations;
 
-        /** A place along a direction: the length of the step, and loss, gradient and slope there. */
+        /** A point along a direction: step length, and loss, gradient and slope there. */
         record Point(double t, double loss, Tensor gradient, double slope) {}
 
         LineSearch(Step step, Tensor d) {

@@ -5,7 +5,8 @@ import java.util.Map;
 import org.rushlight.Tensor;
 
 /**
- * Changes the learning rates of an optimizer from epoch to epoch. A schedule of one's own says in {@link #lr} what the rate is:
+ * Changes the learning rates of an optimizer from epoch to epoch. A custom schedule returns the learning rate from
+ * {@link #lr}:
  *
  * <pre>{@code
  * final class Halves extends LRScheduler {
@@ -30,21 +31,21 @@ public abstract class LRScheduler {
     private long epoch;
 
     /**
-     * A schedule, whose constructor ends with {@link #begin}.
+     * Creates a schedule; the constructor of a subclass ends with {@link #begin}.
      *
-     * @param optimizer whose learning rates
+     * @param optimizer the optimizer whose learning rates are changed
      */
     protected LRScheduler(Optimizer optimizer) {
         this.optimizer = optimizer;
         baseLrs = optimizer.parameterGroups().stream().mapToDouble(ParameterGroup::lr).toArray();
     }
 
-    /** Sets the learning rates of epoch 0: what a subclass calls when it is complete. */
+    /** Sets the learning rates of epoch 0; a subclass calls it at the end of its constructor. */
     protected final void begin() {
         apply();
     }
 
-    /** Goes on to the next epoch. */
+    /** Moves to the next epoch. */
     public final void step() {
         epoch++;
         try {
@@ -55,7 +56,7 @@ public abstract class LRScheduler {
         }
     }
 
-    /** Asks for all rates before it sets one: what {@link #lr} throws leaves them as they are. */
+    /** Computes all learning rates before it sets one, so that an exception from {@link #lr} leaves them unchanged. */
     private void apply() {
         List<ParameterGroup> groups = optimizer.parameterGroups();
         double[] rates = new double[baseLrs.length];
@@ -68,35 +69,35 @@ public abstract class LRScheduler {
     }
 
     /**
-     * The learning rate of an epoch.
+     * Returns the learning rate of an epoch.
      *
-     * @param epoch the epoch, from 0 on
-     * @param lr the rate of the epoch before; in the first one that of the optimizer
-     * @param base the rate that the optimizer began with
-     * @return the rate
+     * @param epoch the epoch, starting at 0
+     * @param lr the learning rate of the previous epoch; in the first one that of the optimizer
+     * @param base the initial learning rate of the optimizer
+     * @return the learning rate
      */
     protected abstract double lr(long epoch, double lr, double base);
 
     /**
-     * The number of the epoch.
+     * Returns the current epoch.
      *
-     * @return how often {@link #step} was called
+     * @return number of calls of {@link #step}
      */
     public final long lastEpoch() {
         return epoch;
     }
 
     /**
-     * The learning rate of each group.
+     * Returns the learning rate of each group.
      *
-     * @return the rates
+     * @return the learning rates
      */
     public final double[] lastLr() {
         return optimizer.parameterGroups().stream().mapToDouble(ParameterGroup::lr).toArray();
     }
 
     /**
-     * The state, for saving beside that of the optimizer: scalars of the innermost scope.
+     * Returns the state, to be saved with that of the optimizer: scalar tensors of the innermost scope.
      *
      * @return tensors by name
      */
@@ -105,9 +106,9 @@ public abstract class LRScheduler {
     }
 
     /**
-     * Restores the state, and the learning rates.
+     * Restores the state and the learning rates.
      *
-     * @param source what {@link #stateDict} returned
+     * @param source a state returned by {@link #stateDict}
      */
     public final void loadStateDict(Map<String, Tensor> source) {
         Tensor epochs = source.get("last_epoch");

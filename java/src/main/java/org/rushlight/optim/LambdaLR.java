@@ -3,7 +3,7 @@ package org.rushlight.optim;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * The rate at the start times a function of the epoch.
+ * Multiplies the initial learning rate by a function of the epoch.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -20,10 +20,10 @@ public final class LambdaLR extends LRScheduler {
     private final LongToDoubleFunction factor;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param factor the factor of an epoch
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param factor function that returns the factor of an epoch
      */
     public LambdaLR(Optimizer optimizer, LongToDoubleFunction factor) {
         super(optimizer);

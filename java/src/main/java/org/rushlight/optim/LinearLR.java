@@ -1,7 +1,7 @@
 package org.rushlight.optim;
 
 /**
- * From a part of the rate to another, in a line.
+ * Changes the factor of the learning rate linearly.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -20,12 +20,12 @@ public final class LinearLR extends LRScheduler {
     private final long totalIters;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param startFactor the part at the start
-     * @param endFactor the part at the end
-     * @param totalIters how many epochs
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param startFactor initial factor
+     * @param endFactor final factor
+     * @param totalIters number of epochs during which the factor applies
      */
     public LinearLR(Optimizer optimizer, double startFactor, double endFactor, long totalIters) {
         super(optimizer);

@@ -12,7 +12,10 @@ import org.rushlight.Scope;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** A state dict that was read for an optimizer, and held against it: copies that nobody else knows, so that the optimizer may still refuse. */
+/**
+ * A state dict that was read for an optimizer and validated against it: private copies, so that the optimizer may still
+ * reject it.
+ */
 final class LoadedState {
     private static final Pattern KEY = Pattern.compile("(state|param_groups)\\.(\\d{1,9})\\.([^.]+)");
 
@@ -22,7 +25,7 @@ final class LoadedState {
     private final List<Map<String, Double>> numbers = new ArrayList<>();
     private final List<OptimizerOptions<?>> options = new ArrayList<>();
 
-    /** Reads a state dict. Gradients must be off. */
+    /** Reads a state dict. Gradients must be disabled. */
     LoadedState(Optimizer optimizer, Map<String, Tensor> source) {
         this.optimizer = optimizer;
         parameters = optimizer.parameters();
@@ -32,7 +35,7 @@ final class LoadedState {
             source.forEach(this::read);
             checkGroups();
             restoreOptions();
-            // All went well: what was copied may outlive the scope.
+            // Validation succeeded: the copies may outlive the scope.
             state.forEach(tensors -> tensors.forEach((name, tensor) -> tensor.unscoped().named(name)));
         }
     }
@@ -54,7 +57,7 @@ final class LoadedState {
             try {
                 options.add(numbers.isEmpty() ? now : now.restored(numbers.get(i)));
             } catch (TensorValueException | IllegalArgumentException e) {
-                throw refusal("parameter group " + i + ": " + e.getMessage());
+                throw rejection("parameter group " + i + ": " + e.getMessage());
             }
         }
     }
@@ -62,10 +65,10 @@ final class LoadedState {
     private void read(String key, @Nullable Tensor tensor) {
         Matcher match = KEY.matcher(key);
         if (!match.matches()) {
-            throw refusal("'" + key + "' is neither state.NUMBER.NAME nor param_groups.NUMBER.NAME");
+            throw rejection("'" + key + "' is neither state.NUMBER.NAME nor param_groups.NUMBER.NAME");
         }
         if (tensor == null) {
-            throw refusal("'" + key + "' is null");
+            throw rejection("'" + key + "' is null");
         }
         int place = Integer.parseInt(match.group(2));
         if (match.group(1).equals("state")) {
@@ -77,15 +80,15 @@ final class LoadedState {
 
     private void readState(String key, int place, String name, Tensor tensor) {
         if (place >= parameters.size()) {
-            throw refusal("'" + key + "' belongs to parameter " + place + ", but there are " + parameters.size());
+            throw rejection("'" + key + "' belongs to parameter " + place + ", but there are " + parameters.size());
         }
         Map<String, StateKind> kinds = optimizer.stateKinds(place, parameters.get(place));
         StateKind kind = kinds.get(name);
         if (kind == null) {
-            throw refusal("parameter " + place + " has no state '" + name + "'" + (kinds.isEmpty() ? "" : ", but " + kinds.keySet()));
+            throw rejection("parameter " + place + " has no state '" + name + "'" + (kinds.isEmpty() ? "" : ", but " + kinds.keySet()));
         }
         if (!kind.fits(tensor.shape())) {
-            throw refusal("'" + key + "' has the shape " + Arrays.toString(tensor.shape()) + ", and must have " + Arrays.toString(kind.shape())
+            throw rejection("'" + key + "' has the shape " + Arrays.toString(tensor.shape()) + ", and must have " + Arrays.toString(kind.shape())
                 + " for parameter " + place + " of shape " + Arrays.toString(parameters.get(place).shape()));
         }
         Tensor converted = tensor.to(parameters.get(place).device(), kind.dtype());
@@ -94,7 +97,7 @@ final class LoadedState {
 
     private void readOption(String key, int place, String name, Tensor tensor) {
         if (tensor.numel() != 1) {
-            throw refusal("'" + key + "' is not a number, but a tensor of shape " + Arrays.toString(tensor.shape()));
+            throw rejection("'" + key + "' is not a number, but a tensor of shape " + Arrays.toString(tensor.shape()));
         }
         while (numbers.size() <= place && numbers.size() <= optimizer.parameterGroups().size()) {
             numbers.add(new LinkedHashMap<>());
@@ -104,16 +107,16 @@ final class LoadedState {
         }
     }
 
-    /** A state that Python saved has no options, for they are no tensors there; else every group has some. */
+    /** Python saves no options as tensors, so such a state has none; otherwise every group has some. */
     private void checkGroups() {
         int groups = optimizer.parameterGroups().size();
         boolean gap = numbers.stream().anyMatch(Map::isEmpty);
         if (!numbers.isEmpty() && (numbers.size() != groups || gap)) {
-            throw refusal("it has a different number of parameter groups than the " + groups + " of the optimizer");
+            throw rejection("it has a different number of parameter groups than the " + groups + " of the optimizer");
         }
     }
 
-    private IllegalArgumentException refusal(String why) {
+    private IllegalArgumentException rejection(String why) {
         return new IllegalArgumentException("cannot load the state of " + optimizer.getClass().getSimpleName() + ": " + why);
     }
 }

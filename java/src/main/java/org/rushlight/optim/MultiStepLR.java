@@ -3,7 +3,7 @@ package org.rushlight.optim;
 import java.util.Arrays;
 
 /**
- * Multiplies the rate by a factor at certain epochs.
+ * Multiplies the learning rate by {@code gamma} at given epochs.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -21,9 +21,9 @@ public final class MultiStepLR extends LRScheduler {
     private final long[] milestones;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
+     * @param optimizer the optimizer whose learning rates are changed
      * @param gamma the factor
      * @param milestones the epochs
      */

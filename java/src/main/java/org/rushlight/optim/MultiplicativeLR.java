@@ -3,7 +3,7 @@ package org.rushlight.optim;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * Multiplies the rate by a function of the epoch.
+ * Multiplies the learning rate by a function of the epoch.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -20,10 +20,10 @@ public final class MultiplicativeLR extends LRScheduler {
     private final LongToDoubleFunction factor;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param factor the factor of an epoch, from 1 on
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param factor function that returns the factor of an epoch, starting at 1
      */
     public MultiplicativeLR(Optimizer optimizer, LongToDoubleFunction factor) {
         super(optimizer);

@@ -3,8 +3,8 @@ package org.rushlight.optim;
 import org.rushlight.TensorValueException;
 
 /**
- * Up to a highest rate and down again in one cycle, with the momentum, or Adam's first beta, going the other way (Smith and Topin 2017). A
- * step belongs to a batch.
+ * Raises the learning rate to a maximum and lowers it again in one cycle, with momentum (or Adam's first beta) changing
+ * in the opposite direction (Smith and Topin 2017). A step belongs to a batch.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -29,11 +29,11 @@ public final class OneCycleLR extends LRScheduler {
     private final boolean cycleMomentum;
 
     /**
-     * A cycle with PyTorch's defaults.
+     * Creates a cycle with PyTorch's defaults.
      *
-     * @param optimizer whose learning rates
-     * @param maxLr the highest rate
-     * @param totalSteps steps of the cycle
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param maxLr the maximum learning rate
+     * @param totalSteps number of steps of the cycle
      */
     public OneCycleLR(Optimizer optimizer, double maxLr, long totalSteps) {
         super(optimizer);

@@ -18,7 +18,7 @@ import org.rushlight.Torch;
 import org.rushlight.internal.Identity;
 
 /**
- * Changes parameters by their gradients. Its state belongs to no scope; {@link #close} frees it.
+ * Base class of the optimizers. Its state belongs to no scope; {@link #close} frees it.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), new SGD.Options(0.1).withMomentum(0.9))) {
@@ -32,8 +32,9 @@ import org.rushlight.internal.Identity;
  * }
  * }</pre>
  *
- * <p>An optimizer of one's own has options of its own, and says in {@link #update} what a step does. If it keeps tensors from step to step
- * ({@link #keep}), it names them in {@link #stateKinds}; options beside the learning rate go through {@link OptimizerOptions#exchange}:
+ * <p>A custom optimizer defines its options and implements a step in {@link #update}. If it keeps tensors between steps
+ * ({@link #keep}), it names them in {@link #stateKinds}; options other than the learning rate go through {@link
+ * OptimizerOptions#exchange}:
  *
  * <pre>{@code
  * final class Signs extends Optimizer {
@@ -67,10 +68,10 @@ public abstract class Optimizer implements AutoCloseable {
     private boolean closed;
 
     /**
-     * An optimizer of some groups.
+     * Creates an optimizer with parameter groups.
      *
-     * @param defaults what a step does with groups that have no options of their own
-     * @param groups what to train
+     * @param defaults options of the groups without their own options
+     * @param groups parameter groups to optimize
      */
     protected Optimizer(OptimizerOptions<?> defaults, ParameterGroup... groups) {
         defaults.check();
@@ -84,10 +85,10 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * Trains further parameters.
+     * Adds a parameter group.
      *
-     * @param group the parameters
-     * @throws TensorValueException if one of them is no leaf, or is trained already, or is there twice
+     * @param group the group
+     * @throws TensorValueException if one of them is not a leaf, belongs to another group, or is listed twice
      */
     public final void addParameterGroup(ParameterGroup group) {
         Set<Object> trained = new HashSet<>();
@@ -102,7 +103,7 @@ public abstract class Optimizer implements AutoCloseable {
                 throw new TensorValueException("some parameters appear in more than one parameter group: parameter " + i + " of the new group");
             }
             if (!joining.add(Identity.of(parameter))) {
-                throw new TensorValueException("parameter " + i + " of the group is there twice: a step would change it twice");
+                throw new TensorValueException("parameter " + i + " of the group appears twice: a step would change it twice");
             }
         }
         group.join(defaults);
@@ -111,7 +112,7 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * The groups, whose options may be changed.
+     * Returns the groups, whose options may be changed.
      *
      * @return the groups
      */
@@ -121,7 +122,7 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * What is trained.
+     * Returns the optimized parameters.
      *
      * @return the parameters of all groups
      */
@@ -130,12 +131,12 @@ public abstract class Optimizer implements AutoCloseable {
         return groups.stream().flatMap(group -> group.parameters().stream()).toList();
     }
 
-    /** Removes the gradient of each parameter. */
+    /** Clears the gradients of the parameters. */
     public final void zeroGrad() {
         parameters().forEach(parameter -> parameter.setGrad(null));
     }
 
-    /** Changes the parameters that have a gradient. */
+    /** Updates the parameters that have a gradient. */
     public void step() {
         checkOpen();
         try (NoGrad guard = new NoGrad()) {
@@ -170,7 +171,7 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * Computes the loss anew, and then steps.
+     * Evaluates the closure, and then performs a step.
      *
      * @param closure clears the gradients, computes the loss, calls backward, and returns the loss
      * @return the loss
@@ -182,7 +183,7 @@ public abstract class Optimizer implements AutoCloseable {
         return loss;
     }
 
-    /** The loss of a closure, with gradients recorded. */
+    /** Evaluates the closure with gradient recording enabled. */
     static Tensor evaluate(Supplier<Tensor> closure) {
         try (EnableGrad guard = new EnableGrad()) {
             assert guard != null;
@@ -191,19 +192,19 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * One step of a group.
+     * Performs a step for one group.
      *
-     * @param options what it does
-     * @param which positions of the parameters that have a gradient
+     * @param options the options
+     * @param which indices of the parameters that have a gradient
      * @param values these parameters
      * @param grads their gradients
      */
     protected abstract void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads);
 
     /**
-     * State tensors of one parameter: made by the subclass on the first step, and then kept.
+     * Returns the state tensors of a parameter, which the subclass creates in the first step.
      *
-     * @param index position of the parameter
+     * @param index index of the parameter
      * @return tensors by name
      */
     protected final Map<String, Tensor> stateOf(int index) {
@@ -211,12 +212,12 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * The state tensors that there may be of a parameter: what {@link #keep} keeps and {@link #loadStateDict} takes. There are none unless
-     * a subclass says so.
+     * Declares the state tensors that a parameter may have: those that {@link #keep} keeps and {@link #loadStateDict}
+     * accepts. By default there are none.
      *
-     * @param index position of the parameter
+     * @param index index of the parameter
      * @param parameter the parameter
-     * @return what they look like, by PyTorch's names
+     * @return their dtypes and shapes, by PyTorch's names
      */
     protected Map<String, StateKind> stateKinds(int index, Tensor parameter) {
         return Map.of();
@@ -234,13 +235,13 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * Keeps a state tensor: it must outlive the scope of the step.
+     * Keeps a state tensor, which outlives the scope of the step.
      *
-     * @param index position of the parameter
+     * @param index index of the parameter
      * @param name its name, one of {@link #stateKinds}
-     * @param tensor the tensor, which becomes the optimizer's
+     * @param tensor the tensor; the optimizer takes ownership
      * @return the tensor
-     * @throws IllegalArgumentException if there is no state of this name
+     * @throws IllegalArgumentException if there is no state with this name
      */
     protected final Tensor keep(int index, String name, Tensor tensor) {
         if (!stateKinds(index, parameter(index)).containsKey(name)) {
@@ -254,9 +255,9 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * A state tensor, which starts as zeros like the parameter.
+     * Returns a state tensor, initially zeros of the parameter's shape.
      *
-     * @param index position of the parameter
+     * @param index index of the parameter
      * @param name its name
      * @param parameter the parameter
      * @return the tensor
@@ -266,7 +267,7 @@ public abstract class Optimizer implements AutoCloseable {
         return known != null ? known : keep(index, name, Torch.zeros_like(parameter));
     }
 
-    /** The same for several parameters. */
+    /** Returns state tensors of several parameters. */
     final Tensor[] zeros(List<Integer> which, String name, Tensor[] parameters) {
         Tensor[] tensors = new Tensor[parameters.length];
         for (int i = 0; i < tensors.length; i++) {
@@ -275,12 +276,12 @@ public abstract class Optimizer implements AutoCloseable {
         return tensors;
     }
 
-    /** The state tensor called {@code name} of each of these parameters. */
+    /** Returns the state tensor called {@code name} of each of these parameters. */
     final Tensor[] gather(List<Integer> which, String name) {
         return which.stream().map(index -> state.get(index).get(name)).toArray(Tensor[]::new);
     }
 
-    /** The numbers of steps, one more than before. */
+    /** Increments the step counts and returns them. */
     final Tensor[] countSteps(List<Integer> which) {
         for (int index : which) {
             if (!state.get(index).containsKey("step")) {
@@ -295,8 +296,8 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * The state, for saving: {@code state.<position of the parameter>.<name>}, as in PyTorch, and the numbers of the options as
-     * {@code param_groups.<position of the group>.<name>}, scalars of the innermost scope.
+     * Returns the state for saving: {@code state.<index of the parameter>.<name>}, as in PyTorch, and the numeric
+     * options as {@code param_groups.<index of the group>.<name>}, scalar tensors of the innermost scope.
      *
      * @return tensors by name
      */
@@ -316,10 +317,12 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * Restores the state and the options of each group. Nothing changes if something does not fit.
+     * Restores the state and the options of each group. If something does not match, nothing changes.
      *
-     * @param source what {@link #stateDict} returned, or the state of a file that Python saved, which has no options; the tensors are copied
-     * @throws IllegalArgumentException if a name is unknown, a shape differs, or there are more or fewer groups; the text says which
+     * @param source a state returned by {@link #stateDict}, or read from a file that Python saved, which has no
+     *     options; the tensors are copied
+     * @throws IllegalArgumentException if a name is unknown, a shape differs, or the number of groups differs; the
+     *     message describes it
      */
     public final void loadStateDict(Map<String, Tensor> source) {
         checkOpen();
@@ -340,7 +343,7 @@ public abstract class Optimizer implements AutoCloseable {
     /**
      * Writes the state to a file ({@code .pt}, or {@code .safetensors}).
      *
-     * @param file where to
+     * @param file the file to write
      */
     public final void save(Path file) {
         try (Scope scope = new Scope()) {
@@ -352,7 +355,7 @@ public abstract class Optimizer implements AutoCloseable {
     /**
      * Reads the state from a file that {@link #save} wrote, or {@code torch.save(optimizer.state_dict(), ...)}.
      *
-     * @param file where from
+     * @param file the file
      */
     public final void load(Path file) {
         checkOpen();
@@ -375,7 +378,7 @@ public abstract class Optimizer implements AutoCloseable {
         }
     }
 
-    /** Frees the state. The parameters stay. */
+    /** Frees the state. The parameters are not closed. */
     @Override
     public void close() {
         closed = true;

@@ -7,15 +7,15 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.TensorValueException;
 
 /**
- * What a step of an optimizer does. Immutable: each {@code with} method returns a changed copy.
+ * Base class of the options of optimizers. Immutable: each {@code with} method returns a changed copy.
  *
- * @param <O> the options themselves
+ * @param <O> the type of the options itself
  */
 public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements Cloneable {
     double lr;
 
     /**
-     * Options of an optimizer.
+     * Creates options.
      *
      * @param lr learning rate
      */
@@ -24,7 +24,7 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
     }
 
     /**
-     * A copy with a change: what {@code with} methods of subclasses return.
+     * Returns a changed copy, for the {@code with} methods of subclasses.
      *
      * @param change sets fields of the copy
      * @return the copy
@@ -41,9 +41,9 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
     }
 
     /**
-     * The learning rate.
+     * Returns the learning rate.
      *
-     * @return the rate
+     * @return the learning rate
      */
     public final double lr() {
         return lr;
@@ -59,30 +59,30 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
         return with(options -> options.lr = value);
     }
 
-    /** What {@link OneCycleLR} calls momentum; null where there is none. */
+    /** The value that {@link OneCycleLR} treats as momentum; null if there is none. */
     @Nullable Double momentumOrBeta() {
         return null;
     }
 
-    /** A copy with another momentum. */
+    /** Returns a copy with another momentum. */
     OptimizerOptions<?> withMomentumOrBeta(double value) {
         throw new IllegalStateException("these options have no momentum");
     }
 
     /**
-     * Checks the ranges: called when an optimizer takes the options.
+     * Checks the ranges; called when an optimizer receives the options.
      *
-     * @throws TensorValueException if something is out of its range
+     * @throws TensorValueException if a value is out of range
      */
     protected void check() {
         check(lr >= 0, "Invalid learning rate: ", lr);
     }
 
     /**
-     * Checks one thing.
+     * Checks a condition.
      *
-     * @param fine is it as it should be?
-     * @param message what is wrong if it is not
+     * @param fine the condition
+     * @param message error message if it is false
      * @param value the value, which follows the message
      */
     protected static void check(boolean fine, String message, Object value) {
@@ -92,10 +92,10 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
     }
 
     /**
-     * Passes each option by its name in PyTorch, for saving and for restoring: a subclass sets each of its fields to what it gets back, as
-     * {@code momentum = values.of("momentum", momentum)}. The learning rate is passed already.
+     * Passes each option by its name in PyTorch, for saving and restoring: a subclass sets each of its fields to the
+     * returned value, as in {@code momentum = values.of("momentum", momentum)}. The learning rate is already passed.
      *
-     * @param values takes and gives back each option
+     * @param values receives each option and returns its value
      */
     protected void exchange(Values values) {}
 
@@ -104,14 +104,14 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
         exchange(values);
     }
 
-    /** Numbers by PyTorch's names, for saving. */
+    /** Returns the numeric options by PyTorch's names, for saving. */
     final Map<String, Double> saved() {
         Map<String, Double> all = new LinkedHashMap<>();
         with(copy -> copy.exchangeAll(new Values(all, false)));
         return all;
     }
 
-    /** A copy with other numbers, checked; options without one stay as they are. */
+    /** Returns a copy with other values, checked; options without a value stay unchanged. */
     final OptimizerOptions<?> restored(Map<String, Double> numbers) {
         Map<String, Double> left = new LinkedHashMap<>(numbers);
         O copy = with(options -> options.exchangeAll(new Values(left, true)));
@@ -122,7 +122,7 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
         return copy;
     }
 
-    /** What {@link #exchange} passes the options to. */
+    /** The visitor of {@link #exchange}. */
     protected static final class Values {
         private final Map<String, Double> numbers;
         private final boolean restoring;
@@ -136,8 +136,8 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
          * Passes a number.
          *
          * @param name its name in PyTorch
-         * @param value what it is
-         * @return what it is to be
+         * @param value its current value
+         * @return its new value
          */
         public double of(String name, double value) {
             if (!restoring) {
@@ -149,11 +149,11 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
         }
 
         /**
-         * Passes a whole number.
+         * Passes an integer.
          *
          * @param name its name in PyTorch
-         * @param value what it is
-         * @return what it is to be
+         * @param value its current value
+         * @return its new value
          */
         public long of(String name, long value) {
             double number = of(name, (double) value);
@@ -164,11 +164,11 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
         }
 
         /**
-         * Passes a choice: saved as 0 or 1.
+         * Passes a boolean, saved as 0 or 1.
          *
          * @param name its name in PyTorch
-         * @param value what it is
-         * @return what it is to be
+         * @param value its current value
+         * @return its new value
          */
         public boolean of(String name, boolean value) {
             return of(name, value ? 1.0 : 0.0) != 0;

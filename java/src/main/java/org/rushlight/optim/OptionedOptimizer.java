@@ -4,9 +4,9 @@ import java.util.List;
 import org.rushlight.Tensor;
 
 /**
- * An optimizer whose groups all have options of one type: {@link ParameterGroup} refuses those of another.
+ * An optimizer whose groups all have options of one type: {@link ParameterGroup} rejects other types.
  *
- * @param <O> the options
+ * @param <O> the type of the options
  */
 abstract class OptionedOptimizer<O extends OptimizerOptions<O>> extends Optimizer {
     OptionedOptimizer(O options, ParameterGroup... groups) {
@@ -19,7 +19,7 @@ abstract class OptionedOptimizer<O extends OptimizerOptions<O>> extends Optimize
     }
 
     /**
-     * What a step does, in the first group.
+     * Returns the options of the first group.
      *
      * @return the options
      */
@@ -28,7 +28,7 @@ abstract class OptionedOptimizer<O extends OptimizerOptions<O>> extends Optimize
     }
 
     /**
-     * Changes what a step does, in every group.
+     * Changes the options of every group.
      *
      * @param options the new options
      */
@@ -41,6 +41,6 @@ abstract class OptionedOptimizer<O extends OptimizerOptions<O>> extends Optimize
         updateGroup(own(options), which, values, grads);
     }
 
-    /** One step of a group: {@link Optimizer#update} with the options as what they are. */
+    /** Performs a step for one group: {@link Optimizer#update} with typed options. */
     abstract void updateGroup(O options, List<Integer> which, Tensor[] values, Tensor[] grads);
 }

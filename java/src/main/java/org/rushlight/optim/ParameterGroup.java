@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
 /**
- * Parameters that are trained with the same options.
+ * Parameters that are optimized with the same options.
  *
  * <pre>{@code
  * Tensor w = Torch.ones(2).requires_grad_(true);
@@ -21,19 +21,19 @@ public final class ParameterGroup {
     private @Nullable OptimizerOptions<?> options;
 
     /**
-     * A group with the options of the optimizer.
+     * Creates a group with the options of the optimizer.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      */
     public ParameterGroup(List<Tensor> parameters) {
         this.parameters = List.copyOf(parameters);
     }
 
     /**
-     * A group with options of its own.
+     * Creates a group with its own options.
      *
-     * @param parameters what to train
-     * @param options what a step does with them
+     * @param parameters parameters to optimize
+     * @param options options of the group
      */
     public ParameterGroup(List<Tensor> parameters, OptimizerOptions<?> options) {
         this(parameters);
@@ -41,7 +41,7 @@ public final class ParameterGroup {
     }
 
     /**
-     * What is trained.
+     * Returns the optimized parameters.
      *
      * @return the parameters
      */
@@ -50,7 +50,7 @@ public final class ParameterGroup {
     }
 
     /**
-     * What a step does.
+     * Returns the options.
      *
      * @return the options
      */
@@ -62,7 +62,7 @@ public final class ParameterGroup {
     }
 
     /**
-     * Changes what a step does.
+     * Changes the options.
      *
      * @param options the new options
      */
@@ -75,9 +75,9 @@ public final class ParameterGroup {
     }
 
     /**
-     * The learning rate.
+     * Returns the learning rate.
      *
-     * @return the rate
+     * @return the learning rate
      */
     public double lr() {
         return options().lr();
@@ -86,13 +86,13 @@ public final class ParameterGroup {
     /**
      * Changes the learning rate, as a schedule does.
      *
-     * @param lr the new rate
+     * @param lr the new learning rate
      */
     public void setLr(double lr) {
         setOptions(options().withLr(lr));
     }
 
-    /** Joins an optimizer: options that are missing are its own. */
+    /** Joins an optimizer: missing options are taken from it. */
     void join(OptimizerOptions<?> defaults) {
         if (options == null) {
             options = defaults;

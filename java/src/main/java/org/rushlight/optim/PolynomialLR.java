@@ -1,7 +1,7 @@
 package org.rushlight.optim;
 
 /**
- * Down to zero, by a power of the epochs that are left.
+ * Decays the learning rate to zero with a power of the remaining epochs.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -19,11 +19,11 @@ public final class PolynomialLR extends LRScheduler {
     private final double power;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param totalIters how many epochs
-     * @param power the power
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param totalIters number of epochs during which the factor applies
+     * @param power the exponent
      */
     public PolynomialLR(Optimizer optimizer, long totalIters, double power) {
         super(optimizer);

@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * RMSprop: gradients divided by a running root mean square (Hinton 2012).
+ * Implements RMSprop, which divides gradients by a running root mean square (Hinton 2012).
  *
  * <pre>{@code
  * Tensor w = Tensor.of(1f).requires_grad_(true);
@@ -18,7 +18,7 @@ import org.rushlight.Torch;
  * }</pre>
  */
 public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
-    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    /** Options of the optimizer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {
         double alpha = 0.99;
         double eps = 1e-8;
@@ -27,13 +27,13 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         boolean centered = false;
         boolean maximize = false;
 
-        /** The defaults of PyTorch: a learning rate of 1e-2. */
+        /** Creates PyTorch's default options, with a learning rate of 1e-2. */
         public Options() {
             this(1e-2);
         }
 
         /**
-         * PyTorch's defaults with a learning rate.
+         * Creates PyTorch's default options with the given learning rate.
          *
          * @param lr learning rate
          */
@@ -42,9 +42,9 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         }
 
         /**
-         * Sets alpha: how much of the mean square stays at each step.
+         * Sets alpha: decay rate of the running average of the squared gradient.
          *
-         * @param value how much of the mean square stays at each step
+         * @param value decay rate of the running average of the squared gradient
          * @return the changed options
          */
         public Options withAlpha(double value) {
@@ -52,9 +52,9 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         }
 
         /**
-         * Sets eps: added to the root of the mean square.
+         * Sets eps: term added to the denominator for numerical stability (default 1e-8).
          *
-         * @param value added to the root of the mean square
+         * @param value term added to the denominator for numerical stability (default 1e-8)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -62,9 +62,9 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         }
 
         /**
-         * Sets weightDecay: share of the parameter that is added to its gradient.
+         * Sets weightDecay: weight decay: coefficient of the L2 penalty (default 0).
          *
-         * @param value share of the parameter that is added to its gradient
+         * @param value weight decay: coefficient of the L2 penalty (default 0)
          * @return the changed options
          */
         public Options withWeightDecay(double value) {
@@ -72,9 +72,9 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         }
 
         /**
-         * Sets momentum: share of the last step that is repeated.
+         * Sets momentum: momentum factor (default 0).
          *
-         * @param value share of the last step that is repeated
+         * @param value momentum factor (default 0)
          * @return the changed options
          */
         public Options withMomentum(double value) {
@@ -82,9 +82,9 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         }
 
         /**
-         * Sets centered: divide by the deviation instead.
+         * Sets centered: whether to divide by the standard deviation estimate instead (default false).
          *
-         * @param value divide by the deviation instead
+         * @param value whether to divide by the standard deviation estimate instead (default false)
          * @return the changed options
          */
         public Options withCentered(boolean value) {
@@ -92,9 +92,9 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         }
 
         /**
-         * Sets maximize: climb instead of descending.
+         * Sets maximize: whether to maximize the objective (default false).
          *
-         * @param value climb instead of descending
+         * @param value whether to maximize the objective (default false)
          * @return the changed options
          */
         public Options withMaximize(boolean value) {
@@ -132,18 +132,18 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
     }
 
     /**
-     * With PyTorch's defaults.
+     * Creates the optimizer with PyTorch's defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      */
     public RMSprop(List<Tensor> parameters) {
         this(parameters, new Options());
     }
 
     /**
-     * With a learning rate and PyTorch's other defaults.
+     * Creates the optimizer with a learning rate and PyTorch's other defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      * @param lr learning rate
      */
     public RMSprop(List<Tensor> parameters, double lr) {
@@ -151,20 +151,20 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
     }
 
     /**
-     * With options.
+     * Creates the optimizer with options.
      *
-     * @param parameters what to train
-     * @param options what a step does
+     * @param parameters parameters to optimize
+     * @param options the options
      */
     public RMSprop(List<Tensor> parameters, Options options) {
         this(options, new ParameterGroup(parameters));
     }
 
     /**
-     * With groups of parameters.
+     * Creates the optimizer with parameter groups.
      *
-     * @param options what a step does with groups that have no options of their own
-     * @param groups what to train
+     * @param options options of the groups without their own options
+     * @param groups parameter groups to optimize
      */
     public RMSprop(Options options, ParameterGroup... groups) {
         super(options, groups);

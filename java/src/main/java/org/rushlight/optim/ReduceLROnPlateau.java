@@ -6,7 +6,7 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /**
- * Multiplies the rates by a factor when a metric has stopped to improve.
+ * Multiplies the learning rates by a factor when a metric has stopped improving.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -25,15 +25,15 @@ public final class ReduceLROnPlateau {
     private long bad;
     private long cooling;
 
-    /** Which metric is better. */
+    /** Whether lower or higher metrics are better. */
     public enum Mode {
-        /** The smaller one, as of losses. */
+        /** Lower is better, as for losses. */
         MIN,
-        /** The larger one, as of accuracies. */
+        /** Higher is better, as for accuracies. */
         MAX
     }
 
-    /** When and how the rates change. Immutable: each {@code with} method returns a changed copy. */
+    /** Options of the schedule. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options implements Cloneable {
         private Mode mode = Mode.MIN;
         private double factor = 0.1;
@@ -44,7 +44,7 @@ public final class ReduceLROnPlateau {
         private double minLr = 0;
         private double eps = 1e-8;
 
-        /** The defaults of PyTorch. */
+        /** Creates PyTorch's default options. */
         public Options() {}
 
         private Options with(Consumer<Options> change) {
@@ -58,9 +58,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets mode: shall the metric become small or large?
+         * Sets mode: whether lower or higher metrics are better (default {@code MIN}).
          *
-         * @param value shall the metric become small or large?
+         * @param value whether lower or higher metrics are better (default {@code MIN})
          * @return the changed options
          */
         public Options withMode(Mode value) {
@@ -68,9 +68,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets factor: what the rate is multiplied by.
+         * Sets factor: factor of the learning rate (default 0.1).
          *
-         * @param value what the rate is multiplied by
+         * @param value factor of the learning rate (default 0.1)
          * @return the changed options
          */
         public Options withFactor(double value) {
@@ -78,9 +78,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets patience: epochs without an improvement that are tolerated.
+         * Sets patience: number of epochs without improvement that are tolerated (default 10).
          *
-         * @param value epochs without an improvement that are tolerated
+         * @param value number of epochs without improvement that are tolerated (default 10)
          * @return the changed options
          */
         public Options withPatience(long value) {
@@ -88,9 +88,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets threshold: least improvement that counts.
+         * Sets threshold: minimum improvement (default 1e-4).
          *
-         * @param value least improvement that counts
+         * @param value minimum improvement (default 1e-4)
          * @return the changed options
          */
         public Options withThreshold(double value) {
@@ -98,9 +98,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets relativeThreshold: the threshold is a share of the best metric.
+         * Sets relativeThreshold: whether the threshold is relative to the best metric (default true).
          *
-         * @param value the threshold is a share of the best metric
+         * @param value whether the threshold is relative to the best metric (default true)
          * @return the changed options
          */
         public Options withRelativeThreshold(boolean value) {
@@ -108,9 +108,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets cooldown: epochs after a change that do not count.
+         * Sets cooldown: number of epochs to wait after a change (default 0).
          *
-         * @param value epochs after a change that do not count
+         * @param value number of epochs to wait after a change (default 0)
          * @return the changed options
          */
         public Options withCooldown(long value) {
@@ -118,9 +118,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets minLr: the least rate.
+         * Sets minLr: minimum learning rate (default 0).
          *
-         * @param value the least rate
+         * @param value minimum learning rate (default 0)
          * @return the changed options
          */
         public Options withMinLr(double value) {
@@ -128,9 +128,9 @@ public final class ReduceLROnPlateau {
         }
 
         /**
-         * Sets eps: least change of a rate.
+         * Sets eps: minimum change of a learning rate (default 1e-8).
          *
-         * @param value least change of a rate
+         * @param value minimum change of a learning rate (default 1e-8)
          * @return the changed options
          */
         public Options withEps(double value) {
@@ -139,19 +139,19 @@ public final class ReduceLROnPlateau {
     }
 
     /**
-     * A schedule with the defaults, for losses.
+     * Creates a schedule with default options, for losses.
      *
-     * @param optimizer whose learning rates
+     * @param optimizer the optimizer whose learning rates are changed
      */
     public ReduceLROnPlateau(Optimizer optimizer) {
         this(optimizer, new Options());
     }
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param options when and how they change
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param options the options
      */
     public ReduceLROnPlateau(Optimizer optimizer, Options options) {
         if (options.factor >= 1) {
@@ -165,7 +165,7 @@ public final class ReduceLROnPlateau {
     /**
      * Ends an epoch.
      *
-     * @param metric how good it was
+     * @param metric value of the metric
      */
     public void step(double metric) {
         if (isBetter(metric)) {
@@ -191,7 +191,8 @@ public final class ReduceLROnPlateau {
     }
 
     /**
-     * The state, for saving beside that of the optimizer, which has the rates: scalars of the innermost scope.
+     * Returns the state, to be saved with that of the optimizer, which has the learning rates: scalar tensors of the
+     * innermost scope.
      *
      * @return tensors by name
      */
@@ -203,7 +204,7 @@ public final class ReduceLROnPlateau {
     /**
      * Restores the state.
      *
-     * @param source what {@link #stateDict} returned
+     * @param source a state returned by {@link #stateDict}
      */
     public void loadStateDict(Map<String, Tensor> source) {
         Tensor metric = source.get("best");

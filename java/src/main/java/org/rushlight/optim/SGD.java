@@ -7,7 +7,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Stochastic gradient descent, with momentum.
+ * Implements stochastic gradient descent, optionally with momentum.
  *
  * <pre>{@code
  * Tensor w = Tensor.of(1f).requires_grad_(true);
@@ -21,7 +21,7 @@ import org.rushlight.Torch;
 public final class SGD extends OptionedOptimizer<SGD.Options> {
     private static final String BUFFER = "momentum_buffer";
 
-    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    /** Options of the optimizer. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {
         double momentum = 0;
         double dampening = 0;
@@ -29,13 +29,13 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
         boolean nesterov = false;
         boolean maximize = false;
 
-        /** The defaults of PyTorch: a learning rate of 1e-3. */
+        /** Creates PyTorch's default options, with a learning rate of 1e-3. */
         public Options() {
             this(1e-3);
         }
 
         /**
-         * PyTorch's defaults with a learning rate.
+         * Creates PyTorch's default options with the given learning rate.
          *
          * @param lr learning rate
          */
@@ -44,9 +44,9 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
         }
 
         /**
-         * Sets momentum: share of the last step that is repeated.
+         * Sets momentum: momentum factor (default 0).
          *
-         * @param value share of the last step that is repeated
+         * @param value momentum factor (default 0)
          * @return the changed options
          */
         public Options withMomentum(double value) {
@@ -54,9 +54,9 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
         }
 
         /**
-         * Sets dampening: share of the gradient that momentum leaves out.
+         * Sets dampening: dampening of the momentum (default 0).
          *
-         * @param value share of the gradient that momentum leaves out
+         * @param value dampening of the momentum (default 0)
          * @return the changed options
          */
         public Options withDampening(double value) {
@@ -64,9 +64,9 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
         }
 
         /**
-         * Sets weightDecay: share of the parameter that is added to its gradient.
+         * Sets weightDecay: weight decay: coefficient of the L2 penalty (default 0).
          *
-         * @param value share of the parameter that is added to its gradient
+         * @param value weight decay: coefficient of the L2 penalty (default 0)
          * @return the changed options
          */
         public Options withWeightDecay(double value) {
@@ -74,9 +74,9 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
         }
 
         /**
-         * Sets nesterov: look ahead along the momentum.
+         * Sets nesterov: whether to use Nesterov momentum (default false).
          *
-         * @param value look ahead along the momentum
+         * @param value whether to use Nesterov momentum (default false)
          * @return the changed options
          */
         public Options withNesterov(boolean value) {
@@ -84,9 +84,9 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
         }
 
         /**
-         * Sets maximize: climb instead of descending.
+         * Sets maximize: whether to maximize the objective (default false).
          *
-         * @param value climb instead of descending
+         * @param value whether to maximize the objective (default false)
          * @return the changed options
          */
         public Options withMaximize(boolean value) {
@@ -123,18 +123,18 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
     }
 
     /**
-     * With PyTorch's defaults.
+     * Creates the optimizer with PyTorch's defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      */
     public SGD(List<Tensor> parameters) {
         this(parameters, new Options());
     }
 
     /**
-     * With a learning rate and PyTorch's other defaults.
+     * Creates the optimizer with a learning rate and PyTorch's other defaults.
      *
-     * @param parameters what to train
+     * @param parameters parameters to optimize
      * @param lr learning rate
      */
     public SGD(List<Tensor> parameters, double lr) {
@@ -142,20 +142,20 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
     }
 
     /**
-     * With options.
+     * Creates the optimizer with options.
      *
-     * @param parameters what to train
-     * @param options what a step does
+     * @param parameters parameters to optimize
+     * @param options the options
      */
     public SGD(List<Tensor> parameters, Options options) {
         this(options, new ParameterGroup(parameters));
     }
 
     /**
-     * With groups of parameters.
+     * Creates the optimizer with parameter groups.
      *
-     * @param options what a step does with groups that have no options of their own
-     * @param groups what to train
+     * @param options options of the groups without their own options
+     * @param groups parameter groups to optimize
      */
     public SGD(Options options, ParameterGroup... groups) {
         super(options, groups);
@@ -172,7 +172,7 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
             fused(options, values, grads, new Tensor[0], false);
             return;
         }
-        // A parameter that gets its first gradient now has no buffer yet: the operator fills those of a first step.
+        // A parameter with its first gradient has no momentum buffer yet: the operator initializes it in its first step.
         List<Integer> fresh = new ArrayList<>();
         List<Integer> known = new ArrayList<>();
         for (int i = 0; i < which.size(); i++) {

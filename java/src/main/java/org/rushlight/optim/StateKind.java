@@ -4,7 +4,8 @@ import org.rushlight.DType;
 import org.rushlight.Tensor;
 
 /**
- * What a state tensor of an optimizer looks like: {@link Optimizer#stateKinds} names them, and states that are loaded are held against it.
+ * Dtype and shape of a state tensor of an optimizer: {@link Optimizer#stateKinds} declares them, and loaded states are
+ * validated against them.
  *
  * <pre>{@code
  * final class Averaged extends Optimizer {
@@ -29,27 +30,27 @@ import org.rushlight.Tensor;
  * }
  * }</pre>
  *
- * @param dtype its dtype; a tensor of another one is converted when it is loaded
- * @param shape its shape, {@link #ANY_SIZE} where a size is free
+ * @param dtype its dtype; loaded tensors of another dtype are converted
+ * @param shape its shape; {@link #ANY_SIZE} allows any size
  */
 public record StateKind(DType dtype, long... shape) {
-    /** A size that is free. */
+    /** Allows any size. */
     public static final long ANY_SIZE = -1;
 
-    /** The number of steps, as in PyTorch a scalar of 32 bits. */
+    /** The step count: as in PyTorch a 32-bit scalar tensor. */
     static final StateKind STEP = new StateKind(DType.FLOAT32);
 
     /**
      * A tensor like a parameter.
      *
      * @param parameter the parameter
-     * @return the kind of its shape and dtype
+     * @return a kind with its shape and dtype
      */
     public static StateKind like(Tensor parameter) {
         return new StateKind(parameter.dtype(), parameter.shape());
     }
 
-    /** May a tensor of this shape be one? */
+    /** Returns whether a tensor of this shape is valid. */
     boolean fits(long[] other) {
         boolean fits = other.length == shape.length;
         for (int i = 0; fits && i < shape.length; i++) {

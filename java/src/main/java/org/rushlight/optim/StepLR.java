@@ -1,7 +1,7 @@
 package org.rushlight.optim;
 
 /**
- * Multiplies the rate by a factor every few epochs.
+ * Multiplies the learning rate by {@code gamma} every {@code stepSize} epochs.
  *
  * <pre>{@code
  * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
@@ -19,10 +19,10 @@ public final class StepLR extends LRScheduler {
     private final double gamma;
 
     /**
-     * A schedule.
+     * Creates the schedule.
      *
-     * @param optimizer whose learning rates
-     * @param stepSize how many epochs
+     * @param optimizer the optimizer whose learning rates are changed
+     * @param stepSize number of epochs between changes
      * @param gamma the factor
      */
     public StepLR(Optimizer optimizer, long stepSize, double gamma) {

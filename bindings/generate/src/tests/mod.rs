@@ -1,0 +1,4 @@
+//! Tests of the emitted text, of the checked-in headers, and of writing files.
+
+mod emitted;
+mod files;

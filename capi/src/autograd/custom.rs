@@ -1,0 +1,261 @@
+//! Custom functions: saved tensors, and functions with a derivative of the caller.
+
+use super::rlt_saved_tensor;
+use crate::core::rlt_deleter;
+use crate::support::callback::{self, Context};
+use crate::support::handle;
+use crate::support::sized::{self, SizedStruct};
+use crate::support::{arg, guard, guard_free, out};
+use crate::tensor::rlt_tensor;
+use rushlight_base::{Result, ensure, err};
+use rushlight_tensor::Tensor;
+use rushlight_tensor::autograd::{self, CustomFunction, CustomSaved};
+use std::ffi::{c_char, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+// ---- Custom functions ----
+
+/// Saves a tensor for the backward of a custom function. An output of the function (`is_output`) is saved after
+/// `rlt_custom_function_record`, without its history, which would be a reference cycle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_saved_tensor_new(
+    tensor: *const rlt_tensor,
+    is_output: i32,
+    out: *mut *mut rlt_saved_tensor,
+) -> i32 {
+    guard("rlt_saved_tensor_new", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
+        let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::handle(out, "out")?) };
+        out.give(Box::new(CustomSaved::new(&tensor, arg::bool(is_output))?))
+    })
+}
+
+/// Returns the saved tensor. An error if it was modified in place since.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_saved_tensor_unpack(saved: *const rlt_saved_tensor, out: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_saved_tensor_unpack", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `saved` is NULL or a live handle, and
+        // `out` is NULL or writable.
+        let (saved, out) = unsafe { (arg::handle(saved, "saved")?, out::tensor(out, "out")?) };
+        out.give(saved.unpack()?)
+    })
+}
+
+/// Frees a saved tensor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_saved_tensor_free(saved: *mut rlt_saved_tensor) {
+    // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `saved` is NULL or a live handle that the
+    // caller gives up.
+    guard_free("rlt_saved_tensor_free", || drop(unsafe { handle::take(saved) }));
+}
+
+/// Computes the derivative of a custom function: from the gradients of its outputs (NULL if undefined) to owned handles
+/// of the gradients of its inputs (NULL on entry, and for none).
+pub type rlt_custom_backward = Option<
+    unsafe extern "C" fn(
+        ctx: *mut c_void,
+        grad_outputs: *const *const rlt_tensor,
+        n_outputs: i64,
+        grad_inputs: *mut *mut rlt_tensor,
+        n_inputs: i64,
+    ) -> i32,
+>;
+
+/// A function with a custom derivative.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct rlt_custom_function {
+    /// `sizeof(rlt_custom_function)`
+    pub struct_size: usize,
+    /// Name in messages and for `rlt_node_name`. Copied.
+    pub name: *const c_char,
+    /// Passed to the callbacks.
+    pub ctx: *mut c_void,
+    /// The derivative. It may be called from any thread, and again if the graph is retained.
+    pub backward: rlt_custom_backward,
+    /// NULL, or called once with `ctx` when the derivative can no longer run: after a backward that does not retain the
+    /// graph, or when the graph is freed. Free saved tensors here.
+    pub deleter: rlt_deleter,
+    /// 0 or 1: whether undefined gradients are passed as zeros instead of NULL
+    pub materialize_grads: i32,
+    /// 0
+    pub reserved: i32,
+}
+
+// SAFETY: `rlt_custom_function` is repr(C) and begins with `struct_size`; its other fields are pointers, optional
+// functions and integers, for which every value from C is valid.
+unsafe impl SizedStruct for rlt_custom_function {
+    const UNSET: Self = rlt_custom_function {
+        struct_size: 0,
+        name: ptr::null(),
+        ctx: ptr::null_mut(),
+        backward: None,
+        deleter: None,
+        materialize_grads: 0,
+        reserved: 0,
+    };
+    const NAME: &'static str = "rlt_custom_function";
+}
+
+/// Records that `outputs` were computed from `inputs` (NULL entries: arguments that are not tensors) by a function with
+/// this derivative. The forward must run with recording disabled (`rlt_set_grad_enabled`). `differentiable` says for
+/// each output whether it has a gradient; NULL: all have. An output that is one of the inputs was modified in place.
+///
+/// `*recorded` is 0 if no input requires a gradient or recording is off. Then, and if this function fails, ownership is
+/// not taken: `ctx` still belongs to the caller.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_custom_function_record(
+    function: *const rlt_custom_function,
+    inputs: *const *const rlt_tensor,
+    n_inputs: i64,
+    outputs: *const *const rlt_tensor,
+    n_outputs: i64,
+    differentiable: *const i32,
+    recorded: *mut i32,
+) -> i32 {
+    guard("rlt_custom_function_record", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `given.name` is NULL or a
+        // NUL-terminated string, `inputs` is NULL or points to `n_inputs` live or NULL handles, `outputs` is NULL or
+        // points to `n_outputs` live or NULL handles, `differentiable` is NULL or points to `n_marks` elements,
+        // `function` is NULL or points to `struct_size` readable bytes, and `recorded` is NULL or writable.
+        let (given, name, inputs, outputs, differentiable, recorded) = unsafe {
+            let given = sized::read(function, "function")?;
+            let name = arg::string(given.name, "function.name")?;
+            let inputs = arg::tensors_opt(inputs, n_inputs, "inputs")?;
+            let outputs = arg::tensors(outputs, n_outputs, "outputs")?;
+            let n_marks = if differentiable.is_null() { 0 } else { n_outputs };
+            let differentiable = arg::bools(differentiable, n_marks, "differentiable")?;
+            (given, name, inputs, outputs, differentiable, out::bool(recorded, "recorded")?)
+        };
+        ensure!(given.backward.is_some(), NullPointer, "argument `function.backward` is NULL");
+        let custom = Arc::new(Custom {
+            name: name.to_owned(),
+            backward: given.backward,
+            wants_zeros: arg::bool(given.materialize_grads),
+            // The deleter is armed only when the function was recorded.
+            context: std::sync::OnceLock::new(),
+            ctx: SharedPointer(given.ctx),
+        });
+        let done = autograd::record_custom(custom.clone(), &inputs.refs(), &outputs.refs(), &differentiable)?;
+        if done {
+            // The cell is new, so setting it cannot fail.
+            let _ = custom.context.set(Context::new(given.ctx, given.deleter));
+        }
+        recorded.set(done)
+    })
+}
+
+/// Within the backward of a custom function: returns whether the gradient of its input number `index` is needed. Other
+/// gradients need not be computed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_custom_function_needs_input_grad(index: i64, out: *mut i32) -> i32 {
+    guard("rlt_custom_function_needs_input_grad", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
+        let out = unsafe { out::bool(out, "out") }?;
+        let needs = Needs::here()
+            .ok_or_else(|| err!(Runtime, "needs_input_grad is only available in the backward of a custom function"))?;
+        let needed = usize::try_from(index).ok().and_then(|index| needs.get(index));
+        out.set(*needed.ok_or_else(|| err!(Index, "index {index} is out of range for {} inputs", needs.len()))?)
+    })
+}
+
+/// Marks the calling thread as running the backward of a custom function.
+struct Needs<'a> {
+    before: *const [bool],
+    _needs: std::marker::PhantomData<&'a [bool]>,
+}
+
+thread_local! {
+    /// The innermost one. A raw pointer has no destructor, so the library can be unloaded meanwhile.
+    static NEEDS: std::cell::Cell<*const [bool]> = const { std::cell::Cell::new(ptr::slice_from_raw_parts(ptr::null(), 0)) };
+}
+
+impl Needs<'_> {
+    fn enter(needs: &[bool]) -> Needs<'_> {
+        Needs { before: NEEDS.replace(needs), _needs: std::marker::PhantomData }
+    }
+
+    fn here<'a>() -> Option<&'a [bool]> {
+        // SAFETY: the pointer is NULL or points to a `Needs` of a frame further up this thread's stack, which borrows
+        // the slice while it lives; the result is used only within the calling function, below that frame.
+        unsafe { NEEDS.get().as_ref() }
+    }
+}
+
+impl Drop for Needs<'_> {
+    fn drop(&mut self) {
+        NEEDS.set(self.before);
+    }
+}
+
+/// A pointer that may be used on any thread.
+struct SharedPointer(*mut c_void);
+
+// SAFETY: docs/c-abi.md: the context of a callback may be used from any thread; the wrapper only passes the pointer on.
+unsafe impl Send for SharedPointer {}
+// SAFETY: sharing `&SharedPointer` only copies the pointer; docs/c-abi.md lets any thread use the context.
+unsafe impl Sync for SharedPointer {}
+
+struct Custom {
+    name: String,
+    /// Checked to be present when the function was recorded.
+    backward: rlt_custom_backward,
+    wants_zeros: bool,
+    context: std::sync::OnceLock<Context>,
+    ctx: SharedPointer,
+}
+
+impl CustomFunction for Custom {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn wants_zeros(&self) -> bool {
+        self.wants_zeros
+    }
+
+    fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+        let lent = Lent::optional(grads);
+        let mut results = vec![ptr::null_mut::<rlt_tensor>(); needs.len()];
+        let _needs = Needs::enter(needs);
+        let backward = self.backward.ok_or_else(|| err!(Internal, "{} has no backward", self.name))?;
+        let status = callback::call(&self.name, || {
+            let (given, wanted) = (lent.0.as_ptr(), results.as_mut_ptr());
+            // SAFETY: `backward` has this signature (field of `rlt_custom_function`); `given` and `wanted` point to
+            // arrays of these lengths that live until it returns.
+            unsafe { backward(self.ctx.0, given, grads.len() as i64, wanted, needs.len() as i64) }
+        });
+        // SAFETY: the callback stored NULL or owned handles in `results`; each is taken once, also on failure.
+        let results = results.into_iter().map(|grad| unsafe { handle::take(grad) }).collect();
+        status.map(|()| results)
+    }
+}
+
+/// Tensor handles that a callback may use while it runs.
+pub(crate) struct Lent(pub(crate) Vec<*const rlt_tensor>);
+
+impl Lent {
+    pub(crate) fn new<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Lent {
+        Lent(tensors.into_iter().map(|tensor| handle::give::<rlt_tensor>(tensor.clone()).cast_const()).collect())
+    }
+
+    pub(crate) fn optional(tensors: &[Option<Tensor>]) -> Lent {
+        let lend = |tensor: &Option<Tensor>| match tensor {
+            Some(tensor) => handle::give::<rlt_tensor>(tensor.clone()).cast_const(),
+            None => ptr::null(),
+        };
+        Lent(tensors.iter().map(lend).collect())
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        for tensor in &self.0 {
+            // SAFETY: the constructors made these handles with `handle::give`; the callback only borrowed them, so each
+            // is still owned here and taken once.
+            drop(unsafe { handle::take(tensor.cast_mut()) });
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Results at the edges of the domain, as PyTorch 2.7.1 returns them on the CPU: each of these was once different here.
+
+use rushlight_base::{Complex, DType, Result, Scalar};
+use rushlight_tensor::{Options, Tensor, autograd, ops};
+
+fn of(values: &[f32], sizes: &[i64]) -> Tensor {
+    Tensor::from_slice(values, sizes).unwrap()
+}
+
+fn leaf(values: &[f32]) -> Tensor {
+    let tensor = of(values, &[values.len() as i64]);
+    tensor.set_requires_grad(true).unwrap();
+    tensor
+}
+
+fn backward(tensor: &Tensor) {
+    autograd::backward(&[&ops::sum(tensor, None).unwrap()], &[], false, false, &[]).unwrap();
+}
+
+fn values(tensor: &Tensor) -> Vec<f32> {
+    tensor.to_vec().unwrap()
+}
+
+fn empty(sizes: &[i64], dtype: DType) -> Tensor {
+    ops::zeros(sizes, Options::of(dtype)).unwrap()
+}
+
+fn message<T>(result: Result<T>) -> String {
+    let error = result.err().expect("an error");
+    error.message().lines().next().unwrap_or_default().to_owned()
+}
+
+fn near(found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        let close = (found - expected).abs() <= 2e-6 * expected.abs().max(1e-30);
+        assert!(close || found == expected || found.is_nan() && expected.is_nan(), "{found} {expected}");
+    }
+}
+
+#[test]
+fn an_in_place_product_on_a_slice_of_a_buffer_has_a_gradient() {
+    let buffer = of(&[1.0, 2.0, 3.0], &[3]);
+    let weight = leaf(&[5.0, 7.0]);
+    let slice = ops::slice_tensor(&buffer, 0, Some(0), Some(2), 1).unwrap();
+    ops::mul_tensor_(&slice, &weight).unwrap();
+    autograd::backward(&[&ops::sum(&buffer, None).unwrap()], &[], true, false, &[]).unwrap();
+    assert_eq!(values(&weight.grad().unwrap()), [1.0, 2.0]);
+    // The buffer has a history now: the next write needs the gradient of the slice as well.
+    let other = leaf(&[2.0, 3.0]);
+    let slice = ops::slice_tensor(&buffer, 0, Some(1), Some(3), 1).unwrap();
+    ops::mul_tensor_(&slice, &other).unwrap();
+    weight.set_grad(None).unwrap();
+    backward(&buffer);
+    assert_eq!(values(&other.grad().unwrap()), [14.0, 3.0]);
+    assert_eq!(values(&weight.grad().unwrap()), [1.0, 4.0]);
+}
+
+#[test]
+fn operators_without_a_derivative_by_the_slice_can_write_to_a_slice_of_a_buffer() {
+    let weight = leaf(&[2.0, 4.0]);
+    for write in [ops::hypot_, ops::copysign_tensor_] {
+        let buffer = of(&[1.0, 2.0, 3.0], &[3]);
+        write(&ops::slice_tensor(&buffer, 0, Some(0), Some(2), 1).unwrap(), &weight).unwrap();
+        backward(&buffer);
+    }
+    assert!(values(&weight.grad().unwrap()).iter().all(|value| value.is_finite()));
+}
+
+#[test]
+fn the_gradient_of_a_scatter_source_has_its_shape() {
+    let index = Tensor::from_slice(&[0i64, 1], &[1, 2]).unwrap();
+    for reduce in ["", "add", "multiply", "sum", "prod", "mean", "amax"] {
+        let target = of(&[2.0; 9], &[3, 3]);
+        let source = of(&[3.0; 6], &[2, 3]);
+        source.set_requires_grad(true).unwrap();
+        let out = match reduce {
+            "" => ops::scatter_src(&target, 0, &index, &source),
+            "add" | "multiply" => ops::scatter_reduce(&target, 0, &index, &source, reduce),
+            _ => ops::scatter_reduce_two(&target, 0, &index, &source, reduce, true),
+        };
+        backward(&out.unwrap());
+        let grad = source.grad().unwrap();
+        assert_eq!(grad.sizes().as_slice(), [2, 3], "{reduce}");
+        let each = match reduce {
+            "multiply" | "prod" => 2.0,
+            "mean" => 0.5,
+            _ => 1.0,
+        };
+        assert_eq!(values(&grad), [each, each, 0.0, 0.0, 0.0, 0.0], "{reduce}");
+    }
+}
+
+#[test]
+fn an_empty_batch_leaves_running_statistics_as_they_are() {
+    let (mean, variance) = (of(&[1.0, 2.0], &[2]), of(&[3.0, 4.0], &[2]));
+    let weight = leaf(&[1.0, 1.0]);
+    let input = empty(&[0, 2], DType::F32);
+    let norm = ops::batch_norm(&input, Some(&weight), None, Some(&mean), Some(&variance), true, 0.1, 1e-5, false);
+    backward(&norm.unwrap());
+    assert_eq!((values(&mean), values(&variance)), (vec![1.0, 2.0], vec![3.0, 4.0]));
+    assert_eq!(values(&weight.grad().unwrap()), [0.0, 0.0]);
+    let error = message(ops::native_batch_norm(&input, None, None, Some(&mean), Some(&variance), true, 0.1, 1e-5));
+    assert_eq!(error, "input tensor must have at least one element, but got input_sizes = [0, 2]");
+}
+
+#[test]
+fn rms_norm_of_halves_uses_the_epsilon_of_float() {
+    let input = ops::to_dtype(&of(&[0.001, 0.002], &[1, 2]), DType::F16, false, false, None).unwrap();
+    let norm = ops::rms_norm(&input, &[2], None, None).unwrap();
+    assert_eq!(norm.dtype(), DType::F16);
+    let norm = values(&ops::to_dtype(&norm, DType::F32, false, false, None).unwrap());
+    assert!((norm[0] - 0.6177).abs() < 5e-4 && (norm[1] - 1.2354).abs() < 1e-3, "{norm:?}");
+    let wide = ops::ones(&[2], Options::of(DType::F64)).unwrap();
+    assert_eq!(ops::rms_norm(&of(&[1.0, 2.0], &[1, 2]), &[2], Some(&wide), None).unwrap().dtype(), DType::F32);
+}
+
+#[test]
+fn special_functions_near_their_limits() {
+    for size in [1, 40] {
+        let large = ops::full(&[size], Scalar::Float(9.5), Options::of(DType::F32)).unwrap();
+        assert!(values(&ops::tanh(&large).unwrap()).iter().all(|value| *value == 1.0));
+    }
+    let small = of(&[-1e-10, 1e-10, -1e-30, -1e-38], &[4]);
+    near(&values(&ops::lgamma(&small).unwrap()), &[23.025_85, 23.025_85, 69.077_56, 87.498_23]);
+    near(&values(&ops::digamma(&of(&[-1e-30, 1e-30, -1e-10, -2.5], &[4])).unwrap()), &[1e30, -1e30, 1e10, 1.103_156_7]);
+}
+
+#[test]
+fn a_negative_base_to_complex_exponents_has_a_gradient() {
+    let exponent = Tensor::from_slice(&[Complex::new(1f32, 2.0), Complex::new(0.5, -1.0)], &[2]).unwrap();
+    exponent.set_requires_grad(true).unwrap();
+    let bases: [fn(&Tensor) -> Result<Tensor>; 2] = [
+        |exponent| ops::pow_scalar(Scalar::Float(-1.0), exponent),
+        |exponent| ops::pow_tensor_tensor(&of(&[-1.0], &[1]), exponent),
+    ];
+    for power in bases {
+        exponent.set_grad(None).unwrap();
+        backward(&ops::abs(&power(&exponent).unwrap()).unwrap());
+        let grad: Vec<Complex<f32>> = exponent.grad().unwrap().to_vec().unwrap();
+        assert!((grad[0].im + 5.8667e-3).abs() < 1e-6 && (grad[1].im + 72.699).abs() < 1e-2, "{grad:?}");
+    }
+}
+
+#[test]
+fn bernoulli_samples_in_the_order_of_the_result() {
+    let seeded = |probabilities: &Tensor| {
+        rushlight_tensor::manual_seed(0);
+        ops::bernoulli(probabilities, None).unwrap()
+    };
+    let even = ops::full(&[3, 4], Scalar::Float(0.5), Options::of(DType::F32)).unwrap();
+    let transposed = seeded(&ops::t(&even).unwrap());
+    assert_eq!(transposed.strides().as_slice(), [3, 1]);
+    let plain = ops::full(&[4, 3], Scalar::Float(0.5), Options::of(DType::F32)).unwrap();
+    assert_eq!(values(&transposed), values(&seeded(&plain)));
+}
+
+#[test]
+fn a_pooling_window_of_padding_alone_has_no_element() {
+    let input = leaf(&[1.0, 2.0]);
+    let input3 = ops::reshape(&input, &[1, 1, 2]).unwrap();
+    let pooled = ops::max_pool1d(&input3, &[2], &[3], &[1], &[3], true).unwrap();
+    assert_eq!(values(&pooled), [f32::NEG_INFINITY]);
+    backward(&pooled);
+    assert_eq!(values(&input.grad().unwrap()), [0.0, 0.0]);
+}
+
+#[test]
+fn fills_convert_numbers_as_pytorch_does() {
+    let mask = Tensor::from_slice(&[true, false], &[2]).unwrap();
+    let filled = |dtype, value| ops::masked_fill_scalar(&empty(&[2], dtype), &mask, value);
+    assert_eq!(filled(DType::I32, Scalar::Float(2.7)).unwrap().to_vec::<i32>().unwrap(), [2, 0]);
+    assert_eq!(filled(DType::Bool, Scalar::Float(2.7)).unwrap().to_vec::<bool>().unwrap(), [true, false]);
+    assert_eq!(filled(DType::U8, Scalar::Int(-1)).unwrap().to_vec::<u8>().unwrap(), [255, 0]);
+    let error = message(filled(DType::U8, Scalar::Int(300)));
+    assert_eq!(error, "value cannot be converted to type uint8_t without overflow");
+    let imaginary = Scalar::Complex(Complex::new(0.0, 2.0));
+    let single = empty(&[2], DType::F32);
+    let index = Tensor::from_slice(&[0i64], &[1]).unwrap();
+    let refused = [
+        filled(DType::F32, imaginary),
+        ops::fill_scalar(&single, imaginary),
+        ops::full(&[2], imaginary, Options::of(DType::F32)),
+        ops::full_like(&single, imaginary, Options::default(), None),
+        ops::new_full(&single, &[2], imaginary, Options::default()),
+        ops::scatter_value(&single, 0, &index, imaginary),
+        ops::constant_pad_nd(&single, &[1, 1], imaginary),
+    ];
+    for (nth, result) in refused.into_iter().enumerate() {
+        assert!(result.is_err(), "{nth}");
+        assert_eq!(message(result), "value cannot be converted to type float without overflow");
+    }
+}
+
+#[test]
+fn shapes_and_dtypes_of_rare_arguments() {
+    let (double, single) = (ops::ones(&[], Options::of(DType::F64)).unwrap(), of(&[1.0], &[1, 1]));
+    assert_eq!(ops::block_diag(&[&double, &single]).unwrap().dtype(), DType::F32);
+    let (_, inverse, _) = ops::_unique2(&empty(&[0, 3], DType::F32), true, true, true).unwrap();
+    assert_eq!(inverse.sizes().as_slice(), [0, 3]);
+    let number = |value: f32| of(&[value], &[]);
+    assert_eq!(values(&ops::linalg_vecdot(&number(2.0), &number(3.0), -1).unwrap()), [6.0]);
+    assert_eq!(values(&ops::linalg_vecdot(&of(&[1.0; 3], &[3]), &of(&[1.0; 2], &[2, 1]), -1).unwrap()), [3.0, 3.0]);
+    assert_eq!(values(&ops::linalg_vecdot(&of(&[1.0; 6], &[2, 3]), &of(&[1.0; 3], &[3]), 0).unwrap()), [2.0; 3]);
+    let clamped = ops::hardtanh(&of(&[-2.0, 0.0, 2.0], &[3]), Scalar::Int(1), Scalar::Int(-1)).unwrap();
+    assert_eq!(values(&clamped), [-1.0; 3]);
+    let error = message(ops::triu_indices(2, 2, 0, Options::of(DType::F32)));
+    assert_eq!(error, "\"triu_indices\" not implemented for 'Float'");
+    let rows = of(&[1.0; 6], &[3, 2]);
+    let error = message(ops::embedding(&rows, &Tensor::from_slice(&[-1i64], &[1]).unwrap(), -1, false, false));
+    assert!(error.starts_with("index out of range in self"), "{error}");
+}
+
+#[test]
+fn gradients_of_activations_at_nan_and_at_their_corners() {
+    let gradient = |function: &dyn Fn(&Tensor) -> Result<Tensor>, at: &[f32]| {
+        let input = leaf(at);
+        backward(&function(&input).unwrap());
+        values(&input.grad().unwrap())
+    };
+    let elu = |x: &Tensor| ops::elu(x, 1.into(), 1.into(), 1.into());
+    assert_eq!(gradient(&elu, &[f32::NAN, 0.0, 1.0]), [1.0, 1.0, 1.0]);
+    near(&gradient(&ops::selu, &[f32::NAN, 0.0, 1.0]), &[1.050_701, 1.758_099_3, 1.050_701]);
+    near(&gradient(&ops::hardswish, &[f32::NAN, -3.0, 3.0, 4.0]), &[1.0, -0.5, 1.5, 1.0]);
+}
+
+#[test]
+fn a_copied_in_place_form_needs_a_dtype_that_the_result_can_be_cast_to() {
+    let integers = Tensor::from_slice(&[3i64, 4], &[2]).unwrap();
+    let expected = "result type Float can't be cast to the desired output type Long";
+    assert_eq!(message(ops::mvlgamma_(&integers, 2)), expected);
+    assert_eq!(message(ops::polygamma_(&integers, 1)), expected);
+    assert_eq!(integers.to_vec::<i64>().unwrap(), [3, 4]);
+}
+
+/// The mean and the reciprocal deviation are functions of the input there, although their values are given.
+#[test]
+fn backward_operators_of_norms_are_differentiated_through_the_statistics() {
+    let leaf = |sizes: &[i64]| {
+        let tensor = ops::randn(sizes, Options::of(DType::F64)).unwrap();
+        tensor.set_requires_grad(true).unwrap();
+        tensor
+    };
+    let options = autograd::GradcheckOptions::default();
+    let group_norm = |inputs: &[Tensor]| {
+        let [grad, x, weight] = inputs else { unreachable!("three inputs") };
+        let (_, mean, rstd) = ops::native_group_norm(x, None, None, 2, 4, 3, 2, 1e-2)?;
+        let (mean, rstd) = (ops::detach(&mean)?, ops::detach(&rstd)?);
+        let mask = [true; 3];
+        let gradients = ops::native_group_norm_backward(grad, x, &mean, &rstd, Some(weight), 2, 4, 3, 2, &mask)?;
+        Ok(vec![gradients.0, gradients.1, gradients.2])
+    };
+    let inputs = [leaf(&[2, 4, 3]), leaf(&[2, 4, 3]), leaf(&[4])];
+    assert_eq!(autograd::gradcheck(&group_norm, &inputs, &options).unwrap(), None);
+    let layer_norm = |inputs: &[Tensor]| {
+        let [grad, x, weight] = inputs else { unreachable!("three inputs") };
+        let (_, mean, rstd) = ops::native_layer_norm(x, &[4], None, None, 1e-2)?;
+        let (mean, rstd) = (ops::detach(&mean)?, ops::detach(&rstd)?);
+        let mask = [true; 3];
+        let gradients = ops::native_layer_norm_backward(grad, x, &[4], &mean, &rstd, Some(weight), None, &mask)?;
+        Ok(vec![gradients.0, gradients.1, gradients.2])
+    };
+    let inputs = [leaf(&[3, 4]), leaf(&[3, 4]), leaf(&[4])];
+    assert_eq!(autograd::gradcheck(&layer_norm, &inputs, &options).unwrap(), None);
+}

@@ -1,0 +1,27 @@
+// The umbrella headers include the same standard headers as those of libtorch.
+#if defined(RLT_TEST_SCRIPT)
+#include <torch/script.h>
+#else
+#include <torch/torch.h>
+#endif
+
+int main() {
+#if defined(RLT_TEST_SCRIPT)
+  std::ofstream file("/dev/null");
+  file << "text";
+#endif
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::unordered_map<std::string, std::function<int(int)>> functions{{"next", [](int number) { return number + 1; }}};
+  std::variant<int, double> number = 2;
+  auto begin = std::chrono::steady_clock::now();
+  std::thread thread([&] {
+    std::lock_guard<std::mutex> lock(mutex);
+    number = functions.at("next")(std::get<int>(number));
+  });
+  thread.join();
+  std::vector<int> values{3, 1, 2};
+  std::sort(values.begin(), values.end());
+  std::cout << std::setw(3) << values.front() << "\n";
+  return std::get<int>(number) == 3 && std::chrono::steady_clock::now() >= begin ? 0 : 1;
+}

@@ -1,0 +1,358 @@
+"""Random calls of every operator, compared with PyTorch: results, dtypes, strides of views, errors and gradients.
+
+    python fuzz_torch.py --schemas schema.json --runner target/release/conformance --library librushlight.so [--calls 10000] [--seed 1] [--op NAME]
+
+`make fuzz-torch` calls it. PyTorch makes each call in this process and records it as golden cases (tests/data/golden.md); a
+call that PyTorch rejects is a case that must fail. The runner of tests/conformance repeats them with Rushlight. Cases that
+differ are minimised: shapes are cut, values replaced by simple ones, keywords left out, as long as they still differ. The report
+has one finding per operator and kind of difference. Reasons for expected differences are in KNOWN.
+"""
+
+import argparse
+import collections
+import json
+import math
+import pathlib
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+import torch
+
+import golden
+
+DTYPES = [
+    torch.float32, torch.float32, torch.float64, torch.float64, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8,
+    torch.bool, torch.float16, torch.bfloat16, torch.complex64, torch.complex128,
+]  # fmt: skip
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, math.inf, -math.inf, math.nan, 1e-30, 1e30, 3.0000002, 255.0, -128.0, 2147483647.0]
+EDGES = [0, 1, -1, 2, 7, 127, -128, 255, 32767, -32768, 2**31 - 1, -(2**31), 2**62, -(2**62)]
+SIZES = [0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 17]
+# Operators whose results are arbitrary, or that change more than their arguments, by a pattern of their names.
+SKIPPED = {
+    r"empty.*|new_empty.*|resize.*|_empty.*|as_strided.*": "uninitialized memory",
+    r"rand.*|.*dropout.*|bernoulli.*|multinomial|normal.*|poisson|binomial|_sample.*|_standard.*|rrelu.*|_rrelu.*": "random numbers",
+    r"from_file|set_.*|record_stream|_fused.*|pin_memory": "not a function of tensors",
+    r"fractional_max_pool.*|_scaled_dot.*|lstm.*|gru.*|rnn_.*|quantized.*": "arguments that random ones never fit",
+}
+# Expected differences: a pattern of "operator: reason", and why.
+KNOWN = {
+    r"linalg_|svd|eig|qr|lu|cholesky|pinv|lstsq|ormqr|orgqr|geqrf|ldl": "factors of random matrices are determined up to signs and rounding",
+}
+# Bytes of memory for this process.
+MEMORY = 8 << 30
+# Failing cases that are minimised in one batch, and rounds of minimising.
+BATCH, ROUNDS = 60, 12
+
+
+class Draw:
+    """Random arguments of one call."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.dtype = rng.choice(DTYPES)
+        self.shape = self.sizes()
+        self.friendly = rng.random() < 0.7
+
+    def sizes(self, rank=None):
+        rank = self.rng.choice([0, 1, 1, 2, 2, 3, 4]) if rank is None else rank
+        return [self.rng.choice(SIZES) for _ in range(rank)]
+
+    def related(self):
+        """Returns the shape of another tensor: often the same, or one that broadcasts."""
+        kind = self.rng.random()
+        if kind < 0.5:
+            return list(self.shape)
+        if kind < 0.75:
+            shape = [1 if self.rng.random() < 0.4 else size for size in self.shape]
+            return shape[self.rng.randrange(len(shape) + 1) :]
+        if kind < 0.85 and len(self.shape) >= 2:
+            return self.shape[:-2] + [self.shape[-1], self.shape[-2]]
+        return self.sizes()
+
+    def values(self, shape, dtype):
+        count = math.prod(shape)
+        if dtype == torch.bool:
+            return torch.rand(shape) < 0.5
+        if not (dtype.is_floating_point or dtype.is_complex):
+            info = torch.iinfo(dtype)
+            pool = [edge for edge in EDGES if info.min <= edge <= info.max]
+            pick = lambda: self.rng.choice(pool) if not self.friendly and self.rng.random() < 0.2 else self.rng.randint(max(info.min, -3), 5)
+            return torch.tensor([pick() for _ in range(count)], dtype=dtype).reshape(shape)
+        if dtype.is_complex:
+            part = dtype.to_real()
+            return torch.complex(self.values(shape, part), self.values(shape, part))
+        pick = lambda: self.rng.choice(SPECIAL) if not self.friendly and self.rng.random() < 0.2 else self.rng.gauss(0, 2)
+        return torch.tensor([pick() for _ in range(count)], dtype=torch.float64).reshape(shape).to(dtype)
+
+    def tensor(self, first, dtype=None):
+        shape = self.shape if first else self.related()
+        dtype = dtype or (self.dtype if first or self.rng.random() < 0.75 else self.rng.choice(DTYPES))
+        layout = self.rng.random()
+        if layout < 0.6 or not shape:
+            return self.values(shape, dtype)
+        if layout < 0.75:
+            return self.values(shape[::-1], dtype).permute(*range(len(shape) - 1, -1, -1))
+        if layout < 0.85:
+            return self.values(shape[:-1] + [2 * shape[-1]], dtype)[..., ::2]
+        if layout < 0.92:
+            return self.values(shape[:-1] + [shape[-1] + 1], dtype)[..., 1:]
+        at = self.rng.randrange(len(shape))
+        return self.values(shape[:at] + [1] + shape[at + 1 :], dtype).expand(shape)
+
+    def integer(self, name):
+        rank = len(self.shape)
+        if re.match(r"dim|axis|start_dim|end_dim", name):
+            return self.rng.choice([-1, 0, 1, rank - 1, -rank, rank] if not self.friendly else [-1, 0, max(rank - 1, 0)])
+        if name == "reduction":
+            return self.rng.choice([0, 1, 2])
+        return self.rng.choice([0, 1, 1, 2, 2, 3, 4, -1] + ([] if self.friendly else [-5, 100, 2**40]))
+
+    def argument(self, argument, first):
+        """Returns a value, or raises KeyError where there is no generator for its type."""
+        kind, name = str(argument.real_type), argument.name
+        if kind.startswith("Optional[") and self.rng.random() < 0.4:
+            return None
+        kind = re.sub(r"^Optional\[(.*)\]$", r"\1", kind)
+        if kind == "Tensor":
+            index = re.match(r"ind|target|mask|condition|pivots|repeats|lengths|offsets", name)
+            dtype = None if not index or self.rng.random() < 0.2 else torch.bool if name in ("mask", "condition") else torch.int64
+            return self.tensor(first, dtype)
+        if kind == "List[Tensor]":
+            return [self.tensor(True) for _ in range(self.rng.choice([1, 2, 2, 3]))]
+        if kind in ("int", "SymInt"):
+            return self.integer(name)
+        if kind in ("List[int]", "List[SymInt]"):
+            count = argument.N or self.rng.choice([0, 1, 1, 2, 3])
+            return [self.integer(name) for _ in range(count)]
+        if kind == "float":
+            return self.rng.choice([0.0, 1.0, 0.5, 2.0, -1.5, 1e-6])
+        if kind == "List[float]":
+            return [self.rng.choice([0.0, 1.0, 0.5, 2.0]) for _ in range(argument.N or self.rng.choice([1, 2, 3]))]
+        if kind in ("number", "Scalar"):
+            return self.rng.choice([0, 1, 2, -1, 3, 0.5, -2.5, 1.0, True, *([] if self.friendly else [math.inf, math.nan, 300, 1 + 2j])])
+        if kind == "bool":
+            return self.rng.random() < 0.5
+        if kind == "str":
+            return self.rng.choice(["none", "mean", "sum", "floor", "trunc", "tanh", "reflect", "constant", "linear", "ij", "xy", "fro", "prod"])
+        if kind == "ScalarType" or (kind == "int" and name == "dtype"):
+            return self.rng.choice(DTYPES)
+        raise KeyError(kind)
+
+    def call(self, function):
+        args, kwargs, first, skipped = [], {}, True, False
+        for argument in function._schema.arguments:
+            optional = argument.has_default_value()
+            if argument.name in ("generator", "device", "layout", "pin_memory", "memory_format", "names", "out") and optional:
+                skipped = True
+                continue
+            if optional and self.rng.random() < 0.45:
+                skipped = True
+                continue
+            is_dtype = argument.name == "dtype" and "int" in str(argument.real_type)
+            value = self.rng.choice(DTYPES) if is_dtype else self.argument(argument, first)
+            first = first and not isinstance(value, torch.Tensor)
+            if argument.kwarg_only or skipped:
+                kwargs[argument.name] = value
+            else:
+                args.append(value)
+        return tuple(args), kwargs
+
+
+class Cases:
+    """Golden files of a batch, and the calls behind their cases."""
+
+    def __init__(self, folder):
+        self.folder, self.files, self.calls = folder, {}, {}
+        self.recorder = golden.Recorder({})
+
+    def add(self, function, args, kwargs):
+        """Records a call; returns the place of its case, or None if its values have no form in a golden file."""
+        schema = function._schema
+        name = schema.name.removeprefix("aten::")
+        op = "aten::" + name + ("." + schema.overload_name if schema.overload_name else "")
+        file = self.files.setdefault(op, golden.File())
+        before = len(file.cases), len(file.tensors)
+        try:
+            added = self.recorder.add(file, function, op, args, kwargs)
+        except TypeError:
+            added = False
+        except Exception as error:
+            self.forget(file, before)
+            if "memory" in str(error):
+                return None
+            try:
+                case = {"op": op, "args": file.value(args), "kwargs": {key: file.value(value) for key, value in kwargs.items()}}
+            except TypeError:
+                added = False
+            else:
+                case.update(outs=[], error=(str(error).splitlines() or [type(error).__name__])[0][:200])
+                file.cases.append(case)
+                added = True
+        if not added:
+            self.forget(file, before)
+            return None
+        place = op, len(file.cases) - 1
+        self.calls[place] = function, args, kwargs
+        return place
+
+    @staticmethod
+    def forget(file, before):
+        del file.cases[before[0] :]
+        for key in list(file.tensors)[before[1] :]:
+            del file.tensors[key]
+
+    def differing(self, options):
+        """Runs the cases with Rushlight; returns the reasons of those that differ, by place."""
+        for op, file in self.files.items():
+            if file.cases:
+                file.save(self.folder / f"{op.removeprefix('aten::')}.safetensors")
+        command = [options.runner, "--library", options.library, "--json", str(self.folder)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        if done.returncode not in (0, 1):
+            raise SystemExit(f"{' '.join(command)} ended with {done.returncode}: the last call before it crashed is a finding")
+        reasons = {}
+        for line in done.stdout.splitlines():
+            tally = json.loads(line)
+            for failure in tally["failed"] if isinstance(tally["failed"], list) else []:
+                reasons[tally["op"], failure["case"]] = failure["reason"]
+        return reasons
+
+
+def simpler(args, kwargs):
+    """Yields calls that are simpler than this one, in one respect each."""
+
+    def replaced(at, value):
+        return (args[:at] + (value,) + args[at + 1 :], kwargs) if isinstance(at, int) else (args, {**kwargs, at: value})
+
+    for key in kwargs:
+        yield args, {other: value for other, value in kwargs.items() if other != key}
+    for at, value in [*enumerate(args), *kwargs.items()]:
+        if not isinstance(value, torch.Tensor):
+            continue
+        if not value.is_contiguous():
+            yield replaced(at, value.contiguous())
+        for dim, size in enumerate(value.shape):
+            if size > 1:
+                yield replaced(at, value.narrow(dim, 0, 1).clone())
+                yield replaced(at, value.narrow(dim, size - 1, 1).clone())
+                yield replaced(at, value.narrow(dim, 0, size // 2).clone())
+        if value.numel() > 1 and value.dtype != torch.bool:
+            yield replaced(at, torch.ones_like(value))
+    tensors = [at for at, value in [*enumerate(args), *kwargs.items()] if isinstance(value, torch.Tensor)]
+    shapes = {tuple((args[at] if isinstance(at, int) else kwargs[at]).shape) for at in tensors}
+    if len(tensors) > 1 and len(shapes) == 1:
+        for dim, size in enumerate(next(iter(shapes))):
+            if size > 1:
+                cut = lambda value: value.narrow(dim, 0, 1).clone() if isinstance(value, torch.Tensor) else value
+                yield tuple(map(cut, args)), {key: cut(value) for key, value in kwargs.items()}
+
+
+def minimised(failing, options):
+    """Returns for each failing call (function, args, kwargs, reason) the simplest that differs in the same way."""
+    current = list(failing)
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory() as folder:
+            cases, candidates = Cases(pathlib.Path(folder)), []
+            for at, (function, args, kwargs, _) in enumerate(current):
+                for other_args, other_kwargs in simpler(args, kwargs):
+                    place = cases.add(function, other_args, other_kwargs)
+                    if place:
+                        candidates.append((at, place))
+            reasons = cases.differing(options) if candidates else {}
+            better = {}
+            for at, place in candidates:
+                if place in reasons and kind(reasons[place]) == kind(current[at][3]):
+                    better.setdefault(at, (*cases.calls[place], reasons[place]))
+        if not better:
+            break
+        for at, found in better.items():
+            current[at] = found
+    return current
+
+
+def kind(reason):
+    """Returns a reason without its numbers and names, so that alike differences are one finding."""
+    return re.sub(r"-?\d+(\.\d+)?(e-?\d+)?|\[[^]]*\]", "#", reason)[:60]
+
+
+def written(value):
+    if isinstance(value, torch.Tensor):
+        text = f"torch.tensor({value.tolist()}, dtype={value.dtype})"
+        return text if value.is_contiguous() else f"{text}.as_strided({tuple(value.shape)}, {value.stride()})"
+    return repr(value)
+
+
+def operators(options):
+    """Yields the functions of PyTorch that Rushlight declares, without those that cannot be compared."""
+    declared = json.loads(pathlib.Path(options.schemas).read_text())
+    for op in (op for family in declared["families"] for op in family["operators"]):
+        for form in op["forms"]:
+            name, overload = form["name"].removeprefix("aten::"), form["overload"] or "default"
+            if form["kind"] == "out" or name.startswith("_") or (options.op and name != options.op):
+                continue
+            if any(re.fullmatch(pattern, name) for pattern in SKIPPED):
+                continue
+            packet = getattr(torch.ops.aten, name, None)
+            if packet is not None and overload in packet.overloads():
+                yield getattr(packet, overload)
+
+
+def explained(op, reason):
+    return next((why for pattern, why in KNOWN.items() if re.search(pattern, f"{op}: {reason}")), None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--schemas", required=True)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--calls", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--op")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    # A call whose result would be huge fails instead of taking minutes; such calls are not compared.
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    functions = list(operators(options))
+    findings, made, rejected, known = {}, 0, 0, collections.Counter()
+    per_op = max(1, options.calls // max(1, len(functions)))
+    for start in range(0, len(functions), 25):
+        share = functions[start : start + 25]
+        with tempfile.TemporaryDirectory() as folder:
+            cases = Cases(pathlib.Path(folder))
+            for function in share:
+                for call in range(per_op):
+                    seed = f"{options.seed} {function} {call}"
+                    torch.manual_seed(random.Random(seed).getrandbits(32))
+                    try:
+                        args, kwargs = Draw(random.Random(seed)).call(function)
+                    except KeyError:
+                        break
+                    made += cases.add(function, args, kwargs) is not None
+            rejected += sum("error" in case for file in cases.files.values() for case in file.cases)
+            reasons, failing = cases.differing(options), {}
+            for place, reason in reasons.items():
+                why = explained(place[0], reason)
+                if why:
+                    known[why] += 1
+                else:
+                    failing.setdefault((place[0], kind(reason)), (*cases.calls[place], reason))
+        batch = list(failing.items())[:BATCH]
+        for (key, _), found in zip(batch, minimised([call for _, call in batch], options)):
+            findings[key] = found
+            function, args, kwargs, reason = found
+            given = [written(value) for value in args] + [f"{name}={written(value)}" for name, value in kwargs.items()]
+            print(f"{key[0]}({', '.join(given)})\n    {reason}", flush=True)
+        print(f"\r{min(start + 25, len(functions))} of {len(functions)} overloads, {made} calls, {len(findings)} findings", file=sys.stderr, flush=True)
+    for why, count in known.items():
+        print(f"{count} known differences: {why}")
+    print(f"{made} calls of {len(functions)} overloads, {rejected} of them rejected by PyTorch; {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
