@@ -64,7 +64,7 @@ jars: setup-java build generate ## the jars that are published: with the library
 demo: configure jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
 	$(ALONE) cmake --build $(CMAKE_BUILD) --target digits -j $(JOBS)
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
-	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
+	@cargo run -q --locked -p rushlight-checks --no-default-features --bin demo-check -- tests/data/digits_reference out/digits
 
 # The library and the C and C++ tests are compiled in the background while the lints and the Rust tests run, which use
 # another profile of Cargo. A stage that needs them waits for the locks of Cargo and of $(CMAKE_BUILD).
@@ -120,7 +120,7 @@ arm64: setup ## both libraries and the tool for arm64 Linux, tested on an emulat
 	@tests/arm64/libraries.sh build/release/linux-aarch64
 
 test-native: cmake
-	cargo run -q --locked -p rushlight-checks --bin instructions -- $(LIBRARY)
+	cargo run -q --locked -p rushlight-checks --no-default-features --bin instructions -- $(LIBRARY)
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)
 
 QUICK_C := errors by_name autograd hooks memory files chapters
@@ -148,7 +148,7 @@ test-install: ## installs into a folder and uses the installation as an external
 	@tests/install/run.sh build/prefix build/install
 
 docs-test: ## runs the code of the documents with the installation of test-install; PYTHON=file: a Python with PyTorch; PAGE=file.md
-	@cargo run -q --locked -p rushlight-checks --bin documents -- run build/prefix build/docs $(PAGE)
+	@cargo run -q --locked -p rushlight-checks --no-default-features --features documents --bin documents -- run build/prefix build/docs $(PAGE)
 
 check: setup headers-check notices-check format lint ## formatting, lints, generated files
 	cargo clippy -q --locked -p rushlight-capi --no-default-features --features minimal -- -D warnings
@@ -176,10 +176,10 @@ headers-check: setup ## checks that the checked-in headers are up to date
 	cargo run -q --locked -p rushlight-generate -- --check
 
 notices: setup ## writes THIRD_PARTY_NOTICES.md
-	cargo run -q --locked -p rushlight-checks --bin notices
+	cargo run -q --locked -p rushlight-checks --no-default-features --bin notices
 
 notices-check: setup
-	cargo run -q --locked -p rushlight-checks --bin notices -- --check
+	cargo run -q --locked -p rushlight-checks --no-default-features --bin notices -- --check
 
 DENY := $(CARGO_TARGET_DIR)/tools/bin/cargo-deny
 
@@ -244,7 +244,8 @@ $(MDBOOK):
 
 docs: setup $(MDBOOK) ## builds the documents as a site: build/site/index.html
 	@rm -rf build/book build/site
-	@cargo run -q --locked -p rushlight-checks --bin documents -- book build/book
+	@cargo run -q --locked -p rushlight-checks --no-default-features --features documents --bin documents -- book build/book
+	@cargo run -q --locked -p rushlight-checks --bin curves -- build/book/docs/operators/curves
 	$(MDBOOK) build docs
 
 # ---- Installing ----
@@ -259,7 +260,7 @@ dist: setup ## creates archives in build/dist: SDKs (arm64's if `make arm64` was
 	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart >/dev/null
 	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
 	@rm -rf build/dist && mkdir -p build/dist
-	@cargo run -q --locked -p rushlight-checks --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json
+	@cargo run -q --locked -p rushlight-checks --no-default-features --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json
 	@rm -rf build/native
 	@for platform in $(RELEASE_BUILDS)/*; do install -D $$platform/lib/librushlight.so build/native/$$(basename $$platform)/librushlight.so; done
 	@# Maven copies a library only if it is newer than the previous one, so the folder is empty before and after.

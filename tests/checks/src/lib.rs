@@ -6,6 +6,7 @@
 //! example files.
 
 pub mod demo;
+#[cfg(feature = "documents")]
 pub mod documents;
 pub mod frames;
 pub mod linked;

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to a terminal")]
 
 use rushlight_checks::documents::places::Places;
-use rushlight_checks::documents::{self, book, curves, story};
+use rushlight_checks::documents::{self, book, story};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match &words[..] {
         ["run", prefix, build, pages @ ..] => run(prefix, build, pages),
-        ["book", folder] => book(Path::new(folder)),
+        ["book", folder] => documents::all().and_then(|pages| book::gather(&pages, Path::new(folder))),
         _ => Err("usage: documents run PREFIX BUILD_DIR [PAGE...] | documents book FOLDER".into()),
     };
     match result {
@@ -23,13 +23,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn book(folder: &Path) -> Result<(), String> {
-    book::gather(&documents::all()?, folder)?;
-    let curves = curves::draw(&folder.join("docs/operators/curves"))?;
-    println!("documents: {curves} curves drawn");
-    Ok(())
 }
 
 fn run(prefix: &str, build: &str, only: &[&str]) -> Result<(), String> {

@@ -16,6 +16,7 @@
 //! | `not run: REASON` | it is not run, for this reason |
 
 pub mod book;
+#[cfg(feature = "curves")]
 pub mod curves;
 pub mod links;
 pub mod page;
