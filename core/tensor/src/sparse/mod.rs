@@ -26,7 +26,7 @@ mod write;
 pub use compressed::Compressed;
 pub use coo::Coo;
 
-use crate::dispatch::{Args, Argument, FromValues, LentValues, Op, Value, Values, write_result};
+use crate::dispatch::{Args, Argument, FromValues, LentValues, Op, OpDef, Value, Values, write_result};
 use crate::keys::{KeyGuard, KeySet};
 use crate::tensor::Tensor;
 use rushlight_base::{Error, Layout, Result, bail, ensure, err};
@@ -43,17 +43,12 @@ pub(crate) fn handle(op: &Op, args: &[Value], results: &mut Values) -> Result<()
         let _below = KeyGuard::exclude(KeySet::SPARSE);
         return op.call_into(args, results);
     }
-    let form = Form::of(def.full_name());
-    let Some(row) = table::find(&form.functional) else { return Err(missing(def.full_name(), args)) };
-    let computed = crate::dispatch::named_call(def.name(), || match form.kind {
-        Kind::Functional => row.call(Args(args)),
-        Kind::InPlace => in_place(row, args),
-        Kind::Out => out(row, args),
-    })?;
-    if !computed.is_none() {
-        results.put(computed);
-    }
-    Ok(())
+    let Some((row, form)) = find(def) else { return Err(missing(def.full_name(), args)) };
+    crate::dispatch::named_call(def.name(), || match form {
+        Form::Functional => call_row(row, args, results),
+        Form::InPlace => in_place(row, args),
+        Form::Out => out(row, args),
+    })
 }
 
 /// Calls the row `name` with the arguments of a typed function.
@@ -62,54 +57,49 @@ pub(crate) fn called<T: FromValues>(name: &str, args: &[&dyn Argument]) -> Resul
     args.iter().for_each(|arg| arg.lend_to(&mut values));
     let Some(row) = table::find(name) else { bail!(Internal, "there is no sparse kernel of {name}") };
     let mut results = Values::new();
-    let value = row.call(Args(&values))?;
-    if !value.is_none() {
-        results.put(value);
-    }
+    call_row(row, &values, &mut results)?;
     results.extract()
 }
 
-enum Kind {
+fn call_row(row: &'static table::Row, args: &[Value], results: &mut Values) -> Result<()> {
+    let result = row.call(Args(args))?;
+    if !result.is_none() {
+        results.put(result);
+    }
+    Ok(())
+}
+
+/// How an operator's form is computed with the row of the functional form.
+enum Form {
     Functional,
     InPlace,
     Out,
 }
 
-/// How an operator's form is computed.
-struct Form {
-    functional: String,
-    kind: Kind,
-}
-
-impl Form {
-    fn of(full_name: &str) -> Form {
-        if table::find(full_name).is_some() {
-            return Form { functional: full_name.to_owned(), kind: Kind::Functional };
-        }
-        if let Some(functional) = table::functional_of_out(full_name) {
-            return Form { functional: functional.to_owned(), kind: Kind::Out };
-        }
-        let (base, overload) = full_name.split_once('.').unwrap_or((full_name, ""));
-        match base.strip_suffix('_') {
-            Some(base) if overload.is_empty() => Form { functional: base.to_owned(), kind: Kind::InPlace },
-            Some(base) => Form { functional: format!("{base}.{overload}"), kind: Kind::InPlace },
-            None => Form { functional: full_name.to_owned(), kind: Kind::Functional },
-        }
+/// The row that computes an operator's form.
+fn find(def: &OpDef) -> Option<(&'static table::Row, Form)> {
+    if let Some(row) = table::find(def.full_name()) {
+        return Some((row, Form::Functional));
     }
+    if let Some(row) = table::find_functional(def) {
+        return Some((row, Form::Out));
+    }
+    let base = def.name().strip_suffix('_')?;
+    let functional = if def.overload().is_empty() { base.to_owned() } else { format!("{base}.{}", def.overload()) };
+    table::find(&functional).map(|row| (row, Form::InPlace))
 }
 
 /// Computes the functional form, and writes its result to the first argument.
-fn in_place(row: &'static table::Row, args: &[Value]) -> Result<Value> {
+fn in_place(row: &'static table::Row, args: &[Value]) -> Result<()> {
     let Some(Value::Tensor(target)) = args.first() else { bail!(Internal, "an in-place form without a target") };
     write::check(target, args)?;
     let result = row.call(Args(args))?;
     let Value::Tensor(result) = result else { bail!(Internal, "{} returns no tensor", row.name) };
-    write::replace(target, &result)?;
-    Ok(Value::None)
+    write::replace(target, &result)
 }
 
 /// Computes the functional form, and writes its result to the last argument.
-fn out(row: &'static table::Row, args: &[Value]) -> Result<Value> {
+fn out(row: &'static table::Row, args: &[Value]) -> Result<()> {
     let Some((Value::Tensor(target), inputs)) = args.split_last() else {
         bail!(Internal, "an out= form without an output")
     };
@@ -129,7 +119,7 @@ fn out(row: &'static table::Row, args: &[Value]) -> Result<Value> {
             target.layout().name()
         ),
     }
-    Ok(Value::None)
+    Ok(())
 }
 
 /// The error of an operator without a kernel for these layouts, in PyTorch's words.

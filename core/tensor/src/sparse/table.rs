@@ -2,7 +2,7 @@
 
 use super::record::{Back, Derivative, check_unrecorded, recorded};
 use super::{binary, convert, create, product, reduce, shape, unary, write};
-use crate::dispatch::{Args, Value};
+use crate::dispatch::{Args, OpDef, Value, by_name};
 use rushlight_base::{Result, bail};
 
 /// An operator.
@@ -71,22 +71,19 @@ pub(super) fn is_metadata(full_name: &str) -> bool {
     NAMES.contains(&full_name)
 }
 
-/// The functional form of an out= form.
-pub(super) fn functional_of_out(full_name: &str) -> Option<&'static str> {
-    const FORMS: [(&str, &str); 11] = [
-        ("mm.out", "mm"),
-        ("addmm.out", "addmm"),
-        ("mv.out", "mv"),
-        ("matmul.out", "matmul"),
-        ("add.out", "add.Tensor"),
-        ("sub.out", "sub.Tensor"),
-        ("mul.out", "mul.Tensor"),
-        ("div.out", "div.Tensor"),
-        ("sum.IntList_out", "sum.dim_IntList"),
-        ("neg.out", "neg"),
-        ("cat.out", "cat"),
-    ];
-    FORMS.iter().find(|(out, _)| *out == full_name).map(|(_, functional)| *functional)
+/// The row of the functional form of an out= form: it has the arguments that the out= form does not write.
+pub(super) fn find_functional(out: &OpDef) -> Option<&'static Row> {
+    let inputs = || out.arguments().iter().filter(|argument| !argument.is_written());
+    if inputs().count() == out.arguments().len() {
+        return None;
+    }
+    ROWS.iter().find(|row| {
+        let (name, overload) = row.name.split_once('.').unwrap_or((row.name, ""));
+        name == out.name()
+            && by_name::find_known(name, overload).is_some_and(|op| {
+                inputs().map(|argument| &argument.ty).eq(op.arguments().iter().map(|argument| &argument.ty))
+            })
+    })
 }
 
 const fn row(name: &'static str, kernel: fn(&Args<'_>) -> Result<Value>, gradient: Gradient) -> Row {
@@ -277,7 +274,6 @@ static ROWS: &[Row] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::by_name;
 
     #[test]
     fn every_row_is_an_operator_and_no_operator_has_two_rows() {
@@ -286,5 +282,19 @@ mod tests {
             assert!(by_name::find_known(name, overload).is_some(), "{}", row.name);
             assert!(ROWS[..at].iter().all(|other| other.name != row.name), "{}", row.name);
         }
+    }
+
+    #[test]
+    fn out_forms_share_the_row_of_their_functional_form() {
+        let functional = |name: &str| {
+            let def = by_name::all().find(|def| def.full_name() == name).unwrap();
+            find_functional(def).map(|row| row.name)
+        };
+        assert_eq!(functional("add.out"), Some("add.Tensor"));
+        assert_eq!(functional("sum.IntList_out"), Some("sum.dim_IntList"));
+        assert_eq!(functional("abs.out"), Some("abs"));
+        assert_eq!(functional("pow.Tensor_Scalar_out"), Some("pow.Tensor_Scalar"));
+        assert_eq!(functional("pow.Tensor_Tensor_out"), None);
+        assert_eq!(functional("add.Tensor"), None);
     }
 }

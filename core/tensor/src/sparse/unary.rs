@@ -3,12 +3,12 @@
 use super::convert::with_values;
 use crate::dispatch::{Args, Value, by_name};
 use crate::ops;
+use crate::tensor::Tensor;
 use rushlight_base::{Layout, Result, Scalar, bail, ensure};
 
 /// The operator on the values of the coalesced tensor. Its gradient is that of the operator.
 pub(super) fn on_values(full_name: &str, args: &Args<'_>) -> Result<Value> {
-    let tensor = args.tensor(0)?;
-    let tensor = if tensor.layout() == Layout::Sparse { ops::coalesce(tensor)? } else { tensor.clone() };
+    let tensor = coalesced(args.tensor(0)?)?;
     let result = called(full_name, args, ops::values(&tensor)?.into())?;
     let Value::Tensor(result) = result else { bail!(Internal, "{full_name} returns no tensor") };
     Ok(with_values(&tensor, &result)?.into())
@@ -16,9 +16,12 @@ pub(super) fn on_values(full_name: &str, args: &Args<'_>) -> Result<Value> {
 
 /// A reduction of all elements in which zeros do not count.
 pub(super) fn reduced_values(full_name: &str, args: &Args<'_>) -> Result<Value> {
-    let tensor = args.tensor(0)?;
-    let tensor = if tensor.layout() == Layout::Sparse { ops::coalesce(tensor)? } else { tensor.clone() };
-    called(full_name, args, ops::values(&tensor)?.into())
+    called(full_name, args, ops::values(&coalesced(args.tensor(0)?)?)?.into())
+}
+
+/// A tensor with one value for each position; compressed layouts always have one.
+fn coalesced(tensor: &Tensor) -> Result<Tensor> {
+    if tensor.layout() == Layout::Sparse { ops::coalesce(tensor) } else { Ok(tensor.clone()) }
 }
 
 fn called(full_name: &str, args: &Args<'_>, values: Value) -> Result<Value> {
