@@ -5,20 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "messages.h"
+
 namespace {
 
 namespace fft = torch::fft;
 constexpr double kTau = 6.283185307179586;
-
-template <class Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "nothing was thrown";
-}
 
 /// The matrix exp(sign 2 pi i j k / n), whose product with a vector is a transform.
 torch::Tensor matrix(int64_t n, double sign) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <thread>
 
+#include "messages.h"
+
 namespace {
 
 using torch::Tensor;
@@ -14,16 +16,6 @@ using namespace torch::autograd;
 
 Tensor leaf(std::vector<double> values) {
   return torch::tensor(values, torch::dtype(torch::kDouble)).set_requires_grad(true);
-}
-
-template <class Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "no error";
 }
 
 bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }

@@ -10,20 +10,13 @@
 #include <torch/script.h>
 #include <torch/torch.h>
 
+#include "messages.h"
+
 namespace {
 
 using at::Tensor;
 using torch::autograd::CreationMeta;
 
-template <class Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "no error";
-}
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 template <class Signature>

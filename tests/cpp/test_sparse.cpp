@@ -5,17 +5,9 @@
 #include <sstream>
 #include <string>
 
-namespace {
+#include "messages.h"
 
-template <class Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "nothing was thrown";
-}
+namespace {
 
 torch::Tensor sample() {
   auto indices = torch::tensor({{0, 1, 1, 0}, {2, 0, 2, 2}}, torch::kLong);

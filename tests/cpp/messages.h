@@ -1,0 +1,17 @@
+// What tests of errors share.
+#pragma once
+
+#include <c10/util/Exception.h>
+
+#include <string>
+
+/// The message of the error that `body` throws, without the backtrace.
+template <class Body>
+std::string message_of(Body&& body) {
+  try {
+    body();
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return "no error";
+}
