@@ -263,3 +263,48 @@ fn backward_operators_of_norms_are_differentiated_through_the_statistics() {
     let inputs = [leaf(&[3, 4]), leaf(&[3, 4]), leaf(&[4])];
     assert_eq!(autograd::gradcheck(&layer_norm, &inputs, &options).unwrap(), None);
 }
+
+/// Backward with this gradient of the result.
+fn backward_with(tensor: &Tensor, gradient: &[f32]) {
+    let gradient = of(gradient, &tensor.sizes());
+    autograd::backward(&[tensor], &[Some(&gradient)], false, false, &[]).unwrap();
+}
+
+#[test]
+fn an_in_place_form_of_a_composite_is_differentiated_at_the_elements_before_the_write() {
+    let x = leaf(&[3.0, -4.0, 0.5, 1.0]);
+    let y = ops::reshape(&ops::mul_scalar(&x, Scalar::Int(1)).unwrap(), &[2, 2]).unwrap();
+    ops::renorm_(&y, Scalar::Int(2), 0, Scalar::Int(2)).unwrap();
+    near(&values(&y), &[1.2, -1.6, 0.5, 1.0]);
+    backward_with(&y, &[1.0, 2.0, 3.0, 4.0]);
+    near(&values(&x.grad().unwrap()), &[0.64, 0.48, 3.0, 4.0]);
+}
+
+#[test]
+fn logit_ignores_a_negative_eps() {
+    let x = leaf(&[0.2, 1.5, -0.5]);
+    let y = ops::logit(&x, Some(-0.5)).unwrap();
+    near(&values(&y), &[-1.386_294_4, f32::NAN, f32::NAN]);
+    backward(&y);
+    near(&values(&x.grad().unwrap()), &[6.25, f32::NAN, f32::NAN]);
+}
+
+#[test]
+fn the_gradient_of_acosh_is_even_outside_of_the_domain() {
+    let x = leaf(&[2.0, -3.0, 0.5]);
+    backward(&ops::acosh(&x).unwrap());
+    near(&values(&x.grad().unwrap()), &[0.577_350_3, 0.353_553_4, f32::NAN]);
+}
+
+#[test]
+fn index_fill_of_a_zero_dimensional_tensor_takes_any_number_of_indices() {
+    let number = of(&[3.0], &[]);
+    let fill = |indices: &[i64]| {
+        let index = Tensor::from_slice(indices, &[indices.len() as i64]).unwrap();
+        ops::index_fill_int_scalar(&number, 0, &index, Scalar::Int(5))
+    };
+    assert_eq!(values(&fill(&[0, 0, 0]).unwrap()), [5.0]);
+    assert_eq!(values(&fill(&[]).unwrap()), [3.0]);
+    let error = fill(&[1]).unwrap_err();
+    assert!(error.message().contains("index 1 is out of bounds for dimension 0 with size 1"), "{error:?}");
+}

@@ -546,8 +546,7 @@ int32_t rlt_tensor_hinge_embedding_loss(const rlt_tensor *self, const rlt_tensor
  * `l_i = max(0, -target_i * (input1_i - input2_i) + margin); out = l, mean(l) or sum(l) by reduction`
  *
  * Shapes: `(*), (*), (*) -> (), or (*) without reduction`.
- * Errors: Raises an error if the numbers of dimensions differ, if the shapes do not broadcast, or if `reduction` is
- * not 0 (none), 1 (mean) or 2 (sum).
+ * Errors: Raises an error if the shapes do not broadcast, or if `reduction` is not 0 (none), 1 (mean) or 2 (sum).
  *
  * `margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor`
  */

@@ -143,6 +143,13 @@ pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
     place.finish(out)
 }
 
+/// The target of the in-place form of a composite operator, before it is written: a copy if the call is recorded, because
+/// derivatives take the elements from before the write.
+#[inline(never)]
+pub fn before_write(target: &Tensor) -> Result<Tensor> {
+    if crate::autograd::should_record([target]) { crate::ops::clone(target, None) } else { Ok(target.clone()) }
+}
+
 /// Writes `result` to the target of the in-place form of a composite operator, whose derivative it becomes.
 #[inline(never)]
 pub fn write_in_place(result: &Tensor, target: &Tensor) -> Result<()> {

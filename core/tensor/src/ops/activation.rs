@@ -129,8 +129,9 @@ pub fn glu(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
     over(out.dtype, [out, &half(0), &half(1)], activation::glu)
 }
 
-/// out = ln(self / (1 - self))
+/// out = ln(self / (1 - self)); a negative eps is none
 pub fn logit(out: &Dense, self_: &Dense, eps: Option<f64>) -> Result<()> {
+    let eps = eps.filter(|eps| *eps >= 0.0 || eps.is_nan());
     over(out.dtype, [out, self_], |walk| activation::logit(walk, eps))
 }
 

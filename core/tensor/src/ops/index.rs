@@ -3,9 +3,7 @@
 use super::access::{Constant, array, copy_into, copy_unless_same};
 #[cfg(feature = "op-nn")]
 use super::access::{Operand, number_of, over};
-#[cfg(feature = "op-nn")]
-use crate::dense::Geometry;
-use crate::dense::{Dense, Spec};
+use crate::dense::{Dense, Geometry, Spec};
 #[cfg(feature = "op-nn")]
 use rushlight_base::ensure;
 use rushlight_base::{DType, DimVec, Result, Scalar, bail, wrap_dim};
@@ -47,6 +45,12 @@ pub fn index_copy(out: &Dense, self_: &Dense, dim: i64, index: &Dense, source: &
     indexing::scatter(&array(out), &places, &array(source))
 }
 
+/// A 0-dimensional array as a vector of one element.
+fn as_vector(dense: &Dense) -> Dense {
+    let offset = dense.geometry.offset;
+    dense.with_geometry(Geometry { sizes: DimVec::from_slice(&[1]), strides: DimVec::from_slice(&[1]), offset })
+}
+
 /// out = self with value in the slices at index along dim
 pub fn index_fill_scalar(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: Scalar) -> Result<()> {
     index_fill(out, self_, dim, index, &Constant::new(value, out.dtype)?)
@@ -58,6 +62,10 @@ pub fn index_fill_tensor(out: &Dense, self_: &Dense, dim: i64, index: &Dense, va
 }
 
 fn index_fill(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Constant) -> Result<()> {
+    if self_.ndim() == 0 {
+        let (out, self_) = (as_vector(out), as_vector(self_));
+        return index_fill(&out, &self_, dim, index, value);
+    }
     let mut sizes = DimVec::from_slice(self_.sizes());
     if let Some(size) = sizes.get_mut(wrap_dim(dim, self_.ndim())?) {
         *size = index.numel();

@@ -283,7 +283,10 @@ fn composite(op: &Op, form: &Form, kind: FormKind) -> String {
         FormKind::Functional => format!("let _below = dispatch::Below::autograd();\n{call}\n"),
         FormKind::InPlace => {
             let target = ident(&form.written()[0]);
-            format!("let result = {call}?;\ndispatch::write_in_place(&result, {target})\n")
+            format!(
+                "let result = {{\nlet {target} = &dispatch::before_write({target})?;\n{call}?\n}};\n\
+                 dispatch::write_in_place(&result, {target})\n"
+            )
         }
         FormKind::Out => {
             let written = form.written();

@@ -74,6 +74,7 @@ pub fn hardswish_twice(grad: &Expr, grad_output: &Expr, self_: &Expr) -> Expr {
 /// The gradient of `logit`, which divides by x (1 - x): zero outside of the bounds, NaN outside of [0, 1].
 pub fn logit(grad: &Expr, self_: &Expr, eps: Option<f64>) -> Expr {
     let slope = grad / (self_ * rest(self_));
-    let (low, outside) = eps.map_or((0.0, f64::NAN), |eps| (eps, 0.0));
+    // A negative eps is none.
+    let (low, outside) = eps.filter(|eps| *eps >= 0.0 || eps.is_nan()).map_or((0.0, f64::NAN), |eps| (eps, 0.0));
     self_.lt_scalar(low).logical_or(self_.gt_scalar(1.0 - low)).where_scalarself(outside, slope)
 }

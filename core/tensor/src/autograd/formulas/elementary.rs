@@ -14,6 +14,15 @@ fn reduced(exponent: Scalar) -> Scalar {
     }
 }
 
+/// The gradient of `acosh`; for a real argument below -1, that of the even continuation.
+pub fn acosh(grad: &Expr, self_: &Expr) -> Expr {
+    if self_.dtype().is_complex() {
+        grad * ((self_ + 1.0).rsqrt() * (self_ - 1.0).rsqrt()).conj()
+    } else {
+        grad * (self_ * self_ - 1.0).rsqrt()
+    }
+}
+
 /// The gradient of a power with respect to its base; zero for the exponent 0, which gives a constant.
 pub fn pow_base(grad: &Expr, base: &Expr, exponent: Scalar) -> Expr {
     if !exponent.to_bool() {

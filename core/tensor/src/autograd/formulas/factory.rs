@@ -9,7 +9,8 @@ fn direction(angle: &Expr) -> Expr {
     Expr::of(|| crate::ops::polar(one.tensor()?, angle.tensor()?))
 }
 
-/// The gradient of the magnitude: the component along the direction.
+/// The gradient of the magnitude: the component along the direction, also where the magnitude is 0 or negative. PyTorch
+/// takes the direction of the result there, which is not the derivative.
 pub fn polar_size(grad: &Expr, _abs: &Expr, angle: &Expr) -> Expr {
     (grad.conj() * direction(angle)).real()
 }

@@ -118,15 +118,6 @@ pub fn margin_ranking_loss(
     margin: f64,
     reduction: i64,
 ) -> Result<Tensor> {
-    ensure!(
-        input1.ndim() == input2.ndim() && input1.ndim() == target.ndim(),
-        Runtime,
-        "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {}, input2: {}, \
-         target: {} ",
-        format_sizes(&input1.sizes()),
-        format_sizes(&input2.sizes()),
-        format_sizes(&target.sizes())
-    );
     let lead = Expr::from(input1) - Expr::from(input2);
     reduced((-Expr::from(target) * lead + margin).clamp_min(0), reduction)
 }

@@ -1,6 +1,5 @@
 //! Composite operators: gamma functions.
 
-use crate::autograd::should_record;
 use crate::dispatch;
 use crate::ops;
 use crate::tensor::Tensor;
@@ -24,7 +23,5 @@ pub fn mvlgamma(self_: &Tensor, p: i64) -> Result<Tensor> {
 
 /// Like `polygamma`, in place; the order comes last.
 pub fn polygamma_(self_: &Tensor, n: i64) -> Result<()> {
-    // The derivative takes the elements from before the write.
-    let before = if should_record([self_]) { ops::clone(self_, None)? } else { self_.clone() };
-    dispatch::write_in_place(&ops::polygamma(n, &before)?, self_)
+    dispatch::write_in_place(&ops::polygamma(n, &dispatch::before_write(self_)?)?, self_)
 }

@@ -141,12 +141,6 @@ fn index_fill(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {
     wrap_dim(dim, self_.ndim())?;
     ensure!(index.dtype == DType::I64, Index, "index_fill_(): Expected dtype int64 for index.");
     ensure!(index.ndim() <= 1, Index, "Index has to be a vector/scalar");
-    ensure!(
-        self_.ndim() > 0 || index.numel() == 1,
-        Index,
-        "index_fill_(): a tensor without dimensions takes one index, got {}",
-        index.numel()
-    );
     super::like(self_)
 }
 
