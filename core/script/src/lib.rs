@@ -1,0 +1,17 @@
+//! The front end of TorchScript: from source code to a syntax tree and types, and back to source code.
+//!
+//! It accepts the language that users write (`torch::jit::compile`, `Module::define`) and the subset that PyTorch
+//! writes into files. [`parse_module`] reads a file with classes and functions, [`parse_functions`] the argument of
+//! `define`. Names and types are resolved by the caller, through [`types::Resolver`].
+
+pub mod ast;
+mod lexer;
+mod literal;
+mod parser;
+mod print;
+mod source;
+pub mod types;
+
+pub use parser::{parse_expression, parse_functions, parse_module, parse_type_comment};
+pub use print::{print_expression, print_module, print_quoted};
+pub use source::{Source, Span};
