@@ -5,6 +5,7 @@
 //! `define`. Names and types are resolved by the caller, through [`types::Resolver`].
 
 pub mod ast;
+pub mod graph;
 mod lexer;
 mod literal;
 mod parser;
