@@ -43,6 +43,7 @@ pub mod numeric;
 pub mod optim;
 mod pointwise;
 pub mod pooling;
+pub mod quantize;
 pub mod random;
 pub mod reduce;
 pub mod resample;

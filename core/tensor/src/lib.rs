@@ -14,6 +14,8 @@ mod keys;
 mod once;
 pub mod ops;
 mod options;
+#[cfg(feature = "op-quantization")]
+pub mod quantized;
 mod refcount;
 mod replace;
 #[cfg(feature = "op-sparse")]

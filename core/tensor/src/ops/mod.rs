@@ -46,6 +46,8 @@ pub mod optim;
 pub mod pointwise;
 #[cfg(feature = "op-pooling")]
 pub mod pooling;
+#[cfg(feature = "op-quantization")]
+pub mod quantization;
 pub mod random;
 pub mod reduce;
 pub mod regions;

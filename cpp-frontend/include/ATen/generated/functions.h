@@ -8107,6 +8107,82 @@ inline Tensor& max_unpool3d_out(Tensor& out, const Tensor& self, const Tensor& i
   return max_unpool3d_outf(self, indices, output_size, stride, padding, out);
 }
 
+// quantization: Fake quantization: floating-point tensors rounded to the values that a quantized tensor can represent, with gradients, and the parameters of quantization.
+/// Rounds each element to the next value that a tensor quantized with `scale` and `zero_point` can represent. The gradient of elements out of range is 0.
+/// `out_i = (min(max(round(self_i / scale) + zero_point, quant_min), quant_max) - zero_point) * scale`
+inline Tensor fake_quantize_per_tensor_affine(const Tensor& self, double scale, int64_t zero_point, int64_t quant_min, int64_t quant_max) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fake_quantize_per_tensor_affine(self.handle(), scale, zero_point, quant_min, quant_max, &out0));
+  return Tensor(out0);
+}
+/// Rounds each element to the next value that a tensor quantized with `scale` and `zero_point` can represent; they are tensors with one element, without gradient.
+/// `out_i = (min(max(round(self_i / scale) + zero_point, quant_min), quant_max) - zero_point) * scale`
+inline Tensor fake_quantize_per_tensor_affine(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t quant_min, int64_t quant_max) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fake_quantize_per_tensor_affine_tensor_qparams(self.handle(), scale.handle(), zero_point.handle(), quant_min, quant_max, &out0));
+  return Tensor(out0);
+}
+/// Computes `fake_quantize_per_tensor_affine` and the mask of the elements in range.
+/// `output_i = (min(max(q_i, quant_min), quant_max) - zero_point) * scale, mask_i = quant_min <= q_i <= quant_max, q_i = round(self_i / scale) + zero_point`
+inline std::tuple<Tensor, Tensor> fake_quantize_per_tensor_affine_cachemask(const Tensor& self, double scale, int64_t zero_point, int64_t quant_min, int64_t quant_max) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_fake_quantize_per_tensor_affine_cachemask(self.handle(), scale, zero_point, quant_min, quant_max, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Computes `fake_quantize_per_tensor_affine` and the mask of the elements in range; a copy if `fake_quant_enabled` is 0.
+/// `output_i = (min(max(q_i, quant_min), quant_max) - zero_point) * scale, mask_i = quant_min <= q_i <= quant_max, q_i = round(self_i / scale) + zero_point`
+inline std::tuple<Tensor, Tensor> _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(const Tensor& self, const Tensor& scale, const Tensor& zero_point, const Tensor& fake_quant_enabled, int64_t quant_min, int64_t quant_max) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self.handle(), scale.handle(), zero_point.handle(), fake_quant_enabled.handle(), quant_min, quant_max, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Computes the gradient of `fake_quantize_per_tensor_affine` with respect to its input.
+/// `out_i = grad_i * mask_i`
+inline Tensor fake_quantize_per_tensor_affine_cachemask_backward(const Tensor& grad, const Tensor& mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fake_quantize_per_tensor_affine_cachemask_backward(grad.handle(), mask.handle(), &out0));
+  return Tensor(out0);
+}
+/// Rounds each element to the next value that a tensor quantized with the scale and the zero point of its index in the dimension `axis` can represent. Zero points of dtype float are added before rounding.
+/// `out_i = (min(max(round(self_i / scale_c) + zero_point_c, quant_min), quant_max) - zero_point_c) * scale_c, where c is the index in axis`
+inline Tensor fake_quantize_per_channel_affine(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t axis, int64_t quant_min, int64_t quant_max) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fake_quantize_per_channel_affine(self.handle(), scale.handle(), zero_point.handle(), axis, quant_min, quant_max, &out0));
+  return Tensor(out0);
+}
+/// Computes `fake_quantize_per_channel_affine` and the mask of the elements in range.
+/// `output_i = (min(max(q_i, quant_min), quant_max) - zero_point_c) * scale_c, mask_i = quant_min <= q_i <= quant_max, q_i = round(self_i / scale_c) + zero_point_c`
+inline std::tuple<Tensor, Tensor> fake_quantize_per_channel_affine_cachemask(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t axis, int64_t quant_min, int64_t quant_max) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_fake_quantize_per_channel_affine_cachemask(self.handle(), scale.handle(), zero_point.handle(), axis, quant_min, quant_max, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Computes the gradient of `fake_quantize_per_channel_affine` with respect to its input.
+/// `out_i = grad_i * mask_i`
+inline Tensor fake_quantize_per_channel_affine_cachemask_backward(const Tensor& grad, const Tensor& mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fake_quantize_per_channel_affine_cachemask_backward(grad.handle(), mask.handle(), &out0));
+  return Tensor(out0);
+}
+/// Updates moving averages of minimum and maximum if `observer_on` is not 0. If `fake_quant_on` is not 0, computes `scale` and `zero_point` from them and returns the input after fake quantization; otherwise returns a copy.
+/// `running_min += averaging_const * (min(self) - running_min); the first time running_min = min(self); the same for the maximum`
+inline Tensor fused_moving_avg_obs_fake_quant(const Tensor& self, const Tensor& observer_on, const Tensor& fake_quant_on, const Tensor& running_min, const Tensor& running_max, const Tensor& scale, const Tensor& zero_point, double averaging_const, int64_t quant_min, int64_t quant_max, int64_t ch_axis, bool per_row_fake_quant = false, bool symmetric_quant = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fused_moving_avg_obs_fake_quant(self.handle(), observer_on.handle(), fake_quant_on.handle(), running_min.handle(), running_max.handle(), scale.handle(), zero_point.handle(), averaging_const, quant_min, quant_max, ch_axis, per_row_fake_quant, symmetric_quant, &out0));
+  return Tensor(out0);
+}
+/// Searches for the maximum and minimum of a range whose quantization with `bit_width` bits has the smallest error for the first `numel` elements. Each step makes the range smaller by one of `n_bins` parts, down to 1 - `ratio` of it.
+/// `result0, result1 = the maximum and the minimum with the smallest sum of (input_i - quantized_i)^2`
+inline std::tuple<Tensor, Tensor> choose_qparams_optimized(const Tensor& input, int64_t numel, int64_t n_bins, double ratio, int64_t bit_width) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_choose_qparams_optimized(input.handle(), numel, n_bins, ratio, bit_width, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+
 // random: Random sampling: uniform, normal, integer and other distributions, with PyTorch’s numbers for the same seed.
 /// Returns a tensor of random numbers from the uniform distribution on [0, 1).
 /// `out_i ~ Uniform[0, 1)`

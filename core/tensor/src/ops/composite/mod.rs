@@ -46,6 +46,8 @@ mod numeric;
 mod packed;
 #[cfg(feature = "op-pooling")]
 mod pooling;
+#[cfg(feature = "op-quantization")]
+mod quantization;
 #[cfg(feature = "op-random")]
 mod random;
 #[cfg(feature = "op-recurrent")]
@@ -110,6 +112,8 @@ pub use numeric::*;
 pub use packed::{pack_padded_sequence, pad_packed_sequence};
 #[cfg(feature = "op-pooling")]
 pub use pooling::*;
+#[cfg(feature = "op-quantization")]
+pub use quantization::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
 #[cfg(feature = "op-recurrent")]

@@ -28,6 +28,8 @@ mod pointwise;
 #[cfg(feature = "op-pooling")]
 pub(crate) mod pooling;
 mod promotion;
+#[cfg(feature = "op-quantization")]
+mod quantization;
 mod reduction;
 mod regions;
 #[cfg(feature = "op-sorting")]
@@ -65,6 +67,8 @@ pub use pointwise::*;
 #[cfg(feature = "op-pooling")]
 pub use pooling::*;
 pub use promotion::{Promotion, common_dtype, result_type, scalar_dtype};
+#[cfg(feature = "op-quantization")]
+pub use quantization::*;
 pub use reduction::*;
 pub use regions::*;
 #[cfg(feature = "op-sorting")]

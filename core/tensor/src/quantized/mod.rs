@@ -1,0 +1,5 @@
+//! Parameters of quantization.
+
+mod choose;
+
+pub use choose::{Range, choose};
