@@ -66,6 +66,12 @@ pub const RLT_DTYPE_COMPLEX64: i32 = 9;
 pub const RLT_DTYPE_COMPLEX128: i32 = 10;
 /// boolean: one byte, 0 or 1
 pub const RLT_DTYPE_BOOL: i32 = 11;
+/// signed 8-bit integer with a quantizer
+pub const RLT_DTYPE_QINT8: i32 = 12;
+/// unsigned 8-bit integer with a quantizer
+pub const RLT_DTYPE_QUINT8: i32 = 13;
+/// signed 32-bit integer with a quantizer
+pub const RLT_DTYPE_QINT32: i32 = 14;
 /// brain floating point: bfloat16
 pub const RLT_DTYPE_BFLOAT16: i32 = 15;
 /// unsigned 16-bit integer
@@ -337,6 +343,7 @@ pub unsafe extern "C" fn rlt_tensor_from_blob(
             options.device_or_cpu()
         );
         let dtype = options.dtype_or_default();
+        ensure!(!dtype.is_quantized(), NotImplemented, "from_blob: a tensor of {dtype} needs a quantizer");
         let requires_grad = full.requires_grad > 0;
         ensure!(
             !requires_grad || dtype.is_differentiable(),
@@ -378,6 +385,7 @@ pub(crate) unsafe fn over_memory(
     strides: Option<&[i64]>,
     free: FreeMemory,
 ) -> Result<Tensor> {
+    ensure!(!dtype.is_quantized(), NotImplemented, "a tensor of {dtype} needs a quantizer: memory has none");
     let elements = numel(sizes)?;
     let alignment = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
     ensure!(elements == 0 || !data.is_null(), NullPointer, "argument `data` is NULL");

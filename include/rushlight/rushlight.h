@@ -40,7 +40,7 @@
 #include <rushlight/ops/optim.h>           /* Fused optimizer steps over lists of parameters: SGD, Adam, AdamW, Adagrad and RMSprop. */
 #include <rushlight/ops/pointwise.h>       /* Element-wise arithmetic, comparisons with bounds, selection by a condition and complex conjugation, with broadcasting and type promotion. */
 #include <rushlight/ops/pooling.h>         /* Pooling layers: max, average, adaptive and fractional pooling, and max unpooling. */
-#include <rushlight/ops/quantization.h>    /* Fake quantization: floating-point tensors rounded to the values that a quantized tensor can represent, with gradients, and the parameters of quantization. */
+#include <rushlight/ops/quantization.h>    /* Quantized tensors, whose integers represent numbers by a scale and a zero point, for the whole tensor or for each index of a dimension; and fake quantization: floating-point tensors rounded to the values that a quantized tensor can represent, with gradients. */
 #include <rushlight/ops/random.h>          /* Random sampling: uniform, normal, integer and other distributions, with PyTorch’s numbers for the same seed. */
 #include <rushlight/ops/recurrent.h>       /* Recurrent neural networks (LSTM, GRU, Elman RNN), their cells, and packed sequences. */
 #include <rushlight/ops/reduction.h>       /* Reductions and cumulative operations: sums, means, variances, norms, extrema and medians, of all elements or along dimensions. */

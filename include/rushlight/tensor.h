@@ -51,6 +51,9 @@
 #define RLT_DTYPE_COMPLEX64 9   /**< complex with two single-precision parts */
 #define RLT_DTYPE_COMPLEX128 10 /**< complex with two double-precision parts */
 #define RLT_DTYPE_BOOL 11       /**< boolean: one byte, 0 or 1 */
+#define RLT_DTYPE_QINT8 12      /**< signed 8-bit integer with a quantizer */
+#define RLT_DTYPE_QUINT8 13     /**< unsigned 8-bit integer with a quantizer */
+#define RLT_DTYPE_QINT32 14     /**< signed 32-bit integer with a quantizer */
 #define RLT_DTYPE_BFLOAT16 15   /**< brain floating point: bfloat16 */
 #define RLT_DTYPE_UINT16 27     /**< unsigned 16-bit integer */
 #define RLT_DTYPE_UINT32 28     /**< unsigned 32-bit integer */
@@ -233,6 +236,11 @@ int32_t rlt_tensor_sparse_dim(const struct rlt_tensor *tensor, int64_t *out);
  * Returns the number of dimensions of each value of a sparse tensor; the number of dimensions of a strided one.
  */
 int32_t rlt_tensor_dense_dim(const struct rlt_tensor *tensor, int64_t *out);
+
+/**
+ * Returns the quantization scheme of a quantized tensor, with c10's number; an error for any other tensor.
+ */
+int32_t rlt_tensor_qscheme(const struct rlt_tensor *tensor, int32_t *out);
 
 /**
  * Returns whether the coordinates of a tensor in COO format are sorted and distinct; an error for other layouts.

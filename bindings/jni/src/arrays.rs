@@ -160,6 +160,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromBuffer<'l>(
         // SAFETY: the argument is a non-null java.nio.Buffer; for one that is not direct the JVM returns null.
         let start = unsafe { call!(frame.env().get_raw(), v1_4, GetDirectBufferAddress, buffer.as_raw()) };
         ensure!(!start.is_null(), Value, "the buffer is not direct");
+        ensure!(!dtype.is_quantized(), NotImplemented, "a tensor of {dtype} needs a quantizer: a buffer has none");
         let start = start.cast::<u8>().wrapping_offset(byte_offset as isize);
         ensure!(
             start.align_offset(dtype.size().min(8)) == 0,

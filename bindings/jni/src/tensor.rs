@@ -167,6 +167,16 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_sparseDim<'l>(
     guard(env, |_| Ok(tensor.get("self")?.sparse_dim()))
 }
 
+/// `NativeCore.qscheme`: -1 for a tensor that is not quantized
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_qscheme<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |_| Ok(tensor.get("self")?.quantizer().map_or(-1, |quantizer| quantizer.scheme() as i64)))
+}
+
 /// `NativeCore.denseDim`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_denseDim<'l>(

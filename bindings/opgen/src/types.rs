@@ -87,7 +87,7 @@ impl Kind {
             (BaseType::MemoryFormat, None, false) => Kind::MemoryFormat,
             (BaseType::MemoryFormat, None, true) => Kind::MemoryFormatOptional,
             (BaseType::Generator, None, true) => Kind::GeneratorOptional,
-            (BaseType::Storage | BaseType::Stream, None, false) => Kind::Value,
+            (BaseType::Storage | BaseType::Stream | BaseType::QScheme, None, false) => Kind::Value,
             _ => return None,
         };
         Some(kind)

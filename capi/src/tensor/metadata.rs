@@ -2,7 +2,7 @@
 
 use super::{rlt_device, rlt_scalar, rlt_tensor};
 use crate::support::{arg, guard, out};
-use rushlight_base::{MemoryFormat, ensure};
+use rushlight_base::{MemoryFormat, ensure, err};
 use rushlight_tensor::autograd;
 use std::ffi::c_void;
 
@@ -132,6 +132,24 @@ pub unsafe extern "C" fn rlt_tensor_dense_dim(tensor: *const rlt_tensor, out: *m
         unsafe {
             let tensor = arg::tensor(tensor, "tensor")?;
             out::value(out, "out")?.set(tensor.dense_dim())
+        }
+    })
+}
+
+/// Returns the quantization scheme of a quantized tensor, with c10's number; an error for any other tensor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_qscheme(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
+    guard("rlt_tensor_qscheme", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            let out = out::value(out, "out")?;
+            let quantizer = tensor.quantizer();
+            let quantizer = quantizer.ok_or_else(|| {
+                err!(NotImplemented, "qscheme: the tensor has dtype {} and is not quantized", tensor.dtype())
+            })?;
+            out.set(quantizer.scheme() as i32)
         }
     })
 }

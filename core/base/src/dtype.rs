@@ -50,6 +50,12 @@ pub enum DType {
     C128 = 10,
     /// One byte, 0 or 1 (`Bool`).
     Bool = 11,
+    /// Signed 8-bit integer with a quantizer (`QInt8`).
+    QI8 = 12,
+    /// Unsigned 8-bit integer with a quantizer (`QUInt8`).
+    QU8 = 13,
+    /// Signed 32-bit integer with a quantizer (`QInt32`).
+    QI32 = 14,
     /// Brain floating point (`BFloat16`).
     BF16 = 15,
     /// Unsigned 16-bit integer (`UInt16`).
@@ -60,9 +66,12 @@ pub enum DType {
     U64 = 29,
 }
 
-/// The four categories of type promotion, lowest first.
+/// The categories of dtypes: four of type promotion, lowest first, after that of quantized numbers, which are not
+/// promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
+    /// integers with a quantizer
+    Quantized,
     /// `bool`
     Bool,
     /// signed and unsigned integers
@@ -87,7 +96,7 @@ const fn row(dtype: DType, name: &'static str, c10: &'static str, size: usize, c
     Row { dtype, name, c10, size, category }
 }
 
-const TABLE: [Row; 16] = [
+const TABLE: [Row; 19] = [
     row(DType::U8, "uint8", "Byte", 1, Category::Integral),
     row(DType::I8, "int8", "Char", 1, Category::Integral),
     row(DType::I16, "int16", "Short", 2, Category::Integral),
@@ -100,6 +109,9 @@ const TABLE: [Row; 16] = [
     row(DType::C64, "complex64", "ComplexFloat", 8, Category::Complex),
     row(DType::C128, "complex128", "ComplexDouble", 16, Category::Complex),
     row(DType::Bool, "bool", "Bool", 1, Category::Bool),
+    row(DType::QI8, "qint8", "QInt8", 1, Category::Quantized),
+    row(DType::QU8, "quint8", "QUInt8", 1, Category::Quantized),
+    row(DType::QI32, "qint32", "QInt32", 4, Category::Quantized),
     row(DType::BF16, "bfloat16", "BFloat16", 2, Category::Floating),
     row(DType::U16, "uint16", "UInt16", 2, Category::Integral),
     row(DType::U32, "uint32", "UInt32", 4, Category::Integral),
@@ -118,17 +130,42 @@ const SIZES: [u8; 32] = {
 };
 
 impl DType {
-    /// Every dtype, in the order of the table.
+    /// Every dtype of strided tensors, in the order of the table: quantized dtypes are left out.
     pub fn all() -> impl Iterator<Item = DType> {
-        TABLE.iter().map(|row| row.dtype)
+        TABLE.iter().map(|row| row.dtype).filter(|dtype| !dtype.is_quantized())
+    }
+
+    /// Whether the elements are integers with a quantizer, for which only the layer of quantized tensors has kernels.
+    #[inline]
+    pub fn is_quantized(self) -> bool {
+        matches!(self, DType::QI8 | DType::QU8 | DType::QI32)
+    }
+
+    /// The dtype of the integers of a quantized dtype; any other dtype is its own.
+    pub fn to_integer(self) -> DType {
+        match self {
+            DType::QI8 => DType::I8,
+            DType::QU8 => DType::U8,
+            DType::QI32 => DType::I32,
+            other => other,
+        }
+    }
+
+    /// The quantized dtype with integers of this dtype.
+    pub fn to_quantized(self) -> Option<DType> {
+        match self {
+            DType::I8 => Some(DType::QI8),
+            DType::U8 => Some(DType::QU8),
+            DType::I32 => Some(DType::QI32),
+            _ => None,
+        }
     }
 
     #[inline]
     fn row(self) -> &'static Row {
         let index = match self as i32 {
-            low @ 0..=11 => low as usize,
-            15 => 12,
-            high => (high - 14) as usize,
+            low @ 0..=15 => low as usize,
+            high => (high - 11) as usize,
         };
         &TABLE[index]
     }
@@ -255,6 +292,14 @@ impl DType {
             return Ok(self);
         }
         let (low, high) = if self.category() <= other.category() { (self, other) } else { (other, self) };
+        if low.is_quantized() {
+            return Err(err!(
+                Runtime,
+                "promoteTypes with quantized numbers is not handled yet; offending types: {} {}",
+                self.c10_name(),
+                other.c10_name()
+            ));
+        }
         if low.category() != high.category() {
             return Ok(match (low, high) {
                 // A complex operand is widened to the precision of a real one.
@@ -285,6 +330,9 @@ impl DType {
     /// Whether a result of this dtype may be written into an output of dtype `to`: complex not into real, floating not
     /// into integral, and only bool into bool (`torch.can_cast`).
     pub fn can_cast(self, to: DType) -> bool {
+        if self.is_quantized() || to.is_quantized() {
+            return self == to;
+        }
         self.category() <= to.category()
             || (self.category() == Category::Integral && to.category() == Category::Integral)
     }
@@ -358,7 +406,7 @@ mod tests {
 
     #[test]
     fn rows_are_stored_at_their_index() {
-        for dtype in DType::all() {
+        for dtype in DType::all().chain([DType::QI8, DType::QU8, DType::QI32]) {
             assert_eq!(dtype.row().dtype, dtype);
             assert_eq!(DType::from_code(dtype as i32).unwrap(), dtype);
             assert_eq!(DType::from_name(dtype.name()).unwrap(), dtype);
@@ -389,5 +437,7 @@ mod tests {
             assert_eq!(b.promote(a).unwrap(), expected, "{b} {a}");
         }
         assert!(U16.promote(I32).is_err());
+        assert!(QI8.promote(I8).is_err() && QI8.promote(QI8).is_ok());
+        assert!(!QI8.can_cast(F32) && !I8.can_cast(QI8) && !QU8.is_differentiable() && !QU8.is_integral(true));
     }
 }

@@ -81,6 +81,9 @@ fn type_name(dtype: DType) -> &'static str {
         DType::C32 => "c10::complex<c10::Half>",
         DType::C64 => "c10::complex<float>",
         DType::C128 => "c10::complex<double>",
+        DType::QI8 => "c10::qint8",
+        DType::QU8 => "c10::quint8",
+        DType::QI32 => "c10::qint32",
     }
 }
 

@@ -34,11 +34,12 @@ impl Entry {
         let indices: Vec<&Tensor> = match components {
             Components::Coo { indices, .. } => vec![indices],
             Components::Compressed { compressed, plain, .. } => vec![compressed, plain],
+            Components::Quantized(_) => Vec::new(),
         };
         let entries = indices.into_iter().map(|part| Entry::from_tensor(name.clone(), part)).collect::<Result<_>>()?;
         let (layout, coalesced) = (components.layout(), components.is_coalesced());
         let sparse = SparseEntry { layout, sizes: tensor.sizes(), coalesced, indices: entries };
-        let mut entry = Entry::from_tensor(name, components.values())?;
+        let mut entry = Entry::from_tensor(name, components.values().unwrap_or(tensor))?;
         entry.requires_grad = tensor.requires_grad() && tensor.is_leaf();
         entry.sparse = Some(Box::new(sparse));
         Ok(entry)

@@ -6,6 +6,7 @@
 
 use crate::dense::Dense;
 use crate::keys::KeySet;
+use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Error, Layout, Result, err};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub enum Components {
         /// The values.
         values: Tensor,
     },
+    /// Of a quantized tensor, which is strided: how its integers represent numbers.
+    Quantized(Arc<Quantizer>),
 }
 
 impl Components {
@@ -41,13 +44,15 @@ impl Components {
         match self {
             Components::Coo { .. } => Layout::Sparse,
             Components::Compressed { layout, .. } => *layout,
+            Components::Quantized(_) => Layout::Strided,
         }
     }
 
-    /// The values.
-    pub fn values(&self) -> &Tensor {
+    /// The values of a sparse tensor.
+    pub fn values(&self) -> Option<&Tensor> {
         match self {
-            Components::Coo { values, .. } | Components::Compressed { values, .. } => values,
+            Components::Coo { values, .. } | Components::Compressed { values, .. } => Some(values),
+            Components::Quantized(_) => None,
         }
     }
 
@@ -56,6 +61,7 @@ impl Components {
         match self {
             Components::Coo { values, .. } => values.sizes().first().copied().unwrap_or(0),
             Components::Compressed { plain, .. } => plain.sizes().last().copied().unwrap_or(0),
+            Components::Quantized(_) => 0,
         }
     }
 
@@ -63,7 +69,7 @@ impl Components {
     pub fn is_coalesced(&self) -> bool {
         match self {
             Components::Coo { coalesced, .. } => coalesced.load(Ordering::Relaxed),
-            Components::Compressed { .. } => true,
+            Components::Compressed { .. } | Components::Quantized(_) => true,
         }
     }
 }
@@ -80,7 +86,7 @@ impl Tensor {
 
     /// The components of a sparse tensor; `None` for a strided one.
     pub fn components(&self) -> Option<Arc<Components>> {
-        self.imp().body.pin().sparse.clone()
+        self.imp().body.pin().sparse.clone().filter(|components| components.layout() != Layout::Strided)
     }
 
     /// The layout.
@@ -107,7 +113,7 @@ impl Tensor {
         match self.components().as_deref() {
             Some(Components::Coo { indices, .. }) => indices.sizes()[0],
             Some(Components::Compressed { .. }) => 2,
-            None => 0,
+            Some(Components::Quantized(_)) | None => 0,
         }
     }
 
@@ -116,7 +122,7 @@ impl Tensor {
         match self.components().as_deref() {
             Some(Components::Coo { values, .. }) => values.ndim() as i64 - 1,
             Some(Components::Compressed { .. }) => 0,
-            None => self.ndim() as i64,
+            Some(Components::Quantized(_)) | None => self.ndim() as i64,
         }
     }
 
@@ -138,8 +144,11 @@ impl Tensor {
     }
 }
 
-/// The error of code that needs elements in memory.
+/// The error of code that needs numbers in memory.
 #[cold]
-pub(crate) fn no_memory() -> Error {
+pub(crate) fn no_memory(components: &Components) -> Error {
+    if components.layout() == Layout::Strided {
+        return err!(NotImplemented, "the tensor is quantized: its memory holds integers, not numbers");
+    }
     err!(NotImplemented, "Cannot access data pointer of Tensor that doesn't have storage: it is sparse")
 }

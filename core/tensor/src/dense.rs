@@ -180,7 +180,7 @@ pub struct Dense {
     pub wrapped: bool,
     /// The lazy bits of the elements.
     pub lazy: Lazy,
-    /// Indices and values of a sparse tensor, whose storage is empty.
+    /// Indices and values of a sparse tensor, whose storage is empty; the quantizer of a quantized one.
     pub(crate) sparse: Option<Arc<Components>>,
     // Computed once, since every call uses them: a body never changes.
     /// Whether the geometry is row-major without gaps.
@@ -403,6 +403,9 @@ impl Spec {
     }
 
     pub(crate) fn storage(&self, bytes: usize) -> Result<Storage> {
+        if self.dtype.is_quantized() {
+            return Err(no_quantizer(self.dtype));
+        }
         match self.device.kind {
             DeviceType::Cpu => Storage::allocate(bytes),
             DeviceType::Meta => Storage::meta(bytes),
@@ -433,6 +436,12 @@ impl Spec {
         );
         Ok(())
     }
+}
+
+/// Results of kernels have no quantizer.
+#[cold]
+fn no_quantizer(dtype: DType) -> rushlight_base::Error {
+    err!(NotImplemented, "a tensor of {dtype} needs a quantizer: no kernel of strided tensors creates one")
 }
 
 #[cold]

@@ -38,6 +38,8 @@ impl KeySet {
 
     /// Has indices and values instead of elements in memory: only the layer of sparse tensors handles it.
     pub const SPARSE: KeySet = KeySet(1 << 13);
+    /// Has integers with a quantizer: only the layer of quantized tensors handles it.
+    pub const QUANTIZED: KeySet = KeySet(1 << 12);
 
     // Layers, innermost first.
     /// Has autograd metadata: requires a gradient, or is a tracked view.
@@ -46,13 +48,14 @@ impl KeySet {
     pub const RECORD: KeySet = KeySet(1 << 20);
 
     /// Layers that work on boxed values. Each has one file in `dispatch/`.
-    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::SPARSE.0);
+    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::SPARSE.0 | KeySet::QUANTIZED.0);
     /// Everything that keeps a call from going straight to the kernel.
     pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0 | KeySet::INFERENCE.0);
 
     /// The keys that [`KeySet::of`] decides on.
-    pub(crate) const OF_BODY: KeySet =
-        KeySet(KeySet::WRAPPED.0 | KeySet::META.0 | KeySet::CUDA.0 | KeySet::LAZY.0 | KeySet::SPARSE.0);
+    pub(crate) const OF_BODY: KeySet = KeySet(
+        KeySet::WRAPPED.0 | KeySet::META.0 | KeySet::CUDA.0 | KeySet::LAZY.0 | KeySet::SPARSE.0 | KeySet::QUANTIZED.0,
+    );
 
     /// The keys that follow from a tensor's body.
     #[inline(always)]
@@ -72,7 +75,8 @@ impl KeySet {
             (dense.wrapped, KeySet::WRAPPED),
             (dense.lazy.conj, KeySet::CONJ),
             (dense.lazy.neg, KeySet::NEG),
-            (dense.sparse.is_some(), KeySet::SPARSE),
+            (dense.sparse.is_some() && !dense.dtype.is_quantized(), KeySet::SPARSE),
+            (dense.sparse.is_some() && dense.dtype.is_quantized(), KeySet::QUANTIZED),
         ];
         facts.into_iter().filter(|(is, _)| *is).fold(KeySet::EMPTY, |keys, (_, key)| keys | key)
     }

@@ -16,6 +16,7 @@ pub mod ops;
 mod options;
 #[cfg(feature = "op-quantization")]
 pub mod quantized;
+mod quantizer;
 mod refcount;
 mod replace;
 #[cfg(feature = "op-sparse")]
@@ -29,6 +30,7 @@ pub use dispatch::{Op, Value, Values};
 pub use generator::{Generator, manual_seed};
 pub use keys::{KeyGuard, KeySet};
 pub use options::Options;
+pub use quantizer::Quantizer;
 pub use refcount::{Fresh, Tensor, TensorImpl, WeakTensor};
 
 /// Returns to the state before the first call: default generator, run-time operators, settings and hooks. No other call
@@ -36,6 +38,8 @@ pub use refcount::{Fresh, Tensor, TensorImpl, WeakTensor};
 pub fn shutdown() {
     dispatch::record::stop();
     dispatch::runtime_ops::shutdown();
+    #[cfg(feature = "op-quantization")]
+    quantized::library::shutdown();
     generator::shutdown();
     #[cfg(feature = "op-fft")]
     rushlight_fft::shutdown();

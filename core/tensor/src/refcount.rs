@@ -327,12 +327,13 @@ impl Spec {
 }
 
 impl Tensor {
-    /// The one consistent snapshot that a call works on. An error for a sparse tensor, which has no elements in memory.
+    /// The one consistent snapshot that a call works on. An error for a sparse tensor, which has no elements in
+    /// memory, and for a quantized one, whose elements are integers with a quantizer.
     #[inline(always)]
     pub fn dense(&self) -> Result<Pinned<'_>> {
         let body = self.imp().body.pin();
-        if body.sparse.is_some() {
-            return Err(crate::components::no_memory());
+        if let Some(components) = &body.sparse {
+            return Err(crate::components::no_memory(components));
         }
         Ok(body)
     }

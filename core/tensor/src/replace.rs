@@ -6,9 +6,13 @@
 
 use crate::autograd;
 use crate::body::Pinned;
+#[cfg(feature = "op-quantization")]
+use crate::components::Components;
 use crate::dense::{Dense, Geometry, Spec};
 use crate::keys::KeySet;
 use crate::options::cpp_name;
+#[cfg(feature = "op-quantization")]
+use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, Result, contiguous_strides, ensure};
 use std::sync::Arc;
@@ -101,6 +105,16 @@ impl Tensor {
             Ok(Some(next))
         })?;
         self.bump_version();
+        Ok(())
+    }
+
+    /// Replaces the quantizer of this quantized tensor.
+    #[cfg(feature = "op-quantization")]
+    pub(crate) fn replace_quantizer(&self, quantizer: Arc<Quantizer>) -> Result<()> {
+        ensure!(self.is_quantized(), Internal, "a tensor of {} has no quantizer", self.dtype());
+        let mut next = (*self.imp().body.pin()).clone();
+        next.sparse = Some(Arc::new(Components::Quantized(quantizer)));
+        self.imp().body.replace(next, |next| self.update_keys(next));
         Ok(())
     }
 

@@ -207,7 +207,8 @@ impl Tensor {
     /// Whether the tensor is contiguous in this memory format. A sparse tensor is not.
     pub fn is_contiguous(&self, format: MemoryFormat) -> bool {
         let body = self.read();
-        body.sparse.is_none() && body.geometry.is_contiguous_in(format)
+        let strided = body.sparse.as_deref().is_none_or(|beside| beside.layout() == rushlight_base::Layout::Strided);
+        strided && body.geometry.is_contiguous_in(format)
     }
 
     /// The memory format that the order of the strides shows, gaps allowed.
@@ -331,10 +332,10 @@ unsafe fn read_scalar(at: *const u8, dtype: DType) -> Scalar {
     unsafe {
         match dtype {
             DType::Bool => Scalar::Bool(at.read() != 0),
-            DType::U8 => Scalar::Int(i64::from(at.read())),
-            DType::I8 => Scalar::Int(i64::from(at.cast::<i8>().read_unaligned())),
+            DType::U8 | DType::QU8 => Scalar::Int(i64::from(at.read())),
+            DType::I8 | DType::QI8 => Scalar::Int(i64::from(at.cast::<i8>().read_unaligned())),
             DType::I16 => Scalar::Int(i64::from(at.cast::<i16>().read_unaligned())),
-            DType::I32 => Scalar::Int(i64::from(at.cast::<i32>().read_unaligned())),
+            DType::I32 | DType::QI32 => Scalar::Int(i64::from(at.cast::<i32>().read_unaligned())),
             DType::I64 => Scalar::Int(at.cast::<i64>().read_unaligned()),
             DType::U16 => Scalar::Int(i64::from(at.cast::<u16>().read_unaligned())),
             DType::U32 => Scalar::Int(i64::from(at.cast::<u32>().read_unaligned())),

@@ -136,7 +136,8 @@ inline std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line
   }
   // A meta tensor has no values to show.
   if (!tensor.is_meta()) {
-    Tensor values = tensor.detach().resolve_neg().to(TensorOptions(kCPU).dtype(kDouble)).contiguous();
+    Tensor numbers = tensor.is_quantized() ? tensor.dequantize() : tensor.detach().resolve_neg();
+    Tensor values = numbers.to(TensorOptions(kCPU).dtype(kDouble)).contiguous();
     const double* data = values.const_data_ptr<double>();
     IntArrayRef sizes = values.sizes();
     if (sizes.empty()) {
@@ -162,7 +163,18 @@ inline std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line
     out << separator << size;
     separator = ",";
   }
-  return out << "} ]";
+  out << "}";
+  if (tensor.is_quantized()) {
+    out << ", qscheme: " << toString(tensor.qscheme());
+    if (tensor.qscheme() == kPerTensorAffine) {
+      out << ", scale: " << tensor.q_scale() << ", zero_point: " << tensor.q_zero_point();
+    } else {
+      print(out << ", scales: ", tensor.q_per_channel_scales(), line_width);
+      print(out << ", zero_points: ", tensor.q_per_channel_zero_points(), line_width);
+      out << ", axis: " << tensor.q_per_channel_axis();
+    }
+  }
+  return out << " ]";
 }
 
 inline std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }

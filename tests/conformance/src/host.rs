@@ -82,10 +82,10 @@ impl HostTensor {
 pub(crate) fn bytes_of(dtype: DType, value: f64) -> Vec<u8> {
     match dtype {
         DType::Bool => vec![u8::from(value != 0.0)],
-        DType::U8 => vec![value as u8],
-        DType::I8 => (value as i8).to_le_bytes().into(),
+        DType::U8 | DType::QU8 => vec![value as u8],
+        DType::I8 | DType::QI8 => (value as i8).to_le_bytes().into(),
         DType::I16 => (value as i16).to_le_bytes().into(),
-        DType::I32 => (value as i32).to_le_bytes().into(),
+        DType::I32 | DType::QI32 => (value as i32).to_le_bytes().into(),
         DType::I64 => (value as i64).to_le_bytes().into(),
         DType::U16 => (value as u16).to_le_bytes().into(),
         DType::U32 => (value as u32).to_le_bytes().into(),
@@ -110,11 +110,11 @@ fn element(dtype: DType, bytes: &[u8]) -> Element {
     let real = |value: f64| Element::Number(Complex128::new(value, 0.0));
     let half = |bytes: &[u8]| f64::from(f16::from_bits(read!(u16, bytes)));
     match dtype {
-        DType::U8 => Element::Int(bytes[0].into()),
+        DType::U8 | DType::QU8 => Element::Int(bytes[0].into()),
         DType::Bool => Element::Int(i128::from(bytes[0] != 0)),
-        DType::I8 => Element::Int(read!(i8, bytes).into()),
+        DType::I8 | DType::QI8 => Element::Int(read!(i8, bytes).into()),
         DType::I16 => Element::Int(read!(i16, bytes).into()),
-        DType::I32 => Element::Int(read!(i32, bytes).into()),
+        DType::I32 | DType::QI32 => Element::Int(read!(i32, bytes).into()),
         DType::I64 => Element::Int(read!(i64, bytes).into()),
         DType::U16 => Element::Int(read!(u16, bytes).into()),
         DType::U32 => Element::Int(read!(u32, bytes).into()),

@@ -164,10 +164,10 @@ fn truth(out: &Array, a: &Array, is_true: impl Fn(u8) -> bool + Sync) -> Result<
 /// floating zeros.
 fn telling_bits(dtype: DType) -> (DType, u64) {
     match dtype {
-        DType::U8 | DType::I8 | DType::Bool => (DType::U8, u64::MAX),
+        DType::U8 | DType::I8 | DType::Bool | DType::QI8 | DType::QU8 => (DType::U8, u64::MAX),
         DType::U16 | DType::I16 => (DType::U16, u64::MAX),
         DType::F16 | DType::BF16 => (DType::U16, 0x7fff),
-        DType::U32 | DType::I32 => (DType::U32, u64::MAX),
+        DType::U32 | DType::I32 | DType::QI32 => (DType::U32, u64::MAX),
         DType::F32 => (DType::U32, 0x7fff_ffff),
         DType::C32 => (DType::U32, 0x7fff_7fff),
         DType::U64 | DType::I64 => (DType::U64, u64::MAX),

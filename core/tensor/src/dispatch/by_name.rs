@@ -70,7 +70,7 @@ impl Op {
     }
 
     /// Calls an operator that was defined at run time below the layers: its kernels receive the arguments as they are.
-    #[cfg(feature = "op-sparse")]
+    #[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
     pub(crate) fn call_without_layer(&self, args: &[Value], results: &mut Values) -> Result<()> {
         match self {
             Op::BuiltIn(def) => bail!(Internal, "{} has no kernels of its own", def.full_name()),
@@ -129,7 +129,18 @@ pub fn find(name: &str, overload: &str) -> Result<Op> {
 pub fn find_known(name: &str, overload: &str) -> Option<Op> {
     match index::find(bare(name), overload) {
         Some(def) => Some(Op::BuiltIn(def)),
-        None => runtime_ops::find(name, overload).map(Op::Runtime),
+        None => runtime_ops::find(name, overload).or_else(|| library(name, overload)).map(Op::Runtime),
+    }
+}
+
+/// An operator of a built-in library, which a program has not defined itself.
+fn library(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
+    #[cfg(feature = "op-quantization")]
+    return crate::quantized::library::find(name, overload);
+    #[cfg(not(feature = "op-quantization"))]
+    {
+        let _ = (name, overload);
+        None
     }
 }
 

@@ -80,9 +80,13 @@ impl Argument for &Value {
 }
 
 impl Argument for Options {
-    /// A factory with a sparse layout is a call of the layer of sparse tensors.
+    /// A factory with a sparse layout is a call of the layer of sparse tensors, one with a quantized dtype of that of
+    /// quantized tensors.
     #[inline(always)]
     fn keys(&self) -> KeySet {
+        if self.dtype.is_some_and(DType::is_quantized) {
+            return KeySet::QUANTIZED;
+        }
         match self.layout {
             None | Some(Layout::Strided) => KeySet::EMPTY,
             Some(_) => KeySet::SPARSE,

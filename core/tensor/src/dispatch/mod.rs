@@ -58,6 +58,8 @@ const LAYERS: &[Layer] = &[
     Layer { key: KeySet::RECORD, handle: record::handle },
     #[cfg(feature = "op-sparse")]
     Layer { key: KeySet::SPARSE, handle: crate::sparse::handle },
+    #[cfg(feature = "op-quantization")]
+    Layer { key: KeySet::QUANTIZED, handle: crate::quantized::handle },
     Layer { key: KeySet::LAZY, handle: lazy::handle },
 ];
 
@@ -76,7 +78,7 @@ pub fn named<T>(operator: &'static str, body: impl FnOnce() -> Result<T>) -> Res
 }
 
 /// [`named`] for operators whose name is known at run time.
-#[cfg(feature = "op-sparse")]
+#[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
 pub(crate) fn named_call<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     named_dynamic(operator, body)
 }

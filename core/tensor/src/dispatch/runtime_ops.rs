@@ -110,6 +110,17 @@ pub fn shutdown() {
 }
 
 impl RuntimeOp {
+    /// An operator of a built-in library, with a kernel for the CPU that is made from the operator's name.
+    #[cfg(feature = "op-quantization")]
+    pub(crate) fn built_in(schema: &str, kernel: impl FnOnce(String) -> BoxedKernel) -> Result<RuntimeOp> {
+        let signature: Signature = schema
+            .parse()
+            .map_err(|error: rushlight_schema::ParseError| err!(Value, "{schema}: {}", error.message()))?;
+        let op = RuntimeOp { signature, kernels: RwLock::default() };
+        op.implement(KernelKey::Cpu, kernel(op.full_name()));
+        Ok(op)
+    }
+
     fn key(&self) -> (String, String) {
         (format!("{}::{}", self.signature.namespace, self.signature.name), self.signature.overload.to_string())
     }

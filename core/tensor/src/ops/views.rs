@@ -80,6 +80,7 @@ pub fn as_complex(self_: &Dense) -> Result<Shown> {
 
 /// The same bytes as elements of another dtype.
 pub fn view_dtype(self_: &Dense, dtype: DType) -> Result<Shown> {
+    ensure!(!dtype.is_quantized(), NotImplemented, "a tensor of {dtype} needs a quantizer: a view has none");
     let kind = match self_.lazy {
         Lazy { conj: true, .. } => "conjugate view tensors",
         Lazy { neg: true, .. } => "tensors with negative bit set",

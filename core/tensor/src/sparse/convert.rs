@@ -56,7 +56,7 @@ pub(super) fn values(args: &Args<'_>) -> Result<Value> {
         Runtime,
         "Cannot get values on an uncoalesced tensor, please call .coalesce() first"
     );
-    Ok(components.values().alias().into())
+    Ok(part(components.values())?.alias().into())
 }
 
 /// The gradient of `values`: the same pattern with these values.
@@ -71,11 +71,17 @@ pub(super) fn with_values(like: &Tensor, values: &Tensor) -> Result<Tensor> {
             let coalesced = components(like)?.is_coalesced();
             ops::_sparse_coo_tensor_unsafe(indices, values, &like.sizes(), values.options(), Some(coalesced))
         }
+        Components::Quantized(_) => bail!(Internal, "the tensor is quantized"),
         Components::Compressed { layout, compressed, plain, .. } => {
             let options = crate::Options { layout: Some(*layout), ..values.options() };
             ops::_sparse_compressed_tensor_unsafe(compressed, plain, values, &like.sizes(), options)
         }
     }
+}
+
+/// A part that sparse tensors have.
+fn part(part: Option<&Tensor>) -> Result<&Tensor> {
+    part.ok_or_else(|| err!(Internal, "the tensor has no values"))
 }
 
 macro_rules! compressed_parts {

@@ -12,7 +12,7 @@ use rushlight_base::{DType, DimVec, Layout, Result, ensure};
 pub(super) fn sum(args: &Args<'_>) -> Result<Value> {
     let tensor = args.tensor(0)?;
     let values = match tensor.components() {
-        Some(components) => components.values().alias(),
+        Some(components) => components.values().unwrap_or(tensor).alias(),
         None => tensor.clone(),
     };
     Ok(ops::sum(&values, args.dtype_opt(1)?)?.into())

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/TensorAccessor.h>
+#include <c10/core/QScheme.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/Storage.h>
 #include <c10/core/TensorImpl.h>
@@ -153,7 +154,8 @@ class TensorBase {
   int64_t _dimV() const { return dense_dim(); }
   int64_t _nnz() const { return get<int64_t>(rlt_tensor_nnz); }
   bool is_coalesced() const { return get<int32_t>(rlt_tensor_is_coalesced) != 0; }
-  bool is_quantized() const { return false; }
+  bool is_quantized() const { return defined() && isQIntType(scalar_type()); }
+  QScheme qscheme() const { return static_cast<QScheme>(get<int32_t>(rlt_tensor_qscheme)); }
   bool is_mkldnn() const { return false; }
   bool is_nested() const { return false; }
   bool is_complex() const { return isComplexType(scalar_type()); }
@@ -228,6 +230,7 @@ class TensorBase {
   std::string toString() const {
     std::string backend = DeviceTypeName(device().type());
     if (backend == "META") backend = "Meta";
+    if (is_quantized()) backend = "Quantized" + backend;
     if (layout() == kSparse) backend = "Sparse" + backend;
     if (layout() == kSparseCsr) backend = "SparseCsr" + backend;
     return backend + c10::toString(scalar_type()) + "Type";

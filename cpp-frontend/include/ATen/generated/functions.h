@@ -8107,7 +8107,7 @@ inline Tensor& max_unpool3d_out(Tensor& out, const Tensor& self, const Tensor& i
   return max_unpool3d_outf(self, indices, output_size, stride, padding, out);
 }
 
-// quantization: Fake quantization: floating-point tensors rounded to the values that a quantized tensor can represent, with gradients, and the parameters of quantization.
+// quantization: Quantized tensors, whose integers represent numbers by a scale and a zero point, for the whole tensor or for each index of a dimension; and fake quantization: floating-point tensors rounded to the values that a quantized tensor can represent, with gradients. Operators of other families that have a kernel for quantized tensors: operators that move elements, pooling, activation functions and concatenation. The operators of the library `quantized::` are called by name.
 /// Rounds each element to the next value that a tensor quantized with `scale` and `zero_point` can represent. The gradient of elements out of range is 0.
 /// `out_i = (min(max(round(self_i / scale) + zero_point, quant_min), quant_max) - zero_point) * scale`
 inline Tensor fake_quantize_per_tensor_affine(const Tensor& self, double scale, int64_t zero_point, int64_t quant_min, int64_t quant_max) {
@@ -8181,6 +8181,138 @@ inline std::tuple<Tensor, Tensor> choose_qparams_optimized(const Tensor& input, 
   rlt_tensor* out1 = nullptr;
   rlt::check(rlt_tensor_choose_qparams_optimized(input.handle(), numel, n_bins, ratio, bit_width, &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
+}
+/// Returns a quantized tensor with one scale and zero point.
+/// `int_repr_i = min(max(round(self_i / scale) + zero_point, smallest), largest), rounded to even`
+inline Tensor quantize_per_tensor(const Tensor& self, double scale, int64_t zero_point, ScalarType dtype) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantize_per_tensor(self.handle(), scale, zero_point, static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
+}
+/// Returns a quantized tensor with one scale and zero point, which are tensors with one element.
+/// `int_repr_i = min(max(round(self_i / scale) + zero_point, smallest), largest), rounded to even`
+inline Tensor quantize_per_tensor(const Tensor& self, const Tensor& scale, const Tensor& zero_point, ScalarType dtype) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantize_per_tensor_tensor_qparams(self.handle(), scale.handle(), zero_point.handle(), static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
+}
+/// Returns quantized tensors, each with the scale and the zero point of its place.
+/// `out_j = quantize_per_tensor(tensors_j, scales_j, zero_points_j)`
+inline std::vector<Tensor> quantize_per_tensor(TensorList tensors, const Tensor& scales, const Tensor& zero_points, ScalarType dtype) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_quantize_per_tensor_tensors(rlt::handles(tensors), rlt::length(tensors.size()), scales.handle(), zero_points.handle(), static_cast<int32_t>(dtype), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Returns a quantized tensor whose scale and zero point represent the range of the elements; with `reduce_range`, by half of the integers. A `dtype` of float16 converts.
+/// `scale = (max - min) / (largest - smallest)`
+inline Tensor quantize_per_tensor_dynamic(const Tensor& self, ScalarType dtype, bool reduce_range) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantize_per_tensor_dynamic(self.handle(), static_cast<int32_t>(dtype), reduce_range, &out0));
+  return Tensor(out0);
+}
+/// Returns a quantized tensor with a scale and a zero point for each index of the dimension `axis`. Zero points of a floating-point dtype are added before rounding.
+/// `int_repr_i = min(max(round(self_i / scales_c) + zero_points_c, smallest), largest), where c is the index in axis`
+inline Tensor quantize_per_channel(const Tensor& self, const Tensor& scales, const Tensor& zero_points, int64_t axis, ScalarType dtype) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantize_per_channel(self.handle(), scales.handle(), zero_points.handle(), axis, static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
+}
+/// Returns a quantized tensor with uninitialized integers and the quantizer of `qtensor`.
+/// `quantizer = quantizer of qtensor`
+inline Tensor empty_quantized(IntArrayRef size, const Tensor& qtensor, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_empty_quantized(size.data(), rlt::length(size.size()), qtensor.handle(), &options.raw(), rlt::memory_format_of(options, memory_format), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Returns a quantized tensor with uninitialized integers, one scale and one zero point.
+/// `quantizer = (scale, zero_point)`
+inline Tensor _empty_affine_quantized(IntArrayRef size, TensorOptions options = {}, double scale = 1.0, int64_t zero_point = 0, std::optional<MemoryFormat> memory_format = MemoryFormat::Contiguous) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__empty_affine_quantized(size.data(), rlt::length(size.size()), &options.raw(), scale, zero_point, rlt::memory_format_of(options, memory_format), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Returns a quantized tensor with uninitialized integers, and a scale and a zero point for each index of `axis`.
+/// `quantizer = (scales, zero_points)`
+inline Tensor _empty_per_channel_affine_quantized(IntArrayRef size, const Tensor& scales, const Tensor& zero_points, int64_t axis, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = MemoryFormat::Contiguous) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__empty_per_channel_affine_quantized(size.data(), rlt::length(size.size()), scales.handle(), zero_points.handle(), axis, &options.raw(), rlt::memory_format_of(options, memory_format), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Returns a quantized tensor with these integers.
+/// `int_repr = self`
+inline Tensor _make_per_tensor_quantized_tensor(const Tensor& self, double scale, int64_t zero_point) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__make_per_tensor_quantized_tensor(self.handle(), scale, zero_point, &out0));
+  return Tensor(out0);
+}
+/// Returns a quantized tensor with these integers, and a scale and a zero point for each index of `axis`.
+/// `int_repr = self`
+inline Tensor _make_per_channel_quantized_tensor(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t axis) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__make_per_channel_quantized_tensor(self.handle(), scale.handle(), zero_point.handle(), axis, &out0));
+  return Tensor(out0);
+}
+/// Returns the numbers of a quantized tensor as floats; a strided tensor is converted to float.
+/// `out_i = (int_repr_i - zero_point) * scale`
+inline Tensor dequantize(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dequantize_self(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Returns the numbers of quantized tensors as floats.
+/// `out_j = dequantize(tensors_j)`
+inline std::vector<Tensor> dequantize(TensorList tensors) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_dequantize_tensors(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Returns a copy of the integers of a quantized tensor.
+/// `out_i = the integer of element i`
+inline Tensor int_repr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_int_repr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Returns the scale of a per tensor quantized tensor.
+/// `out = scale`
+inline double q_scale(const Tensor& self) {
+  double out0{};
+  rlt::check(rlt_tensor_q_scale(self.handle(), &out0));
+  return out0;
+}
+/// Returns the zero point of a per tensor quantized tensor.
+/// `out = zero_point`
+inline int64_t q_zero_point(const Tensor& self) {
+  int64_t out0{};
+  rlt::check(rlt_tensor_q_zero_point(self.handle(), &out0));
+  return out0;
+}
+/// Returns the scales of a per channel quantized tensor.
+/// `out_c = scale of channel c`
+inline Tensor q_per_channel_scales(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_q_per_channel_scales(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Returns the zero points of a per channel quantized tensor.
+/// `out_c = zero point of channel c`
+inline Tensor q_per_channel_zero_points(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_q_per_channel_zero_points(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Returns the dimension of the channels of a per channel quantized tensor.
+/// `out = axis`
+inline int64_t q_per_channel_axis(const Tensor& self) {
+  int64_t out0{};
+  rlt::check(rlt_tensor_q_per_channel_axis(self.handle(), &out0));
+  return out0;
 }
 
 // random: Random sampling: uniform, normal, integer and other distributions, with PyTorch’s numbers for the same seed.

@@ -1948,6 +1948,43 @@ Tensor& clip_(const std::optional<Scalar>& min, const std::optional<Scalar>& max
 Tensor clip(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const { return clamp(min, max); }
 Tensor& clip_(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const { return clamp_(min, max); }
 
+// quantization: Quantized tensors, whose integers represent numbers by a scale and a zero point, for the whole tensor or for each index of a dimension; and fake quantization: floating-point tensors rounded to the values that a quantized tensor can represent, with gradients. Operators of other families that have a kernel for quantized tensors: operators that move elements, pooling, activation functions and concatenation. The operators of the library `quantized::` are called by name.
+Tensor dequantize() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dequantize_self(handle(), &out0));
+  return Tensor(out0);
+}
+Tensor int_repr() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_int_repr(handle(), &out0));
+  return Tensor(out0);
+}
+double q_scale() const {
+  double out0{};
+  rlt::check(rlt_tensor_q_scale(handle(), &out0));
+  return out0;
+}
+int64_t q_zero_point() const {
+  int64_t out0{};
+  rlt::check(rlt_tensor_q_zero_point(handle(), &out0));
+  return out0;
+}
+Tensor q_per_channel_scales() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_q_per_channel_scales(handle(), &out0));
+  return Tensor(out0);
+}
+Tensor q_per_channel_zero_points() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_q_per_channel_zero_points(handle(), &out0));
+  return Tensor(out0);
+}
+int64_t q_per_channel_axis() const {
+  int64_t out0{};
+  rlt::check(rlt_tensor_q_per_channel_axis(handle(), &out0));
+  return out0;
+}
+
 // random: Random sampling: uniform, normal, integer and other distributions, with PyTorch’s numbers for the same seed.
 /// Fills `self` with random numbers from the uniform distribution on [`from`, `to`).
 /// `self_i ~ Uniform[from, to)`

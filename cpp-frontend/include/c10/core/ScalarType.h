@@ -186,9 +186,9 @@ inline DtypeFacts facts(ScalarType dtype) {
     return {#name, python, spelled, sizeof(cpp), kind};
     RLT_FORALL_SCALAR_TYPES(RLT_CASE)
 #undef RLT_CASE
-    case ScalarType::QInt8: return {"QInt8", "qint8", "c10::qint8", 1, 1};
-    case ScalarType::QUInt8: return {"QUInt8", "quint8", "c10::quint8", 1, 1};
-    case ScalarType::QInt32: return {"QInt32", "qint32", "c10::qint32", 4, 1};
+    case ScalarType::QInt8: return {"QInt8", "qint8", "c10::qint8", 1, -1};
+    case ScalarType::QUInt8: return {"QUInt8", "quint8", "c10::quint8", 1, -1};
+    case ScalarType::QInt32: return {"QInt32", "qint32", "c10::qint32", 4, -1};
     case ScalarType::Float8_e5m2: return {"Float8_e5m2", "float8_e5m2", "c10::Float8_e5m2", 1, 2};
     case ScalarType::Float8_e4m3fn: return {"Float8_e4m3fn", "float8_e4m3fn", "c10::Float8_e4m3fn", 1, 2};
     case ScalarType::Float8_e5m2fnuz: return {"Float8_e5m2fnuz", "float8_e5m2fnuz", "c10::Float8_e5m2fnuz", 1, 2};
@@ -208,6 +208,28 @@ inline bool isIntegralType(ScalarType dtype, bool include_bool) {
 inline bool isIntegralType(ScalarType dtype) { return isIntegralType(dtype, false); }
 inline bool isFloatingType(ScalarType dtype) { return impl::facts(dtype).kind == 2; }
 inline bool isComplexType(ScalarType dtype) { return impl::facts(dtype).kind == 3; }
+/// Whether tensors of this dtype are quantized.
+inline bool isQIntType(ScalarType dtype) {
+  return dtype == kQInt8 || dtype == kQUInt8 || dtype == kQInt32 || dtype == kQUInt4x2 || dtype == kQUInt2x4;
+}
+/// The dtype of the integers of a quantized dtype; any other dtype is its own.
+inline ScalarType toUnderlying(ScalarType dtype) {
+  switch (dtype) {
+    case kQInt8: return kChar;
+    case kQUInt8: return kByte;
+    case kQInt32: return kInt;
+    default: return dtype;
+  }
+}
+/// The quantized dtype with integers of this dtype; any other dtype is its own.
+inline ScalarType toQIntType(ScalarType dtype) {
+  switch (dtype) {
+    case kChar: return kQInt8;
+    case kByte: return kQUInt8;
+    case kInt: return kQInt32;
+    default: return dtype;
+  }
+}
 inline bool isReducedFloatingType(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16; }
 inline bool isSignedType(ScalarType dtype) {
   return dtype != kByte && dtype != kBool && dtype != kUInt16 && dtype != kUInt32 && dtype != kUInt64 && dtype != kQUInt8;
@@ -241,6 +263,9 @@ inline bool canCast(ScalarType from, ScalarType to) {
 /// The dtype to which both operands are promoted.
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) {
   if (a == b) return a;
+  if (isQIntType(a) || isQIntType(b)) {
+    rlt::raise<Error>(std::string("promoteTypes with quantized numbers is not handled yet; offending types: ") + toString(a) + " " + toString(b));
+  }
   int kind_a = impl::facts(a).kind, kind_b = impl::facts(b).kind;
   if (kind_a < 0 || kind_b < 0) return ScalarType::Undefined;
   if (kind_a != kind_b) {

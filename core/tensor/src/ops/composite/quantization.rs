@@ -1,10 +1,54 @@
 //! Fake quantization, and the choice of its parameters.
 
 use crate::autograd::GradModeGuard;
+use crate::dispatch::{Argument, Value};
 use crate::ops;
-use crate::quantized::{Range, choose};
+use crate::options::Options;
+use crate::quantized::{Range, called, choose};
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, ensure, f16};
+use rushlight_base::{DType, MemoryFormat, Result, ensure, f16};
+
+macro_rules! through {
+    ($($name:ident($($p:ident: $type:ty),*) -> $result:ty = $row:literal;)*) => {$(
+        #[doc = concat!("`", $row, "`")]
+        #[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
+        pub fn $name($($p: $type),*) -> Result<$result> {
+            called($row, &[$(&$p as &dyn Argument),*])
+        }
+    )*};
+}
+
+// Calls with a quantized tensor do not arrive here: the layer of quantized tensors calls their kernels. Calls with strided
+// tensors only use the same kernels.
+through! {
+    quantize_per_tensor(self_: &Tensor, scale: f64, zero_point: i64, dtype: DType) -> Tensor = "quantize_per_tensor";
+    quantize_per_tensor_tensor_qparams(self_: &Tensor, scale: &Tensor, zero_point: &Tensor, dtype: DType) -> Tensor
+        = "quantize_per_tensor.tensor_qparams";
+    quantize_per_tensor_tensors(tensors: &[&Tensor], scales: &Tensor, zero_points: &Tensor, dtype: DType) -> Vec<Tensor>
+        = "quantize_per_tensor.tensors";
+    quantize_per_tensor_dynamic(self_: &Tensor, dtype: DType, reduce_range: bool) -> Tensor = "quantize_per_tensor_dynamic";
+    quantize_per_channel(self_: &Tensor, scales: &Tensor, zero_points: &Tensor, axis: i64, dtype: DType) -> Tensor
+        = "quantize_per_channel";
+    empty_affine_quantized(size: &[i64], options: Options, scale: f64, zero_point: i64, memory_format: Option<MemoryFormat>) -> Tensor
+        = "_empty_affine_quantized";
+    empty_per_channel_affine_quantized(size: &[i64], scales: &Tensor, zero_points: &Tensor, axis: i64, options: Options, memory_format: Option<MemoryFormat>) -> Tensor
+        = "_empty_per_channel_affine_quantized";
+    empty_quantized(size: &[i64], qtensor: &Tensor, options: Options, memory_format: Option<MemoryFormat>) -> Tensor
+        = "empty_quantized";
+    make_per_tensor_quantized_tensor(self_: &Tensor, scale: f64, zero_point: i64) -> Tensor
+        = "_make_per_tensor_quantized_tensor";
+    make_per_channel_quantized_tensor(self_: &Tensor, scale: &Tensor, zero_point: &Tensor, axis: i64) -> Tensor
+        = "_make_per_channel_quantized_tensor";
+    dequantize_self(self_: &Tensor) -> Tensor = "dequantize.self";
+    dequantize_tensors(tensors: &[&Tensor]) -> Vec<Tensor> = "dequantize.tensors";
+    int_repr(self_: &Tensor) -> Tensor = "int_repr";
+    q_scale(self_: &Tensor) -> f64 = "q_scale";
+    q_zero_point(self_: &Tensor) -> i64 = "q_zero_point";
+    q_per_channel_scales(self_: &Tensor) -> Tensor = "q_per_channel_scales";
+    q_per_channel_zero_points(self_: &Tensor) -> Tensor = "q_per_channel_zero_points";
+    q_per_channel_axis(self_: &Tensor) -> i64 = "q_per_channel_axis";
+    qscheme(self_: &Tensor) -> Value = "qscheme";
+}
 
 /// fake quantization with one scale and zero point
 pub fn fake_quantize_per_tensor_affine(
@@ -58,7 +102,7 @@ pub fn fake_quantize_backward(grad: &Tensor, mask: &Tensor) -> Result<Tensor> {
 }
 
 fn floats(tensor: &Tensor) -> Result<Vec<f32>> {
-    ops::contiguous(tensor, rushlight_base::MemoryFormat::Contiguous)?.to_vec()
+    ops::contiguous(tensor, MemoryFormat::Contiguous)?.to_vec()
 }
 
 fn is_on(switch: &Tensor) -> Result<bool> {

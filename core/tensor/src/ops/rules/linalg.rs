@@ -23,6 +23,9 @@ fn type_name(dtype: DType) -> &'static str {
         DType::U16 => "unsigned short",
         DType::U32 => "unsigned int",
         DType::U64 => "unsigned long",
+        DType::QI8 => "c10::qint8",
+        DType::QU8 => "c10::quint8",
+        DType::QI32 => "c10::qint32",
     }
 }
 

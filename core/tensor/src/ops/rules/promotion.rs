@@ -36,6 +36,7 @@ fn join(slot: &mut Option<DType>, dtype: DType) -> Result<()> {
 fn combine(high: Option<DType>, low: Option<DType>) -> Result<Option<DType>> {
     let (Some(high_dtype), Some(low_dtype)) = (high, low) else { return Ok(high.or(low)) };
     Ok(Some(match (high_dtype.category(), low_dtype.category()) {
+        (Category::Quantized, _) | (_, Category::Quantized) => high_dtype.promote(low_dtype)?,
         (Category::Complex, _) => high_dtype,
         // A complex number makes a float tensor complex, at the tensor's precision.
         (Category::Floating, Category::Complex) => high_dtype.to_complex(),

@@ -35,6 +35,12 @@ public enum DType {
     COMPLEX128(10, 16, "complex128"),
     /** Boolean, stored as one byte, 0 or 1. */
     BOOL(11, 1, "bool"),
+    /** Signed 8-bit integer with a quantizer. */
+    QINT8(12, 1, "qint8"),
+    /** Unsigned 8-bit integer with a quantizer. */
+    QUINT8(13, 1, "quint8"),
+    /** Signed 32-bit integer with a quantizer. */
+    QINT32(14, 4, "qint32"),
     /** Brain floating point: bfloat16. */
     BFLOAT16(15, 2, "bfloat16"),
     /** Unsigned 16-bit integer. */

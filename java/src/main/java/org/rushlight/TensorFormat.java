@@ -48,6 +48,13 @@ final class TensorFormat {
                 suffixes.add("dtype=" + dtype);
             }
             suffixes.add("layout=torch." + (layout == Layout.SPARSE ? "sparse_coo" : layout.name().toLowerCase(Locale.ROOT)));
+        } else if (tensor.isQuantized()) {
+            try (Tensor numbers = tensor.dequantize()) {
+                body = numbers.numel() == 0 ? "[]" : Torch.pinned(() -> body(numbers, DType.FLOAT32, shape, PREFIX.length()));
+            }
+            suffixes.add("size=" + sizes(shape));
+            suffixes.add("dtype=" + dtype);
+            addQuantizer(tensor, suffixes);
         } else if (device.type() == Device.Type.META) {
             body = "...";
             suffixes.add("device='meta'");
@@ -73,6 +80,24 @@ final class TensorFormat {
             suffixes.add("requires_grad=True");
         }
         return withSuffixes(body, suffixes, layout == Layout.SPARSE);
+    }
+
+    /** The parameters of a quantized tensor. */
+    private static void addQuantizer(Tensor tensor, List<String> suffixes) {
+        QScheme scheme = tensor.qscheme();
+        if (scheme == QScheme.PER_TENSOR_AFFINE) {
+            suffixes.add("quantization_scheme=torch.per_tensor_affine");
+            suffixes.add("scale=" + tensor.q_scale());
+            suffixes.add("zero_point=" + tensor.q_zero_point());
+            return;
+        }
+        String parameters = scheme == QScheme.PER_CHANNEL_AFFINE_FLOAT_QPARAMS ? "_float_qparams" : "";
+        suffixes.add("quantization_scheme=torch.per_channel_affine" + parameters);
+        try (Tensor scales = tensor.q_per_channel_scales(); Tensor zeros = tensor.q_per_channel_zero_points()) {
+            suffixes.add("scale=" + scales);
+            suffixes.add("zero_point=" + zeros);
+        }
+        suffixes.add("axis=" + tensor.q_per_channel_axis());
     }
 
     /** The components of a sparse tensor, one below the other. */

@@ -108,6 +108,29 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
+     * Returns whether the tensor is quantized: its integers represent numbers by a scale and a zero point.
+     *
+     * @return true for the dtypes {@code qint8}, {@code quint8} and {@code qint32}
+     */
+    public boolean isQuantized() {
+        return readLong(NativeCore::qscheme) >= 0;
+    }
+
+    /**
+     * Returns how the integers of a quantized tensor represent numbers.
+     *
+     * @return the quantization scheme
+     * @throws NotImplementedException if the tensor is not quantized
+     */
+    public QScheme qscheme() {
+        int code = (int) readLong(NativeCore::qscheme);
+        if (code < 0) {
+            throw new NotImplementedException("qscheme: the tensor of dtype " + dtype() + " is not quantized");
+        }
+        return QScheme.of(code);
+    }
+
+    /**
      * Returns the number of dimensions of each value of a sparse tensor.
      *
      * @return the number

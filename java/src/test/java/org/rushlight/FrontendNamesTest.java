@@ -44,7 +44,7 @@ class FrontendNamesTest {
         "handles and their counts stay inside", Set.of("handle", "release", "unsafeGetTensorImpl", "getIntrusivePtr", "use_count",
             "weak_use_count", "storage", "has_storage"),
         "C++ has the name for old programs", Set.of("sym_size", "sym_sizes", "sym_strides", "sym_numel", "_dimI", "_dimV"),
-        "the answer is the same for every tensor", Set.of("is_mps", "is_quantized", "is_mkldnn", "is_nested", "is_pinned"),
+        "the answer is the same for every tensor", Set.of("is_mps", "is_mkldnn", "is_nested", "is_pinned"),
         "it returns a tensor and a list: Java calls it by name", Set.of("histogramdd"),
         "C++ has the name and throws", Set.of("pin_memory", "refine_names"),
         "C++ keeps a number that changes nothing", Set.of("set_num_interop_threads", "get_num_interop_threads", "init_num_threads",

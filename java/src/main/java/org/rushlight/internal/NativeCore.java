@@ -111,6 +111,8 @@ public final class NativeCore {
 
     public static native long sparseDim(long tensor);
 
+    public static native long qscheme(long tensor);
+
     public static native long denseDim(long tensor);
 
     public static native boolean isCoalesced(long tensor);

@@ -1,0 +1,172 @@
+//! `quantized::add`, `mul`, `cat`, activation functions and normalization with a quantizer for the result.
+
+use super::convert::joined_as;
+use super::numbers::{integers_of, limits, whole};
+use super::pointwise::limited;
+use super::{Quantized, one, quantized};
+use crate::dispatch::{Args, Value};
+use crate::ops;
+use crate::quantizer::Quantizer;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes};
+use std::sync::Arc;
+
+/// Numbers of a tensor as the vector loops of sums compute them: scale * q - scale * zero_point, rounded once.
+fn fused(name: &str, tensor: &Quantized) -> Result<Tensor> {
+    let (scale, zero_point) = tensor.affine(name)?;
+    let scale = scale as f32;
+    let shift = f64::from(-scale * zero_point as f32);
+    let numbers: Vec<f32> =
+        whole(&tensor.integers)?.iter().map(|&q| (f64::from(scale) * f64::from(q) + shift) as f32).collect();
+    Tensor::from_slice(&numbers, &tensor.integers.sizes())
+}
+
+fn operands(name: &str, args: &Args<'_>) -> Result<(Quantized, Quantized)> {
+    let (a, b) = (Quantized::of(name, args.tensor(0)?)?, Quantized::of(name, args.tensor(1)?)?);
+    ensure!(
+        a.dtype == b.dtype,
+        Runtime,
+        "{name}: operands should have same data type, but have {} and {}",
+        a.dtype,
+        b.dtype
+    );
+    Ok((a, b))
+}
+
+/// `quantized::add`, `quantized::mul` and the forms with `relu`
+pub(super) fn binary(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let (a, b) = operands(name, args)?;
+    let result = if name.contains("::add") {
+        ops::add_tensor(&fused(name, &a)?, &fused(name, &b)?, Scalar::Int(1))?
+    } else {
+        a.affine(name)?;
+        b.affine(name)?;
+        ops::mul_tensor(&a.numbers()?, &b.numbers()?)?
+    };
+    let result = if name.contains("_relu") { ops::relu(&result)? } else { result };
+    one(quantized(&result, args.float(2)?, args.int(3)?, a.dtype)?)
+}
+
+/// Integers with another scale and zero point.
+fn as_is(integers: &Tensor, scale: f64, zero_point: i64) -> Result<Tensor> {
+    Tensor::from_integers(integers, Arc::new(Quantizer::PerTensor { scale, zero_point }))
+}
+
+/// `quantized::add.Scalar`: another zero point, and another scale only if that would be out of range
+pub(super) fn add_number(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let input = Quantized::of(name, args.tensor(0)?)?;
+    let (scale, zero_point) = input.affine(name)?;
+    let (low, high) = limits(input.dtype);
+    let (low, high) = (f64::from(low), f64::from(high));
+    let steps = (args.scalar(1)?.to_f64() / scale).round_ties_even();
+    let moved = zero_point as f64 - steps;
+    let result = if moved < low || moved > high {
+        let reach = if moved < low { high - moved } else { moved - low };
+        let zero = if moved < low { low } else { high };
+        // The numbers of the integers, moved.
+        let shifted = as_is(&ops::to_dtype(&input.integers, DType::I32, false, false, None)?, scale, moved as i64)?;
+        quantized(&Quantized::of(name, &shifted)?.numbers()?, reach / (high - low) * scale, zero as i64, input.dtype)?
+    } else {
+        as_is(&ops::clone(&input.integers, None)?, scale, moved as i64)?
+    };
+    rectified(name, result)
+}
+
+fn rectified(name: &str, result: Tensor) -> Result<Vec<Value>> {
+    if name.contains("_relu") { limited(name, &Quantized::of(name, &result)?, Some(0.0), None) } else { one(result) }
+}
+
+/// `quantized::mul.Scalar`: another scale
+pub(super) fn mul_number(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let input = Quantized::of(name, args.tensor(0)?)?;
+    let (scale, zero_point) = input.affine(name)?;
+    let (low, high) = limits(input.dtype);
+    let factor = args.scalar(1)?.to_f64();
+    let result = if factor > 0.0 {
+        as_is(&ops::clone(&input.integers, None)?, scale * factor, zero_point)?
+    } else if factor < 0.0 {
+        let mirror = i64::from(low) + i64::from(high);
+        let mirrored: Vec<i32> = whole(&input.integers)?.iter().map(|&q| (mirror - i64::from(q)) as i32).collect();
+        as_is(&integers_of(&mirrored, &input.integers.sizes(), input.dtype)?, -scale * factor, mirror - zero_point)?
+    } else {
+        as_is(&ops::zeros(&input.integers.sizes(), input.integers.options())?, 1.0, 0)?
+    };
+    rectified(name, result)
+}
+
+/// `quantized::cat`, `quantized::cat_relu`
+pub(super) fn cat(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let tensors = args.tensors(0)?;
+    let Some(head) = tensors.first() else { bail!(Runtime, "{name} expects a non-empty list of tensors") };
+    let own = Quantized::of(name, head)?.affine(name)?;
+    let (scale, zero_point) = (args.float_opt(2)?.unwrap_or(own.0), args.int_opt(3)?.unwrap_or(own.1));
+    one(joined_as(name, &tensors, args.int(1)?, scale, zero_point, name.ends_with("_relu"))?)
+}
+
+/// Activation functions whose last arguments are the scale and the zero point of the result.
+pub(super) fn activation(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let input = Quantized::of(name, args.tensor(0)?)?;
+    input.affine(name)?;
+    let x = input.numbers()?;
+    let (result, at) = match name.rsplit("::").next().unwrap_or(name) {
+        "hardswish" => (ops::hardswish(&x)?, 1),
+        "sigmoid" => (ops::sigmoid(&x)?, 1),
+        "elu" => (ops::elu(&x, args.scalar(3)?, args.scalar(4)?, args.scalar(5)?)?, 1),
+        "celu" => (ops::celu(&x, args.scalar(3)?)?, 1),
+        "leaky_relu" => (ops::leaky_relu(&x, args.scalar(1)?)?, 3),
+        "softmax" => (ops::softmax_int(&x, args.int(1)?, None)?, 2),
+        _ => bail!(Internal, "{name} is no activation function"),
+    };
+    one(quantized(&result, args.float(at)?, args.int(at + 1)?, input.dtype)?)
+}
+
+/// `quantized::clamp`, `quantized::relu6`
+pub(super) fn clamp(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let input = Quantized::of(name, args.tensor(0)?)?;
+    if name.ends_with("relu6") {
+        return limited(name, &input, Some(0.0), Some(6.0));
+    }
+    let limit = |index: usize| -> Result<Option<f64>> { Ok(args.scalar_opt(index)?.map(Scalar::to_f64)) };
+    limited(name, &input, limit(1)?, limit(2)?)
+}
+
+/// `quantized::batch_norm`, `batch_norm1d`, `batch_norm2d`, `batch_norm3d` and the forms with `relu`
+pub(super) fn batch_norm(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let input = Quantized::of(name, args.tensor(0)?)?;
+    input.affine(name)?;
+    let sizes = input.integers.sizes();
+    ensure!(sizes.len() >= 2, Runtime, "{name} expects at least 2 dimensions, but got {}", format_sizes(&sizes));
+    let (weight, bias, mean, var) = (args.tensor_opt(1)?, args.tensor_opt(2)?, args.tensor(3)?, args.tensor(4)?);
+    for part in [weight, bias, Some(mean), Some(var)].into_iter().flatten() {
+        ensure!(
+            part.sizes()[..] == [sizes[1]] && part.dtype() == DType::F32,
+            Runtime,
+            "{name}: Expect weight, bias, mean and var to be float vectors with {} elements, but one is {} {}",
+            sizes[1],
+            format_sizes(&part.sizes()),
+            part.dtype()
+        );
+    }
+    let deviation = ops::sqrt(&ops::add_scalar(var, Scalar::Float(args.float(5)?), Scalar::Int(1))?)?;
+    let factor = match weight {
+        Some(weight) => ops::div_tensor(weight, &deviation)?,
+        None => ops::reciprocal(&deviation)?,
+    };
+    let moved = ops::neg(&ops::mul_tensor(mean, &factor)?)?;
+    let shift = match bias {
+        Some(bias) => ops::add_tensor(bias, &moved, Scalar::Int(1))?,
+        None => moved,
+    };
+    let mut shape: Vec<i64> = vec![1; sizes.len()];
+    shape[1] = sizes[1];
+    let spread = |part: &Tensor| ops::reshape(&ops::detach(part)?, &shape);
+    let scaled = ops::mul_tensor(&input.numbers()?, &spread(&factor)?)?;
+    let result = ops::add_tensor(&scaled, &spread(&shift)?, Scalar::Int(1))?;
+    let result = if name.ends_with("_relu") { ops::relu(&result)? } else { result };
+    one(quantized(&result, args.float(6)?, args.int(7)?, input.dtype)?)
+}
+
+/// `quantized::max_pool2d`, which the operator of the same name computes
+pub(super) fn max_pool(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    super::views::call(name.rsplit("::").next().unwrap_or(name), args.0)
+}

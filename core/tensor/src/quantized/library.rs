@@ -1,0 +1,223 @@
+//! The library `quantized::`: operators that saved quantized models call by name.
+//!
+//! Each is an operator like those that programs define (`dispatch::runtime_ops`), made of a schema and a kernel when a
+//! program first looks one up.
+
+use super::{arithmetic, convolution, linear};
+use crate::dispatch::runtime_ops::RuntimeOp;
+use crate::dispatch::{Args, Few, Value, Values};
+use rushlight_base::Result;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+type Kernel = fn(&str, &Args<'_>) -> Result<Vec<Value>>;
+
+type Library = BTreeMap<(String, String), Arc<RuntimeOp>>;
+
+static LIBRARY: RwLock<Option<Library>> = RwLock::new(None);
+
+/// The operator `quantized::linear` with this overload.
+#[cold]
+pub(crate) fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
+    if !name.starts_with("quantized::") {
+        return None;
+    }
+    let key = (name.to_owned(), overload.to_owned());
+    if let Some(library) = &*LIBRARY.read().unwrap_or_else(PoisonError::into_inner) {
+        return library.get(&key).cloned();
+    }
+    // A schema that cannot be parsed is left out; a test looks up every operator.
+    let library: Library = operators().filter_map(|(schema, kernel)| made(&schema, kernel).ok()).collect();
+    LIBRARY.write().unwrap_or_else(PoisonError::into_inner).get_or_insert(library).get(&key).cloned()
+}
+
+/// Removes all of them.
+pub(crate) fn shutdown() {
+    let library = LIBRARY.write().unwrap_or_else(PoisonError::into_inner).take();
+    drop(library);
+}
+
+fn made(schema: &str, kernel: Kernel) -> Result<((String, String), Arc<RuntimeOp>)> {
+    let op = Arc::new(RuntimeOp::built_in(schema, |name| {
+        Arc::new(move |args: &[Value]| Ok(Values(Few::from_iter(kernel(&name, &Args(args))?))))
+    })?);
+    let name = format!("{}::{}", op.signature().namespace, op.signature().name);
+    Ok(((name, op.signature().overload.to_string()), op))
+}
+
+/// The schemas of all operators, with their kernels.
+pub(super) fn operators() -> impl Iterator<Item = (String, Kernel)> {
+    OPERATORS.iter().map(|(schema, kernel)| {
+        let schema = schema
+            .replace("LINEAR", linear::CLASS)
+            .replace("CONV2D", convolution::CLASS_2D)
+            .replace("CONV3D", convolution::CLASS_3D);
+        (format!("quantized::{schema}"), *kernel)
+    })
+}
+
+/// The schemas; `LINEAR`, `CONV2D` and `CONV3D` are classes of packed parameters.
+const OPERATORS: &[(&str, Kernel)] = &[
+    ("relu6(Tensor qx, bool inplace=False) -> Tensor", arithmetic::clamp),
+    ("linear_prepack(Tensor W, Tensor? B=None) -> LINEAR W_prepack", linear::prepack),
+    ("linear_prepack_fp16(Tensor W, Tensor? B=None) -> LINEAR W_prepack", linear::prepack_half),
+    ("linear_unpack(LINEAR W_prepack) -> (Tensor W_origin, Tensor? B_origin)", linear::unpack),
+    ("linear_unpack_fp16(LINEAR W_prepack) -> (Tensor W_origin, Tensor? B_origin)", linear::unpack),
+    ("linear(Tensor X, LINEAR W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y", linear::linear),
+    ("linear_relu(Tensor X, LINEAR W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y", linear::linear_relu),
+    ("linear_dynamic(Tensor X, LINEAR W_prepack, bool reduce_range=False) -> Tensor Y", linear::dynamic),
+    ("linear_relu_dynamic(Tensor X, LINEAR W_prepack, bool reduce_range=False) -> Tensor Y", linear::relu_dynamic),
+    ("linear_dynamic_fp16(Tensor X, LINEAR W_prepack) -> Tensor Y", linear::dynamic_half),
+    ("linear_relu_dynamic_fp16(Tensor X, LINEAR W_prepack) -> Tensor Y", linear::relu_dynamic_half),
+    ("matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", linear::matmul),
+    (
+        "conv1d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> CONV2D",
+        convolution::prepack_1d,
+    ),
+    (
+        "conv2d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> CONV2D",
+        convolution::prepack_2d,
+    ),
+    (
+        "conv_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> CONV2D",
+        convolution::prepack_2d,
+    ),
+    (
+        "conv3d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> CONV3D",
+        convolution::prepack_3d,
+    ),
+    ("conv1d_unpack(CONV2D packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)", convolution::unpack),
+    ("conv2d_unpack(CONV2D packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)", convolution::unpack),
+    ("conv_unpack(CONV2D packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)", convolution::unpack),
+    ("conv3d_unpack(CONV3D packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)", convolution::unpack),
+    ("conv2d_stride(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv2d_padding(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv2d_output_padding(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv2d_dilation(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv2d_groups(CONV2D packed_weights) -> int", convolution::parameter),
+    ("conv2d_transpose(CONV2D packed_weights) -> int", convolution::parameter),
+    ("conv3d_stride(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv3d_padding(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv3d_output_padding(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv3d_dilation(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv3d_groups(CONV3D packed_weights) -> int", convolution::parameter),
+    ("conv3d_transpose(CONV3D packed_weights) -> int", convolution::parameter),
+    (
+        "conv1d(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv1d,
+    ),
+    (
+        "conv1d_relu(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv1d_relu,
+    ),
+    (
+        "conv2d(Tensor qx, CONV2D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv2d,
+    ),
+    (
+        "conv2d_relu(Tensor qx, CONV2D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv2d_relu,
+    ),
+    (
+        "conv3d(Tensor qx, CONV3D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv3d,
+    ),
+    (
+        "conv3d_relu(Tensor qx, CONV3D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv3d_relu,
+    ),
+    (
+        "conv2d.new(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv2d,
+    ),
+    (
+        "conv2d_relu.new(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv2d_relu,
+    ),
+    (
+        "conv3d.new(Tensor qx, CONV3D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv3d,
+    ),
+    (
+        "conv3d_relu.new(Tensor qx, CONV3D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv3d_relu,
+    ),
+    ("add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", arithmetic::binary),
+    ("add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", arithmetic::binary),
+    ("mul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", arithmetic::binary),
+    ("mul_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", arithmetic::binary),
+    ("add.Scalar(Tensor qa, Scalar b) -> Tensor qc", arithmetic::add_number),
+    ("add_relu.Scalar(Tensor qa, Scalar b) -> Tensor qc", arithmetic::add_number),
+    ("add_scalar(Tensor qa, Scalar b) -> Tensor qc", arithmetic::add_number),
+    ("add_scalar_relu(Tensor qa, Scalar b) -> Tensor qc", arithmetic::add_number),
+    ("mul.Scalar(Tensor qa, Scalar b) -> Tensor qc", arithmetic::mul_number),
+    ("mul_relu.Scalar(Tensor qa, Scalar b) -> Tensor qc", arithmetic::mul_number),
+    ("mul_scalar(Tensor qa, Scalar b) -> Tensor qc", arithmetic::mul_number),
+    ("mul_scalar_relu(Tensor qa, Scalar b) -> Tensor qc", arithmetic::mul_number),
+    ("cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", arithmetic::cat),
+    ("cat_relu(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", arithmetic::cat),
+    ("hardswish(Tensor input, float output_scale, int output_zero_point) -> Tensor", arithmetic::activation),
+    ("sigmoid(Tensor qx, float output_scale, int output_zero_point) -> Tensor", arithmetic::activation),
+    (
+        "elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+        arithmetic::activation,
+    ),
+    ("celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor", arithmetic::activation),
+    (
+        "leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::activation,
+    ),
+    ("softmax(Tensor qx, int dim, float output_scale, int output_zero_point) -> Tensor", arithmetic::activation),
+    ("clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy", arithmetic::clamp),
+    (
+        "max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> Tensor",
+        arithmetic::max_pool,
+    ),
+    (
+        "max_pool2d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> Tensor",
+        arithmetic::max_pool,
+    ),
+    (
+        "batch_norm(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "batch_norm1d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "batch_norm2d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "batch_norm3d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "batch_norm1d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "batch_norm2d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "batch_norm3d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_schema_is_an_operator() {
+        for (schema, _) in operators() {
+            let name = schema.split('(').next().unwrap();
+            let (name, overload) = name.split_once('.').unwrap_or((name, ""));
+            assert!(find(name, overload).is_some(), "{schema}");
+        }
+        assert!(find("quantized::nothing", "").is_none() && find("my::linear", "").is_none());
+    }
+}

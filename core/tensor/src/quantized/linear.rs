@@ -1,0 +1,247 @@
+//! `quantized::linear` and its packed parameters.
+
+use super::create::dynamic_range;
+use super::numbers::{floats, integers_of};
+use super::product::{Requantize, Rows, check_output, input, products, rows};
+use super::{Quantized, one};
+use crate::dispatch::{Args, Object, Value};
+use crate::ops;
+use crate::quantizer::Quantizer;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes};
+use std::sync::Arc;
+
+/// The class of packed parameters.
+pub(super) const CLASS: &str = "__torch__.torch.classes.quantized.LinearPackedParamsBase";
+
+/// The parameters of a linear layer.
+pub(super) enum Linear {
+    /// An int8 weight.
+    Int8 { weight: Tensor, rows: Rows, bias: Option<Tensor> },
+    /// A weight rounded to half precision.
+    Half { weight: Tensor, bias: Option<Tensor> },
+}
+
+/// The contents of an object of a class.
+pub(super) fn content<'a, T: 'static>(operator: &str, args: &Args<'a>, index: usize) -> Result<&'a T> {
+    match args.0.get(index) {
+        Some(Value::Object(object)) => match object.content() {
+            Some(content) => Ok(content),
+            None => {
+                bail!(Type, "{operator}: an object of {} is no packed parameter of this library", object.class_name())
+            }
+        },
+        _ => bail!(Type, "{operator}: argument {index} must be packed parameters"),
+    }
+}
+
+fn bias_of(operator: &str, bias: Option<&Tensor>, channels: i64) -> Result<Option<Tensor>> {
+    let Some(bias) = bias else { return Ok(None) };
+    ensure!(
+        bias.dtype() == DType::F32 && bias.sizes()[..] == [channels],
+        Runtime,
+        "{operator}: bias should be a float vector with K entries, {channels}, but it is {} {}",
+        format_sizes(&bias.sizes()),
+        bias.dtype()
+    );
+    Ok(Some(ops::clone(&ops::detach(bias)?, None)?))
+}
+
+/// The bias of channels, checked.
+pub(super) fn packed_bias(operator: &str, bias: Option<&Tensor>, weight: &Tensor) -> Result<Option<Tensor>> {
+    bias_of(operator, bias, weight.sizes().first().copied().unwrap_or(0))
+}
+
+/// A copy of a weight, with scales in single precision, as packed parameters store them.
+pub(super) fn packed_weight(operator: &str, weight: &Tensor) -> Result<Tensor> {
+    let weight = Quantized::of(operator, weight)?;
+    let single = |scale: f64| f64::from(scale as f32);
+    let quantizer = match (*weight.quantizer).clone() {
+        Quantizer::PerTensor { scale, zero_point } => Quantizer::PerTensor { scale: single(scale), zero_point },
+        Quantizer::PerChannel { scales, zero_points, axis, float } => {
+            let scales = scales.into_iter().map(single).collect();
+            Quantizer::PerChannel { scales, zero_points, axis, float }
+        }
+    };
+    Tensor::from_integers(&ops::clone(&weight.integers, None)?, Arc::new(quantizer))
+}
+
+/// `quantized::linear_prepack`
+pub(super) fn prepack(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let weight = args.tensor(0)?;
+    ensure!(
+        weight.ndim() == 2,
+        Runtime,
+        "{name}: The weight tensor should be 2-dimensional, but it has sizes {}",
+        format_sizes(&weight.sizes())
+    );
+    let (rows, bias) = (rows(name, weight)?, packed_bias(name, args.tensor_opt(1)?, weight)?);
+    let weight = packed_weight(name, weight)?;
+    one(Object::new(CLASS, Linear::Int8 { weight, rows, bias })?)
+}
+
+/// `quantized::linear_prepack_fp16`
+pub(super) fn prepack_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let weight = args.tensor(0)?;
+    ensure!(
+        weight.ndim() == 2 && weight.dtype() == DType::F32,
+        Runtime,
+        "{name}: The weight tensor should be a float matrix, but it is {} {}",
+        format_sizes(&weight.sizes()),
+        weight.dtype()
+    );
+    let bias = packed_bias(name, args.tensor_opt(1)?, weight)?;
+    let limit = Scalar::Float(65504.0);
+    let held = ops::clamp(&ops::detach(weight)?, Some(Scalar::Float(-65504.0)), Some(limit))?;
+    let half = ops::to_dtype(&held, DType::F16, false, false, None)?;
+    let weight = ops::to_dtype(&half, DType::F32, false, false, None)?;
+    one(Object::new(CLASS, Linear::Half { weight, bias })?)
+}
+
+/// `quantized::linear_unpack`, `quantized::linear_unpack_fp16`
+pub(super) fn unpack(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let (Linear::Int8 { weight, bias, .. } | Linear::Half { weight, bias }) = content::<Linear>(name, args, 0)?;
+    Ok(vec![ops::clone(weight, None)?.into(), bias.clone().map_or(Value::None, Value::from)])
+}
+
+fn int8<'a>(name: &str, args: &Args<'a>) -> Result<(&'a Tensor, &'a Rows, Option<&'a Tensor>)> {
+    match content::<Linear>(name, args, 1)? {
+        Linear::Int8 { weight, rows, bias } => Ok((weight, rows, bias.as_ref())),
+        Linear::Half { .. } => bail!(Runtime, "{name}: the weight is packed in half precision"),
+    }
+}
+
+/// The sizes of the result.
+fn result_sizes(name: &str, input: &Tensor, weight: &Tensor) -> Result<rushlight_base::DimVec> {
+    let (mut sizes, matrix) = (input.sizes(), weight.sizes());
+    let (Some(last), &[channels, depth]) = (sizes.last_mut(), &matrix[..]) else {
+        bail!(Runtime, "{name}: The dimension of the input should be greater than 0")
+    };
+    ensure!(
+        *last == depth,
+        Runtime,
+        "{name}: The number of rows in the packB should be equal to K: the input has {last} columns and the weight {depth}"
+    );
+    *last = channels;
+    Ok(sizes)
+}
+
+fn linear_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
+    let x = args.tensor(0)?;
+    let (values, input_scale) = input(name, x)?;
+    let (weight, rows, bias) = int8(name, args)?;
+    let (scale, zero_point) = (args.float(2)?, args.int(3)?);
+    check_output(name, scale, zero_point)?;
+    let sizes = result_sizes(name, x, weight)?;
+    let sums = products(&values, &rows.values, weight.sizes()[1] as usize)?;
+    let bias = bias.map(floats).transpose()?;
+    let by = Requantize { input_scale, scales: &rows.scales, bias: bias.as_deref(), scale, zero_point, relu };
+    let sums = if sums.is_empty() { vec![0; rushlight_base::numel(&sizes)? as usize] } else { sums };
+    let integers = integers_of(&by.integers(&sums), &sizes, DType::QU8)?;
+    one(Tensor::from_integers(&integers, Arc::new(Quantizer::PerTensor { scale, zero_point }))?)
+}
+
+/// `quantized::linear`
+pub(super) fn linear(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    linear_of(name, args, false)
+}
+
+/// `quantized::linear_relu`
+pub(super) fn linear_relu(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    linear_of(name, args, true)
+}
+
+fn dynamic_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
+    let (x, reduced) = (args.tensor(0)?, args.bool(2)?);
+    ensure!(x.dtype() == DType::F32, Runtime, "{name}: expected scalar type Float but found {}", x.dtype().c10_name());
+    let (weight, rows, bias) = int8(name, args)?;
+    let sizes = result_sizes(name, x, weight)?;
+    if x.numel() == 0 {
+        return one(ops::zeros(&sizes, x.options())?);
+    }
+    let range = dynamic_range(x, (0, 255), reduced)?;
+    let (inverse, zero) = (f64::from(1.0 / range.scale as f32), range.zero_point);
+    // The engine adds the zero point before it rounds here.
+    let distance = |value: f32| {
+        let steps = ((f64::from(value) * inverse + f64::from(zero)) as f32).round_ties_even();
+        (steps.clamp(0.0, 255.0) as i32 - zero) as i16
+    };
+    let values: Vec<i16> = floats(x)?.into_iter().map(distance).collect();
+    let sums = products(&values, &rows.values, weight.sizes()[1] as usize)?;
+    let bias = bias.map(floats).transpose()?;
+    let channels: Vec<(f64, f64)> = (rows.scales.iter().enumerate())
+        .map(|(channel, scale)| {
+            let bias = bias.as_ref().and_then(|bias| bias.get(channel)).copied().unwrap_or(0.0);
+            (f64::from(range.scale as f32 * scale), f64::from(bias))
+        })
+        .collect();
+    // The product is exact in double, so that it is rounded once, with the bias.
+    let of = |(&sum, &(scale, bias)): (&i32, &(f64, f64))| {
+        let value = (f64::from(sum as f32) * scale + bias) as f32;
+        if relu && value < 0.0 { 0.0 } else { value }
+    };
+    let results: Vec<f32> = sums.iter().zip(channels.iter().cycle()).map(of).collect();
+    one(Tensor::from_slice(&results, &sizes)?)
+}
+
+/// `quantized::linear_dynamic`
+pub(super) fn dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    dynamic_of(name, args, false)
+}
+
+/// `quantized::linear_relu_dynamic`
+pub(super) fn relu_dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    dynamic_of(name, args, true)
+}
+
+fn half_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
+    let (x, packed) = (args.tensor(0)?, content::<Linear>(name, args, 1)?);
+    let Linear::Half { weight, bias } = packed else { bail!(Runtime, "{name}: the weight is packed in int8") };
+    ensure!(x.dtype() == DType::F32, Runtime, "{name}: expected scalar type Float but found {}", x.dtype().c10_name());
+    result_sizes(name, x, weight)?;
+    let y = ops::linear(&ops::detach(x)?, weight, bias.as_ref())?;
+    one(if relu { ops::relu(&y)? } else { y })
+}
+
+/// `quantized::linear_dynamic_fp16`
+pub(super) fn dynamic_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    half_of(name, args, false)
+}
+
+/// `quantized::linear_relu_dynamic_fp16`
+pub(super) fn relu_dynamic_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    half_of(name, args, true)
+}
+
+/// `quantized::matmul` of matrices with one scale each: products add up in int32 as well.
+pub(super) fn matmul(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let (a, b) = (Quantized::of(name, args.tensor(0)?)?, Quantized::of(name, args.tensor(1)?)?);
+    ensure!(
+        a.dtype == b.dtype && a.dtype != DType::QI32,
+        Runtime,
+        "{name} expects operands of one 8-bit dtype, but got {} and {}",
+        a.dtype,
+        b.dtype
+    );
+    let (scale, zero_point) = (args.float(2)?, args.int(3)?);
+    let ((scale_a, zero_a), (scale_b, zero_b)) = (a.affine(name)?, b.affine(name)?);
+    let (rows, columns) = (a.integers.sizes(), b.integers.sizes());
+    let (&[m, k], &[k_b, n]) = (&rows[..], &columns[..]) else {
+        bail!(
+            NotImplemented,
+            "{name} of {} and {}: only matrices are supported",
+            format_sizes(&rows),
+            format_sizes(&columns)
+        )
+    };
+    ensure!(k == k_b, Runtime, "{name}: mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {k_b}x{n})");
+    let distances = |integers: &Tensor, zero: i64| -> Result<Vec<i16>> {
+        Ok(super::numbers::whole(integers)?.iter().map(|value| (value - zero as i32) as i16).collect())
+    };
+    let left = distances(&a.integers, zero_a)?;
+    let right = distances(&ops::transpose_int(&b.integers, 0, 1)?, zero_b)?;
+    let sums = if k == 0 { vec![0; (m * n) as usize] } else { products(&left, &right, k as usize)? };
+    let both = scale_a as f32 * scale_b as f32;
+    let numbers: Vec<f32> = sums.iter().map(|&sum| sum as f32 * both).collect();
+    one(super::quantized(&Tensor::from_slice(&numbers, &[m, n])?, scale, zero_point, a.dtype)?)
+}

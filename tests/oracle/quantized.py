@@ -1,0 +1,177 @@
+"""Writes tests/data/quantized.expected.txt: results of PyTorch 2.7.1 (engine fbgemm) for calls of quantized operators.
+
+A line is a call and its results: `operator ; argument ; ... => result & result`. core/tensor/tests/quantized_cases.rs reads
+the arguments like this script. Integers of inputs have 7 bits, because fbgemm adds products in 16 bits on processors without
+VNNI.
+
+  f:SIZES:SEED                        a float tensor
+  q:DTYPE:SCALE:ZERO:SIZES:SEED       a quantized tensor
+  c:DTYPE:AXIS:SIZES:SEED             a per channel quantized tensor
+  v:DTYPE:NUMBERS                     a vector
+  d:DTYPE  s:TEXT  [INTS]  {TENSOR,TENSOR}  none  true  false  NUMBER
+  p:OPERATOR(ARGUMENTS)               packed parameters
+"""
+
+import pathlib
+import warnings
+
+import torch
+
+warnings.filterwarnings("ignore")
+torch.backends.quantized.engine = "fbgemm"
+OUT = pathlib.Path(__file__).parent.parent / "data" / "quantized.expected.txt"
+
+
+def sizes_of(text):
+    return [int(size) for size in text.split("x")] if text else []
+
+
+def count_of(sizes):
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
+
+
+def integers(dtype, sizes, seed):
+    low = {torch.qint8: -63, torch.quint8: 0, torch.qint32: -1000}[dtype]
+    kind = {torch.qint8: torch.int8, torch.quint8: torch.uint8, torch.qint32: torch.int32}[dtype]
+    values = [(i * 53 + seed * 17) % 127 + low for i in range(count_of(sizes))]
+    return torch.tensor(values, dtype=kind).reshape(sizes)
+
+
+def argument(text):
+    kind, _, rest = text.partition(":")
+    parts = rest.split(":")
+    if kind == "f":
+        sizes, seed = sizes_of(parts[0]), int(parts[1])
+        values = [((i * 37 + seed * 11) % 101 - 50) / 16 for i in range(count_of(sizes))]
+        return torch.tensor(values).reshape(sizes)
+    if kind == "q":
+        dtype = getattr(torch, parts[0])
+        ints = integers(dtype, sizes_of(parts[3]), int(parts[4]))
+        return torch._make_per_tensor_quantized_tensor(ints, float(parts[1]), int(parts[2]))
+    if kind == "c":
+        dtype, axis, sizes = getattr(torch, parts[0]), int(parts[1]), sizes_of(parts[2])
+        scales = torch.tensor([0.01 * (c + 1) for c in range(sizes[axis])], dtype=torch.float64)
+        zeros = torch.tensor([c % 3 - 1 if dtype != torch.quint8 else c for c in range(sizes[axis])])
+        return torch._make_per_channel_quantized_tensor(integers(dtype, sizes, int(parts[3])), scales, zeros, axis)
+    if kind == "v":
+        return torch.tensor([float(value) for value in parts[1].split()]).to(getattr(torch, parts[0]))
+    if kind == "d":
+        return getattr(torch, parts[0])
+    if kind == "s":
+        return rest
+    if kind == "p":
+        operator, _, arguments = rest.partition("(")
+        return getattr(torch.ops.quantized, operator)(*[argument(one.strip()) for one in arguments[:-1].split(",,")])
+    if text.startswith("["):
+        return [int(value) for value in text[1:-1].split()]
+    if text.startswith("{"):
+        return [argument(one) for one in text[1:-1].split(",")]
+    if text in ("none", "true", "false"):
+        return {"none": None, "true": True, "false": False}[text]
+    return float(text) if "." in text or "e" in text else int(text)
+
+
+def shown(value):
+    if isinstance(value, (list, tuple)):
+        return " & ".join(shown(one) for one in value)
+    if value is None:
+        return "none"
+    if not isinstance(value, torch.Tensor):
+        return f"s {float(value)!r}"
+    sizes = "x".join(str(size) for size in value.shape)
+    if value.is_quantized:
+        scheme = value.qscheme()
+        if scheme == torch.per_tensor_affine:
+            parameters = f"{value.q_scale()!r} {value.q_zero_point()}"
+        else:
+            parameters = f"axis {value.q_per_channel_axis()}"
+        numbers = " ".join(str(number) for number in value.int_repr().flatten().tolist())
+        return f"q {str(value.dtype)[6:]} {sizes} {parameters} : {numbers}"
+    numbers = " ".join(f"{float(number):.9g}" for number in value.flatten())
+    return f"t {str(value.dtype)[6:]} {sizes} : {numbers}"
+
+
+Q = "q:quint8:0.037:60"
+W = "p:linear_prepack(q:qint8:0.021:2:6x20:3,,f:6:5)"
+WC = "p:linear_prepack(c:qint8:0:6x20:3,,f:6:5)"
+C2 = "p:conv2d_prepack(c:qint8:0:4x3x3x2:3,,f:4:5,,[2 1],,[1 0],,[1 2],,2)"
+C2T = "p:conv2d_prepack(q:qint8:0.02:1:4x6x3x3:3,,none,,[1 1],,[1 1],,[1 1],,1)"
+C1 = "p:conv1d_prepack(q:qint8:0.02:1:4x3x3:3,,f:4:2,,[2],,[1],,[1],,1)"
+C3 = "p:conv3d_prepack(c:qint8:0:2x3x2x2x2:3,,f:2:2,,[1 2 1],,[0 1 1],,[1 1 1],,1)"
+POOL = "[3 3] ; [2 2] ; [1 1]"
+
+CALLS = [
+    *[f"aten::quantize_per_tensor ; f:5x7:{seed} ; {scale} ; {zero} ; d:{dtype}"
+      for seed, scale in ((1, 0.125), (2, 0.037), (3, 0.01))
+      for dtype, zero in (("qint8", -3), ("quint8", 100), ("qint32", 7))],
+    "aten::quantize_per_tensor.tensor_qparams ; f:5x7:1 ; v:float32:0.3 ; v:int64:4 ; d:quint8",
+    "aten::quantize_per_tensor.tensors ; {f:5:1,f:3:2} ; v:float32:0.3 0.2 ; v:int64:4 5 ; d:qint8",
+    *[f"aten::quantize_per_tensor_dynamic ; f:{sizes}:{seed} ; d:{dtype} ; {reduced}"
+      for sizes, seed in (("5x7", 1), ("3", 4), ("2", 9)) for dtype in ("qint8", "quint8") for reduced in ("true", "false")],
+    *[f"aten::quantize_per_channel ; f:4x3x2:2 ; v:{kind}:0.1 0.021 0.3 ; v:int64:3 2 1 ; 1 ; d:{dtype}"
+      for kind in ("float32", "float64") for dtype in ("qint8", "quint8", "qint32")],
+    "aten::quantize_per_channel ; f:3x5:2 ; v:float32:0.1 0.021 0.3 ; v:float32:3.5 2.25 1 ; 0 ; d:quint8",
+    *[f"aten::{name} ; {tensor}" for name in ("dequantize.self", "int_repr", "qscheme")
+      for tensor in (f"{Q}:4x5:1", "q:qint8:0.11:-3:4x5:1", "q:qint32:0.003:9:4x5:1", "c:qint8:1:2x3x4:1", "c:quint8:0:3x4:2")],
+    f"aten::dequantize.tensors ; {{{Q}:4:1,q:qint8:0.11:-3:3:1}}",
+    *[f"aten::{name} ; {Q}:4x5:1" for name in ("q_scale", "q_zero_point")],
+    *[f"aten::q_per_channel_{name} ; c:qint8:1:2x3x4:1" for name in ("scales", "zero_points", "axis")],
+    "aten::_make_per_channel_quantized_tensor ; v:int8:1 -2 ; v:float32:0.5 0.25 ; v:int64:1 0 ; 0",
+    f"aten::view ; {Q}:4x6:1 ; [2 12]", f"aten::permute ; {Q}:2x3x4:1 ; [2 0 1]",
+    f"aten::transpose.int ; {Q}:4x6:1 ; 0 ; 1", f"aten::slice.Tensor ; {Q}:4x6:1 ; 1 ; 1 ; 6 ; 2",
+    f"aten::select.int ; {Q}:4x6:1 ; 1 ; -2", "aten::select.int ; c:qint8:1:2x3x4:1 ; 1 ; 2",
+    "aten::select.int ; c:qint8:1:2x3x4:1 ; 0 ; 1", "aten::slice.Tensor ; c:qint8:1:2x3x4:1 ; 2 ; 1 ; 3",
+    f"aten::unsqueeze ; {Q}:4x6:1 ; 1", f"aten::squeeze.dim ; {Q}:4x1x6:1 ; 1", f"aten::reshape ; {Q}:4x6:1 ; [3 8]",
+    f"aten::flatten.using_ints ; {Q}:2x3x4:1", f"aten::expand ; {Q}:1x6:1 ; [3 6]", f"aten::clone ; {Q}:4x6:1",
+    f"aten::chunk ; {Q}:4x6:1 ; 2 ; 1", f"aten::flip ; {Q}:4x6:1 ; [0]", "aten::clone ; c:qint8:1:2x3x4:1",
+    f"aten::equal ; {Q}:4x6:1 ; {Q}:4x6:1", f"aten::equal ; {Q}:4x6:1 ; q:quint8:0.037:61:4x6:1",
+    f"aten::relu ; {Q}:4x6:1", f"aten::clamp ; {Q}:4x6:1 ; -0.5 ; 1.1", f"aten::hardtanh ; {Q}:4x6:1",
+    *[f"aten::{name} ; {tensor}" for name in ("sigmoid", "tanh", "hardsigmoid")
+      for tensor in (f"{Q}:5x9:1", "q:qint8:0.031:-5:5x9:2")],
+    f"aten::leaky_relu ; {Q}:5x9:1 ; 0.3", f"aten::threshold ; {Q}:5x9:1 ; 0.5 ; 0.1", f"aten::max ; {Q}:4x6:1",
+    f"aten::max.dim ; {Q}:4x6:1 ; 1", f"aten::eq.Scalar ; {Q}:4x6:1 ; 0.0", f"aten::topk ; {Q}:4x6:1 ; 2",
+    f"aten::max_pool2d ; {Q}:2x3x7x6:1 ; {POOL}", f"aten::avg_pool2d ; {Q}:2x3x7x6:1 ; {POOL}",
+    f"aten::avg_pool2d ; {Q}:2x3x7x6:1 ; {POOL} ; false ; false", f"aten::adaptive_avg_pool2d ; {Q}:2x3x7x6:1 ; [3 2]",
+    f"aten::adaptive_avg_pool2d ; {Q}:2x3x7x6:1 ; [1 1]", f"aten::mean.dim ; {Q}:2x3x7x6:1 ; [2 3]",
+    f"aten::mean ; {Q}:4x6:1", f"aten::cat ; {{{Q}:4x2:1,{Q}:4x3:2}} ; 1",
+    f"aten::cat ; {{{Q}:4x2:1,q:quint8:0.05:40:4x3:2}} ; 1", f"aten::stack ; {{{Q}:4:1,{Q}:4:2}}",
+    f"aten::upsample_nearest2d ; {Q}:1x2x3x3:1 ; [5 6]", f"aten::upsample_bilinear2d ; {Q}:1x2x3x3:1 ; [5 6] ; false",
+    f"aten::constant_pad_nd ; {Q}:3x4:1 ; [1 2] ; 0.5", f"aten::index_select ; {Q}:3x4:1 ; 1 ; v:int64:2 0",
+    *[f"quantized::{name} ; {Q}:5x7:1 ; q:quint8:0.05:40:5x7:2 ; 0.06 ; 70" for name in ("add", "add_relu", "mul", "mul_relu")],
+    *[f"quantized::{name} ; q:qint8:0.037:-4:5x7:1 ; q:qint8:0.05:7:5x7:2 ; 0.06 ; 3" for name in ("add", "mul")],
+    *[f"quantized::{name}.Scalar ; {Q}:5x7:1 ; {number}" for name in ("add", "mul", "add_relu") for number in (0.7, -1.3, 9.0)],
+    *[f"quantized::{name} ; {{{Q}:4x2:1,q:quint8:0.05:40:4x3:2}} ; 1 ; 0.06 ; 20" for name in ("cat", "cat_relu")],
+    f"quantized::hardswish ; {Q}:5x9:1 ; 0.05 ; 20", f"quantized::leaky_relu ; {Q}:5x9:1 ; 0.2 ; false ; 0.05 ; 20",
+    f"quantized::elu ; {Q}:5x9:1 ; 0.05 ; 20 ; 1.5", f"quantized::celu ; {Q}:5x9:1 ; 0.05 ; 20 ; 1.5",
+    f"quantized::sigmoid ; {Q}:5x9:1 ; 0.005 ; 3", f"quantized::softmax ; {Q}:5x9:1 ; 1 ; 0.004 ; 0",
+    f"quantized::relu6 ; {Q}:5x9:1", f"quantized::clamp ; {Q}:5x9:1 ; -0.5 ; 0.5",
+    *[f"quantized::batch_norm2d{relu} ; {Q}:2x3x4x5:1 ; v:float32:0.5 1.25 2 ; v:float32:0.1 -0.3 0.7 ; v:float32:0.2 0.1 -0.4 ; "
+      "v:float32:1.5 0.3 0.9 ; 1e-05 ; 0.05 ; 90" for relu in ("", "_relu")],
+    f"quantized::max_pool2d ; {Q}:2x3x7x6:1 ; {POOL} ; [1 1] ; false",
+    *[f"quantized::{name} ; {Q}:{sizes}:1 ; {packed} ; 0.13 ; 120" for name in ("linear", "linear_relu")
+      for packed in (W, WC) for sizes in ("7x20", "2x3x20")],
+    *[f"quantized::linear{relu}_dynamic ; f:7x20:1 ; {packed} ; true" for relu in ("", "_relu") for packed in (W, WC)],
+    f"quantized::linear_unpack ; {W}", f"quantized::linear_unpack ; {WC}",
+    "quantized::linear_dynamic_fp16 ; f:3x4:1 ; p:linear_prepack_fp16(f:2x4:3,,f:2:5)",
+    *[f"quantized::conv2d{relu}.new ; {Q}:2x6x7x6:1 ; {packed} ; 0.13 ; 120" for relu in ("", "_relu") for packed in (C2, C2T)],
+    f"quantized::conv2d_unpack ; {C2T}", f"quantized::conv2d_stride ; {C2}", f"quantized::conv2d_padding ; {C2}",
+    f"quantized::conv2d_dilation ; {C2}", f"quantized::conv2d_groups ; {C2}", f"quantized::conv2d_transpose ; {C2}",
+    f"quantized::conv1d ; {Q}:2x3x9:1 ; {C1} ; 0.13 ; 120", f"quantized::conv1d_relu ; {Q}:2x3x9:1 ; {C1} ; 0.13 ; 120",
+    f"quantized::conv3d.new ; {Q}:1x3x3x4x3:1 ; {C3} ; 0.13 ; 120",
+]
+
+
+def result(call):
+    operator, *arguments = call.split(" ; ")
+    namespace, _, name = operator.partition("::")
+    name, _, overload = name.partition(".")
+    found = getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
+    return found(*[argument(one) for one in arguments])
+
+
+if __name__ == "__main__":
+    OUT.write_text("".join(f"{call} => {shown(result(call))}\n" for call in CALLS))
+    print(len(CALLS), "calls")
