@@ -1,6 +1,6 @@
 //! Writes the C functions of the operators, and the linker settings of the shipped shared library: its soname, its
-//! size, the pages it can be loaded on, and the thread-exit hook that makes `dlclose` unload it (see
-//! `src/support/unload.rs`). rustc passes the exported names to the linker: those of the C interface, the only ones
+//! size, the pages it can be loaded on, what runs when it is loaded (`src/support/load.rs`), and the thread-exit hook that
+//! makes `dlclose` unload it (`src/support/unload.rs`). rustc passes the exported names to the linker: those of the C interface, the only ones
 //! that are not mangled.
 
 use std::env;
@@ -24,6 +24,7 @@ fn link_arguments() {
     let arguments = [
         "-Wl,-soname,librushlight.so.0".to_owned(),
         "-Wl,--defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit".to_owned(),
+        "-Wl,-init,rushlight_loaded".to_owned(),
         "-Wl,--gc-sections".to_owned(),
         "-Wl,-z,relro,-z,now".to_owned(),
         format!("-Wl,-z,max-page-size={}", largest_page()),

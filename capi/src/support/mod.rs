@@ -10,6 +10,7 @@ pub mod calls;
 mod guard;
 pub mod handle;
 pub mod last_error;
+mod load;
 pub mod name;
 pub mod out;
 mod panics;

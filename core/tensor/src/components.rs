@@ -77,6 +77,8 @@ impl Components {
 impl Tensor {
     /// A sparse tensor. `components` fit the sizes: the functions of `sparse` check them.
     pub fn from_components(sizes: &[i64], dtype: DType, components: Components) -> Result<Tensor> {
+        #[cfg(feature = "op-sparse")]
+        crate::dispatch::SPARSE.link(crate::sparse::handle);
         let tensor = Tensor::from_dense(Dense::without_bytes(sizes, dtype, components)?);
         // In-place operators replace the body, so the version cannot be that of its storage.
         let _ = tensor.imp().version.set(Arc::new(AtomicU32::new(0)));

@@ -49,6 +49,8 @@ impl Quantizer {
 impl Tensor {
     /// A quantized tensor over the memory of `integers`, which are uint8, int8 or int32.
     pub fn from_integers(integers: &Tensor, quantizer: Arc<Quantizer>) -> Result<Tensor> {
+        #[cfg(feature = "op-quantization")]
+        crate::dispatch::QUANTIZED.link(crate::quantized::handle);
         let body = integers.dense()?;
         let dtype = body.dtype.to_quantized().ok_or_else(|| {
             err!(

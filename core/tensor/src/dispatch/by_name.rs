@@ -127,6 +127,7 @@ pub fn find(name: &str, overload: &str) -> Result<Op> {
 
 /// [`find`], or `None`.
 pub fn find_known(name: &str, overload: &str) -> Option<Op> {
+    super::link_layers();
     match index::find(bare(name), overload) {
         Some(def) => Some(Op::BuiltIn(def)),
         None => runtime_ops::find(name, overload).or_else(|| library(name, overload)).map(Op::Runtime),

@@ -20,6 +20,7 @@ pub mod forms;
 mod index;
 mod lazy;
 mod lent;
+mod linked;
 mod object;
 pub mod opdef;
 mod output;
@@ -38,6 +39,11 @@ pub use forms::{Argument, active_for_tracked_view, boxed, done_above};
 pub(crate) use forms::{above, below, forms, forwarded};
 pub(crate) use lazy::carried_out;
 pub use lent::LentValues;
+#[cfg(feature = "op-quantization")]
+pub(crate) use linked::QUANTIZED;
+#[cfg(feature = "op-sparse")]
+pub(crate) use linked::SPARSE;
+pub use linked::link_layers;
 pub use object::{EnumValue, Future, Object, QScheme, Stream};
 pub use opdef::{Arguments, OpDef};
 pub use output::{Overlap, Target, written};
@@ -50,16 +56,14 @@ use rushlight_base::{DeviceType, Result, bail, list, runtime};
 /// A layer on boxed values: its key, and its handler.
 struct Layer {
     key: KeySet,
-    handle: fn(&Op, &[Value], &mut Values) -> Result<()>,
+    handle: linked::Handle,
 }
 
 /// The boxed layers, outermost first. A new layer is a file and a row here.
 const LAYERS: &[Layer] = &[
     Layer { key: KeySet::RECORD, handle: record::handle },
-    #[cfg(feature = "op-sparse")]
-    Layer { key: KeySet::SPARSE, handle: crate::sparse::handle },
-    #[cfg(feature = "op-quantization")]
-    Layer { key: KeySet::QUANTIZED, handle: crate::quantized::handle },
+    Layer { key: KeySet::SPARSE, handle: linked::sparse },
+    Layer { key: KeySet::QUANTIZED, handle: linked::quantized },
     Layer { key: KeySet::LAZY, handle: lazy::handle },
 ];
 

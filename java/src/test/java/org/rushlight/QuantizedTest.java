@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** Quantized tensors; numbers and texts are those of PyTorch 2.7.1. */
+/** Quantized tensors; numbers and strings are those of PyTorch 2.7.1. */
 class QuantizedTest {
     @Test
     void aTensorIsQuantizedWithOneScale() {
