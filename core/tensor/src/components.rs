@@ -88,7 +88,7 @@ impl Tensor {
 
     /// The components of a sparse tensor; `None` for a strided one.
     pub fn components(&self) -> Option<Arc<Components>> {
-        self.imp().body.pin().sparse.clone().filter(|components| components.layout() != Layout::Strided)
+        self.imp().body.pin().components.clone().filter(|components| components.layout() != Layout::Strided)
     }
 
     /// The layout.

@@ -181,7 +181,7 @@ pub struct Dense {
     /// The lazy bits of the elements.
     pub lazy: Lazy,
     /// Indices and values of a sparse tensor, whose storage is empty; the quantizer of a quantized one.
-    pub(crate) sparse: Option<Arc<Components>>,
+    pub(crate) components: Option<Arc<Components>>,
     // Computed once, since every call uses them: a body never changes.
     /// Whether the geometry is row-major without gaps.
     contiguous: bool,
@@ -202,8 +202,8 @@ impl Dense {
     pub fn new(storage: Storage, geometry: Geometry, dtype: DType, device: Device) -> Dense {
         let (contiguous, elements) = (geometry.is_contiguous(), geometry.numel());
         let at = storage.data().wrapping_offset(geometry.offset as isize * dtype.size() as isize);
-        let (wrapped, lazy, sparse) = (false, Lazy::NONE, None);
-        Dense { storage, geometry, dtype, device, wrapped, lazy, sparse, contiguous, elements, at }
+        let (wrapped, lazy, components) = (false, Lazy::NONE, None);
+        Dense { storage, geometry, dtype, device, wrapped, lazy, components, contiguous, elements, at }
     }
 
     /// A row-major tensor of `elements` over `storage` whose shape is set with [`Dense::set_shape`].
@@ -211,15 +211,15 @@ impl Dense {
     pub(crate) fn shapeless(storage: Storage, elements: i64, dtype: DType, device: Device) -> Dense {
         let geometry = Geometry { sizes: DimVec::new(), strides: DimVec::new(), offset: 0 };
         let at = storage.data();
-        let (wrapped, lazy, sparse, contiguous) = (false, Lazy::NONE, None, true);
-        Dense { storage, geometry, dtype, device, wrapped, lazy, sparse, contiguous, elements, at }
+        let (wrapped, lazy, components, contiguous) = (false, Lazy::NONE, None, true);
+        Dense { storage, geometry, dtype, device, wrapped, lazy, components, contiguous, elements, at }
     }
 
     /// The body of a sparse tensor of these sizes: without bytes. Its indices and values are in `components`.
     pub(crate) fn without_bytes(sizes: &[i64], dtype: DType, components: Components) -> Result<Dense> {
         numel(sizes)?;
         let mut body = Dense::new(Storage::allocate(0)?, Geometry::contiguous(sizes), dtype, Device::CPU);
-        body.sparse = Some(Arc::new(components));
+        body.components = Some(Arc::new(components));
         Ok(body)
     }
 

@@ -65,7 +65,7 @@ impl KeySet {
             DeviceType::Meta => KeySet::META,
             DeviceType::Cuda => KeySet::CUDA,
         };
-        let is_rare = dense.wrapped || dense.lazy != Lazy::NONE || dense.sparse.is_some();
+        let is_rare = dense.wrapped || dense.lazy != Lazy::NONE || dense.components.is_some();
         if is_rare { place | KeySet::of_rare(dense) } else { place }
     }
 
@@ -75,8 +75,8 @@ impl KeySet {
             (dense.wrapped, KeySet::WRAPPED),
             (dense.lazy.conj, KeySet::CONJ),
             (dense.lazy.neg, KeySet::NEG),
-            (dense.sparse.is_some() && !dense.dtype.is_quantized(), KeySet::SPARSE),
-            (dense.sparse.is_some() && dense.dtype.is_quantized(), KeySet::QUANTIZED),
+            (dense.components.is_some() && !dense.dtype.is_quantized(), KeySet::SPARSE),
+            (dense.components.is_some() && dense.dtype.is_quantized(), KeySet::QUANTIZED),
         ];
         facts.into_iter().filter(|(is, _)| *is).fold(KeySet::EMPTY, |keys, (_, key)| keys | key)
     }

@@ -60,7 +60,7 @@ impl Tensor {
             )
         })?;
         let mut next = Dense::new(body.storage.clone(), body.geometry.clone(), dtype, body.device);
-        next.sparse = Some(Arc::new(Components::Quantized(quantizer)));
+        next.components = Some(Arc::new(Components::Quantized(quantizer)));
         Ok(integers.sharing(next))
     }
 
@@ -89,7 +89,7 @@ impl Tensor {
 
     /// The quantizer of a quantized tensor; `None` for any other.
     pub fn quantizer(&self) -> Option<Arc<Quantizer>> {
-        match self.imp().body.pin().sparse.as_deref() {
+        match self.imp().body.pin().components.as_deref() {
             Some(Components::Quantized(quantizer)) => Some(quantizer.clone()),
             _ => None,
         }

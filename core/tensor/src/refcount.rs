@@ -332,7 +332,7 @@ impl Tensor {
     #[inline(always)]
     pub fn dense(&self) -> Result<Pinned<'_>> {
         let body = self.imp().body.pin();
-        if let Some(components) = &body.sparse {
+        if let Some(components) = &body.components {
             return Err(crate::components::no_memory(components));
         }
         Ok(body)

@@ -113,7 +113,7 @@ impl Tensor {
     pub(crate) fn replace_quantizer(&self, quantizer: Arc<Quantizer>) -> Result<()> {
         ensure!(self.is_quantized(), Internal, "a tensor of {} has no quantizer", self.dtype());
         let mut next = (*self.imp().body.pin()).clone();
-        next.sparse = Some(Arc::new(Components::Quantized(quantizer)));
+        next.components = Some(Arc::new(Components::Quantized(quantizer)));
         self.imp().body.replace(next, |next| self.update_keys(next));
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Tensor {
     pub(crate) fn replace_components(&self, other: &Tensor) -> Result<()> {
         let body = other.imp().body.pin();
         ensure!(
-            self.is_any_sparse() && body.sparse.is_some() && body.dtype == self.dtype(),
+            self.is_any_sparse() && body.components.is_some() && body.dtype == self.dtype(),
             Internal,
             "the components of a {} tensor of {} cannot be those of a {} tensor of {}",
             self.layout().name(),

@@ -207,7 +207,8 @@ impl Tensor {
     /// Whether the tensor is contiguous in this memory format. A sparse tensor is not.
     pub fn is_contiguous(&self, format: MemoryFormat) -> bool {
         let body = self.read();
-        let strided = body.sparse.as_deref().is_none_or(|beside| beside.layout() == rushlight_base::Layout::Strided);
+        let strided =
+            body.components.as_deref().is_none_or(|beside| beside.layout() == rushlight_base::Layout::Strided);
         strided && body.geometry.is_contiguous_in(format)
     }
 

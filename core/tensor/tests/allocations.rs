@@ -206,7 +206,7 @@ fn float(sizes: &[i64]) -> Tensor {
 }
 
 /// Calls with valid arguments, which random ones seldom are.
-const CASES: [Case; 20] = [
+const CASES: [Case; 24] = [
     ("pdist", || ops::pdist(&float(&[MANY, 3]), 2.0).map(drop)),
     ("pdist of rows without elements", || ops::pdist(&float(&[1 << 20, 0]), 2.0).map(drop)),
     ("rnn", || {
@@ -251,6 +251,30 @@ const CASES: [Case; 20] = [
     ("pad_packed_sequence", || {
         let (data, sizes) = (float(&[MANY, 1]), expanded(&[MANY], 1, DType::I64));
         ops::_pad_packed_sequence(&data, &sizes, false, Scalar::Int(0), -1).map(drop)
+    }),
+    ("quantize_per_tensor and dequantize", || {
+        let x = ops::quantize_per_tensor(&float(&[MANY]), 0.5, 3, DType::QU8)?;
+        ops::dequantize_self(&x).map(drop)
+    }),
+    ("quantize_per_channel", || {
+        let (scales, zeros) = (float(&[MANY]), expanded(&[MANY], 0, DType::I64));
+        ops::quantize_per_channel(&float(&[MANY]), &scales, &zeros, 0, DType::QI8).map(drop)
+    }),
+    ("quantized::linear", || {
+        let weight = ops::quantize_per_tensor(&float(&[MANY, 1]), 0.5, 0, DType::QI8)?;
+        let x = ops::quantize_per_tensor(&float(&[1, 1]), 0.5, 0, DType::QU8)?;
+        let packed = by_name::call("quantized::linear_prepack", "", vec![weight.into(), Value::None], Vec::new())?;
+        let args = vec![x.into(), packed[0].clone(), Value::from(1.0), Value::from(0i64)];
+        by_name::call("quantized::linear", "", args, Vec::new()).map(drop)
+    }),
+    ("quantized::conv2d with more padding than there is memory for", || {
+        let weight = ops::quantize_per_tensor(&float(&[1, 1, 1, 1]), 0.5, 0, DType::QI8)?;
+        let x = ops::quantize_per_tensor(&float(&[1, 1, 1, 1]), 0.5, 0, DType::QU8)?;
+        let pair = |value: i64| Value::from(&[value, value][..]);
+        let args = vec![weight.into(), Value::None, pair(1), pair(1 << 20), pair(1), Value::from(1i64)];
+        let packed = by_name::call("quantized::conv2d_prepack", "", args, Vec::new())?;
+        let args = vec![x.into(), packed[0].clone(), Value::from(1.0), Value::from(0i64)];
+        by_name::call("quantized::conv2d", "new", args, Vec::new()).map(drop)
     }),
     ("combinations", || ops::combinations(&float(&[MANY]), 1, false).map(drop)),
     ("a backward pass of many nodes", || {

@@ -2,6 +2,8 @@
 
 use super::few::Few;
 use super::value::{FromValue, Value};
+#[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+use crate::autograd::{check_inplace, should_record};
 use crate::generator::Generator;
 use crate::options::Options;
 use crate::tensor::Tensor;
@@ -29,6 +31,14 @@ impl<'a> Args<'a> {
     pub fn get<T: FromValue<'a>>(&self, index: usize) -> Result<T> {
         let Some(value) = self.0.get(index) else { bail!(Type, "argument {index} is missing") };
         T::from_value(value).ok_or_else(|| err!(Type, "argument {index} must be {}, not {}", T::EXPECTED, value.kind()))
+    }
+
+    /// Checks that the call may write `target` in place.
+    #[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+    pub(crate) fn check_in_place(&self, target: &Tensor) -> Result<()> {
+        let mut records = false;
+        self.0.iter().for_each(|value| value.for_each_tensor(|tensor| records |= should_record([tensor])));
+        check_inplace(target, records)
     }
 
     /// `Tensor`

@@ -41,6 +41,13 @@ impl OpDef {
         self.full_name.split_once('.').map_or("", |(_, overload)| overload)
     }
 
+    /// The functional form's name of an in-place form: `add.Tensor` of `add_.Tensor`. Whether there is one is open.
+    #[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+    pub(crate) fn functional_of_in_place(&self) -> Option<String> {
+        let base = self.name().strip_suffix('_')?;
+        Some(if self.overload().is_empty() { base.to_owned() } else { format!("{base}.{}", self.overload()) })
+    }
+
     /// The arguments, in order.
     pub fn arguments(&self) -> Arguments<'static> {
         let first = usize::from(self.first);

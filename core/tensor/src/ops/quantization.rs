@@ -2,7 +2,7 @@
 
 use super::access::{Constant, array, number_of, over, sub_array};
 use crate::dense::{Dense, Geometry};
-use rushlight_base::{DType, Result, ensure};
+use rushlight_base::{DType, Result, ensure, list};
 use rushlight_cpu::quantize::{self, FakeQuantize};
 use rushlight_cpu::{Loop, fill};
 
@@ -66,15 +66,13 @@ pub fn fake_quantize_per_channel(
     quant_max: i64,
 ) -> Result<()> {
     let numbers = |part: &Dense| -> Result<Vec<f64>> {
-        (0..part.numel())
-            .map(|index| {
-                let at = Geometry {
-                    offset: part.geometry.offset + index * part.strides().first().copied().unwrap_or(0),
-                    ..Geometry::contiguous(&[])
-                };
-                Ok(f64::from_bits(fill::element_of(&sub_array(part, &at), DType::F64)?[0]))
-            })
-            .collect()
+        list::try_collect((0..part.numel()).map(|index| {
+            let at = Geometry {
+                offset: part.geometry.offset + index * part.strides().first().copied().unwrap_or(0),
+                ..Geometry::contiguous(&[])
+            };
+            Ok(f64::from_bits(fill::element_of(&sub_array(part, &at), DType::F64)?[0]))
+        }))
     };
     let (scales, zero_points) = (numbers(scale)?, numbers(zero_point)?);
     let between = zero_point.dtype != DType::I32;

@@ -3,12 +3,12 @@
 use super::convert::joined_as;
 use super::numbers::{integers_of, limits, whole};
 use super::pointwise::limited;
-use super::{Quantized, one, quantized};
+use super::{Quantized, is_relu, one, quantized};
 use crate::dispatch::{Args, Value};
 use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes};
+use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes, list};
 use std::sync::Arc;
 
 /// Numbers of a tensor as the vector loops of sums compute them: scale * q - scale * zero_point, rounded once.
@@ -16,8 +16,8 @@ fn fused(name: &str, tensor: &Quantized) -> Result<Tensor> {
     let (scale, zero_point) = tensor.affine(name)?;
     let scale = scale as f32;
     let shift = f64::from(-scale * zero_point as f32);
-    let numbers: Vec<f32> =
-        whole(&tensor.integers)?.iter().map(|&q| (f64::from(scale) * f64::from(q) + shift) as f32).collect();
+    let number = |q: &i32| (f64::from(scale) * f64::from(*q) + shift) as f32;
+    let numbers: Vec<f32> = list::collect(whole(&tensor.integers)?.iter().map(number))?;
     Tensor::from_slice(&numbers, &tensor.integers.sizes())
 }
 
@@ -43,7 +43,7 @@ pub(super) fn binary(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
         b.affine(name)?;
         ops::mul_tensor(&a.numbers()?, &b.numbers()?)?
     };
-    let result = if name.contains("_relu") { ops::relu(&result)? } else { result };
+    let result = if is_relu(name) { ops::relu(&result)? } else { result };
     one(quantized(&result, args.float(2)?, args.int(3)?, a.dtype)?)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn add_number(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
 }
 
 fn rectified(name: &str, result: Tensor) -> Result<Vec<Value>> {
-    if name.contains("_relu") { limited(name, &Quantized::of(name, &result)?, Some(0.0), None) } else { one(result) }
+    if is_relu(name) { limited(name, &Quantized::of(name, &result)?, Some(0.0), None) } else { one(result) }
 }
 
 /// `quantized::mul.Scalar`: another scale
@@ -86,7 +86,8 @@ pub(super) fn mul_number(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
         as_is(&ops::clone(&input.integers, None)?, scale * factor, zero_point)?
     } else if factor < 0.0 {
         let mirror = i64::from(low) + i64::from(high);
-        let mirrored: Vec<i32> = whole(&input.integers)?.iter().map(|&q| (mirror - i64::from(q)) as i32).collect();
+        let mirrored: Vec<i32> =
+            list::collect(whole(&input.integers)?.iter().map(|&q| (mirror - i64::from(q)) as i32))?;
         as_is(&integers_of(&mirrored, &input.integers.sizes(), input.dtype)?, -scale * factor, mirror - zero_point)?
     } else {
         as_is(&ops::zeros(&input.integers.sizes(), input.integers.options())?, 1.0, 0)?
@@ -100,7 +101,7 @@ pub(super) fn cat(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let Some(head) = tensors.first() else { bail!(Runtime, "{name} expects a non-empty list of tensors") };
     let own = Quantized::of(name, head)?.affine(name)?;
     let (scale, zero_point) = (args.float_opt(2)?.unwrap_or(own.0), args.int_opt(3)?.unwrap_or(own.1));
-    one(joined_as(name, &tensors, args.int(1)?, scale, zero_point, name.ends_with("_relu"))?)
+    one(joined_as(name, &tensors, args.int(1)?, scale, zero_point, is_relu(name))?)
 }
 
 /// Activation functions whose last arguments are the scale and the zero point of the result.
@@ -162,7 +163,7 @@ pub(super) fn batch_norm(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let spread = |part: &Tensor| ops::reshape(&ops::detach(part)?, &shape);
     let scaled = ops::mul_tensor(&input.numbers()?, &spread(&factor)?)?;
     let result = ops::add_tensor(&scaled, &spread(&shift)?, Scalar::Int(1))?;
-    let result = if name.ends_with("_relu") { ops::relu(&result)? } else { result };
+    let result = if is_relu(name) { ops::relu(&result)? } else { result };
     one(quantized(&result, args.float(6)?, args.int(7)?, input.dtype)?)
 }
 

@@ -2,12 +2,12 @@
 
 use super::numbers::{Step, quantize};
 use super::views::call;
-use super::{Quantized, check_target, first, one};
+use super::{Quantized, first, one};
 use crate::dispatch::{Args, Value};
 use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, MemoryFormat, Result, Scalar, bail, ensure};
+use rushlight_base::{DType, Result, Scalar, bail, ensure};
 
 /// `dequantize.self`: also of a floating-point tensor, in single precision
 pub(super) fn dequantize(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
@@ -121,7 +121,7 @@ pub(super) fn copy_(_: &str, args: &Args<'_>) -> Result<Vec<Value>> {
         "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float Tensor \
          from a quantized Tensor"
     );
-    check_target(target, args.0)?;
+    args.check_in_place(target)?;
     let own = Quantized::of("aten::copy_", target)?;
     if source.is_quantized() {
         let other = Quantized::of("aten::copy_", source)?;
@@ -158,7 +158,7 @@ pub(super) fn copy_(_: &str, args: &Args<'_>) -> Result<Vec<Value>> {
 /// `fill_.Scalar`
 pub(super) fn fill_(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let input = first(name, args)?;
-    check_target(args.tensor(0)?, args.0)?;
+    args.check_in_place(args.tensor(0)?)?;
     let value = Tensor::from_slice(&[args.scalar(1)?.to_f64() as f32], &[])?;
     let spread = ops::expand(&value, &input.integers.sizes(), false)?;
     ops::copy_(&input.integers, &quantize(&spread, input.quantizer.clone(), input.dtype)?.integers()?, false)?;
@@ -246,9 +246,4 @@ pub(super) fn pad(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
         Some(Value::Tensor(padded)) => one(input.with(padded)?),
         _ => bail!(Internal, "pad returns no tensor"),
     }
-}
-
-/// Row-major integers of a quantized tensor.
-pub(super) fn row_major(tensor: &Tensor) -> Result<Tensor> {
-    ops::contiguous(tensor, MemoryFormat::Contiguous)
 }

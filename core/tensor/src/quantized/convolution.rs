@@ -2,13 +2,13 @@
 
 use super::linear::{content, packed_bias, packed_weight};
 use super::numbers::{floats, integers_of};
-use super::one;
 use super::product::{Requantize, Rows, check_output, input, products, rows};
+use super::{is_relu, one};
 use crate::dispatch::{Args, Object, Value};
 use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, bail, ensure, format_sizes};
+use rushlight_base::{DType, MemoryFormat, Result, bail, ensure, format_sizes, list};
 use std::sync::Arc;
 
 /// The class of the parameters of one and two dimensions.
@@ -116,10 +116,11 @@ struct Window {
 impl Window {
     /// A row for each position of the result: the inputs below the kernel, channel by channel. Padding is the zero point, a
     /// distance of 0.
-    fn rows(&self, image: &[i16]) -> Vec<i16> {
+    fn rows(&self, image: &[i16]) -> Result<Vec<i16>> {
         let plane = self.size.iter().product::<i64>().max(1) as usize;
         let taps = (self.kernel.iter().product::<i64>().max(0) as usize) * (image.len() / plane);
-        let mut rows = Vec::with_capacity(taps * self.result.iter().product::<i64>().max(0) as usize);
+        let places = self.result.iter().product::<i64>().max(0) as usize;
+        let mut rows = list::with_capacity(taps.saturating_mul(places))?;
         each(self.result, |at| {
             for channel in image.chunks_exact(plane) {
                 each(self.kernel, |tap| {
@@ -132,7 +133,7 @@ impl Window {
                 });
             }
         });
-        rows
+        Ok(rows)
     }
 }
 
@@ -147,7 +148,7 @@ fn each(sizes: [i64; 3], mut visit: impl FnMut([i64; 3])) {
     }
 }
 
-fn convolved(name: &str, args: &Args<'_>, dims: usize, relu: bool) -> Result<Vec<Value>> {
+fn convolved(name: &str, args: &Args<'_>, dims: usize) -> Result<Vec<Value>> {
     let (x, packed) = (args.tensor(0)?, content::<Convolution>(name, args, 1)?);
     // The older overloads repeat the parameters, which are packed.
     let at = args.0.len().saturating_sub(2);
@@ -190,18 +191,19 @@ fn convolved(name: &str, args: &Args<'_>, dims: usize, relu: bool) -> Result<Vec
     }
     let (values, input_scale) = input(name, x)?;
     let window = Window { size, kernel, result, stride, padding, dilation };
-    let (places, filters) = (result.iter().product::<i64>() as usize, weight[0] as usize);
+    let count = rushlight_base::numel(&[batch.max(1), weight[0], result[0], result[1], result[2]])? as usize;
+    let filters = weight[0] as usize;
+    let places = count / (filters * batch.max(1) as usize).max(1);
     let groups = packed.groups as usize;
     let depth = (packed.rows.values.len() / filters.max(1)).max(1);
     let per_group = filters / groups;
     let image_length = (values.len() / batch.max(1) as usize).max(1);
-    rushlight_base::numel(&[batch, weight[0], result[0], result[1], result[2]])?;
-    let mut sums = vec![0i32; batch as usize * places * filters];
+    let mut sums = list::filled(batch as usize * places * filters, 0i32)?;
     for (image, to) in values.chunks_exact(image_length).zip(sums.chunks_mut((places * filters).max(1))) {
         let inputs = image.chunks_exact((image_length / groups).max(1));
         let filters_of = packed.rows.values.chunks_exact(per_group * depth);
         for (group, (part, weights)) in inputs.zip(filters_of).enumerate() {
-            let found = products(&window.rows(part), weights, depth)?;
+            let found = products(&window.rows(part)?, weights, depth)?;
             for (row, sums) in to.chunks_mut(filters).zip(found.chunks_exact(per_group)) {
                 if let Some(place) = row.get_mut(group * per_group..(group + 1) * per_group) {
                     place.copy_from_slice(sums);
@@ -210,33 +212,37 @@ fn convolved(name: &str, args: &Args<'_>, dims: usize, relu: bool) -> Result<Vec
         }
     }
     let bias = packed.bias.as_ref().map(floats).transpose()?;
-    let by = Requantize { input_scale, scales: &packed.rows.scales, bias: bias.as_deref(), scale, zero_point, relu };
+    let by = Requantize {
+        input_scale,
+        scales: &packed.rows.scales,
+        bias: bias.as_deref(),
+        scale,
+        zero_point,
+        relu: is_relu(name),
+    };
     // Channels are the last dimension in memory, as of every quantized convolution.
     let mut last: Vec<i64> = vec![batch];
     last.extend(&result[3 - dims..]);
     last.push(weight[0]);
-    let integers = integers_of(&by.integers(&sums), &last, DType::QU8)?;
+    let integers = integers_of(&by.integers(&sums)?, &last, DType::QU8)?;
     let mut order: Vec<i64> = vec![0, dims as i64 + 1];
     order.extend(1..=dims as i64);
     let integers = ops::permute(&integers, &order)?;
-    let integers = if dims == 1 { super::convert::row_major(&integers)? } else { integers };
+    let integers = if dims == 1 { ops::contiguous(&integers, MemoryFormat::Contiguous)? } else { integers };
     one(Tensor::from_integers(&integers, Arc::new(Quantizer::PerTensor { scale, zero_point }))?)
 }
 
-macro_rules! convolutions {
-    ($($name:ident($dims:literal, $relu:literal);)*) => {$(
-        #[doc = concat!("`quantized::", stringify!($name), "`")]
-        pub(super) fn $name(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-            convolved(name, args, $dims, $relu)
-        }
-    )*};
+/// `quantized::conv1d`, `quantized::conv1d_relu`
+pub(super) fn conv1d(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    convolved(name, args, 1)
 }
 
-convolutions! {
-    conv1d(1, false);
-    conv1d_relu(1, true);
-    conv2d(2, false);
-    conv2d_relu(2, true);
-    conv3d(3, false);
-    conv3d_relu(3, true);
+/// `quantized::conv2d`, `quantized::conv2d_relu`
+pub(super) fn conv2d(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    convolved(name, args, 2)
+}
+
+/// `quantized::conv3d`, `quantized::conv3d_relu`
+pub(super) fn conv3d(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    convolved(name, args, 3)
 }

@@ -7,7 +7,7 @@ use crate::ops;
 use crate::options::Options;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, MemoryFormat, Result, bail, ensure};
+use rushlight_base::{DType, MemoryFormat, Result, bail, ensure, list};
 use std::sync::Arc;
 
 /// `quantize_per_tensor`
@@ -92,7 +92,7 @@ fn channels(sizes: &[i64], scales: &Tensor, zero_points: &Tensor, axis: i64) -> 
 /// The numbers rounded to single precision.
 fn floats_as_doubles(tensor: &Tensor) -> Result<Vec<f64>> {
     let single = ops::to_dtype(tensor, DType::F32, false, false, None)?;
-    Ok(floats(&single)?.into_iter().map(f64::from).collect())
+    list::collect(floats(&single)?.into_iter().map(f64::from))
 }
 
 /// `quantize_per_channel`

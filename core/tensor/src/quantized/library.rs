@@ -64,11 +64,11 @@ const OPERATORS: &[(&str, Kernel)] = &[
     ("linear_unpack(LINEAR W_prepack) -> (Tensor W_origin, Tensor? B_origin)", linear::unpack),
     ("linear_unpack_fp16(LINEAR W_prepack) -> (Tensor W_origin, Tensor? B_origin)", linear::unpack),
     ("linear(Tensor X, LINEAR W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y", linear::linear),
-    ("linear_relu(Tensor X, LINEAR W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y", linear::linear_relu),
+    ("linear_relu(Tensor X, LINEAR W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y", linear::linear),
     ("linear_dynamic(Tensor X, LINEAR W_prepack, bool reduce_range=False) -> Tensor Y", linear::dynamic),
-    ("linear_relu_dynamic(Tensor X, LINEAR W_prepack, bool reduce_range=False) -> Tensor Y", linear::relu_dynamic),
+    ("linear_relu_dynamic(Tensor X, LINEAR W_prepack, bool reduce_range=False) -> Tensor Y", linear::dynamic),
     ("linear_dynamic_fp16(Tensor X, LINEAR W_prepack) -> Tensor Y", linear::dynamic_half),
-    ("linear_relu_dynamic_fp16(Tensor X, LINEAR W_prepack) -> Tensor Y", linear::relu_dynamic_half),
+    ("linear_relu_dynamic_fp16(Tensor X, LINEAR W_prepack) -> Tensor Y", linear::dynamic_half),
     ("matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", linear::matmul),
     (
         "conv1d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> CONV2D",
@@ -108,7 +108,7 @@ const OPERATORS: &[(&str, Kernel)] = &[
     ),
     (
         "conv1d_relu(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
-        convolution::conv1d_relu,
+        convolution::conv1d,
     ),
     (
         "conv2d(Tensor qx, CONV2D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
@@ -116,7 +116,7 @@ const OPERATORS: &[(&str, Kernel)] = &[
     ),
     (
         "conv2d_relu(Tensor qx, CONV2D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
-        convolution::conv2d_relu,
+        convolution::conv2d,
     ),
     (
         "conv3d(Tensor qx, CONV3D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
@@ -124,7 +124,7 @@ const OPERATORS: &[(&str, Kernel)] = &[
     ),
     (
         "conv3d_relu(Tensor qx, CONV3D weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int output_zero_point) -> Tensor",
-        convolution::conv3d_relu,
+        convolution::conv3d,
     ),
     (
         "conv2d.new(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
@@ -132,7 +132,7 @@ const OPERATORS: &[(&str, Kernel)] = &[
     ),
     (
         "conv2d_relu.new(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
-        convolution::conv2d_relu,
+        convolution::conv2d,
     ),
     (
         "conv3d.new(Tensor qx, CONV3D packed_weight, float output_scale, int output_zero_point) -> Tensor",
@@ -140,7 +140,7 @@ const OPERATORS: &[(&str, Kernel)] = &[
     ),
     (
         "conv3d_relu.new(Tensor qx, CONV3D packed_weight, float output_scale, int output_zero_point) -> Tensor",
-        convolution::conv3d_relu,
+        convolution::conv3d,
     ),
     ("add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", arithmetic::binary),
     ("add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", arithmetic::binary),

@@ -1,14 +1,14 @@
 //! `quantized::linear` and its packed parameters.
 
 use super::create::dynamic_range;
-use super::numbers::{floats, integers_of};
+use super::numbers::{floats, integers_of, whole};
 use super::product::{Requantize, Rows, check_output, input, products, rows};
-use super::{Quantized, one};
+use super::{Quantized, is_relu, one};
 use crate::dispatch::{Args, Object, Value};
 use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes};
+use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes, list};
 use std::sync::Arc;
 
 /// The class of packed parameters.
@@ -59,7 +59,7 @@ pub(super) fn packed_weight(operator: &str, weight: &Tensor) -> Result<Tensor> {
     let quantizer = match (*weight.quantizer).clone() {
         Quantizer::PerTensor { scale, zero_point } => Quantizer::PerTensor { scale: single(scale), zero_point },
         Quantizer::PerChannel { scales, zero_points, axis, float } => {
-            let scales = scales.into_iter().map(single).collect();
+            let scales = list::collect(scales.into_iter().map(single))?;
             Quantizer::PerChannel { scales, zero_points, axis, float }
         }
     };
@@ -126,7 +126,8 @@ fn result_sizes(name: &str, input: &Tensor, weight: &Tensor) -> Result<rushlight
     Ok(sizes)
 }
 
-fn linear_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
+/// `quantized::linear`, `quantized::linear_relu`
+pub(super) fn linear(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let x = args.tensor(0)?;
     let (values, input_scale) = input(name, x)?;
     let (weight, rows, bias) = int8(name, args)?;
@@ -135,23 +136,15 @@ fn linear_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
     let sizes = result_sizes(name, x, weight)?;
     let sums = products(&values, &rows.values, weight.sizes()[1] as usize)?;
     let bias = bias.map(floats).transpose()?;
-    let by = Requantize { input_scale, scales: &rows.scales, bias: bias.as_deref(), scale, zero_point, relu };
-    let sums = if sums.is_empty() { vec![0; rushlight_base::numel(&sizes)? as usize] } else { sums };
-    let integers = integers_of(&by.integers(&sums), &sizes, DType::QU8)?;
+    let by =
+        Requantize { input_scale, scales: &rows.scales, bias: bias.as_deref(), scale, zero_point, relu: is_relu(name) };
+    let sums = if sums.is_empty() { list::filled(rushlight_base::numel(&sizes)? as usize, 0)? } else { sums };
+    let integers = integers_of(&by.integers(&sums)?, &sizes, DType::QU8)?;
     one(Tensor::from_integers(&integers, Arc::new(Quantizer::PerTensor { scale, zero_point }))?)
 }
 
-/// `quantized::linear`
-pub(super) fn linear(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    linear_of(name, args, false)
-}
-
-/// `quantized::linear_relu`
-pub(super) fn linear_relu(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    linear_of(name, args, true)
-}
-
-fn dynamic_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
+/// `quantized::linear_dynamic`, `quantized::linear_relu_dynamic`
+pub(super) fn dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let (x, reduced) = (args.tensor(0)?, args.bool(2)?);
     ensure!(x.dtype() == DType::F32, Runtime, "{name}: expected scalar type Float but found {}", x.dtype().c10_name());
     let (weight, rows, bias) = int8(name, args)?;
@@ -166,51 +159,32 @@ fn dynamic_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
         let steps = ((f64::from(value) * inverse + f64::from(zero)) as f32).round_ties_even();
         (steps.clamp(0.0, 255.0) as i32 - zero) as i16
     };
-    let values: Vec<i16> = floats(x)?.into_iter().map(distance).collect();
+    let values: Vec<i16> = list::collect(floats(x)?.into_iter().map(distance))?;
     let sums = products(&values, &rows.values, weight.sizes()[1] as usize)?;
     let bias = bias.map(floats).transpose()?;
-    let channels: Vec<(f64, f64)> = (rows.scales.iter().enumerate())
-        .map(|(channel, scale)| {
-            let bias = bias.as_ref().and_then(|bias| bias.get(channel)).copied().unwrap_or(0.0);
-            (f64::from(range.scale as f32 * scale), f64::from(bias))
-        })
-        .collect();
+    let channel = |(channel, scale): (usize, &f32)| {
+        let bias = bias.as_ref().and_then(|bias| bias.get(channel)).copied().unwrap_or(0.0);
+        (f64::from(range.scale as f32 * scale), f64::from(bias))
+    };
+    let channels: Vec<(f64, f64)> = list::collect(rows.scales.iter().enumerate().map(channel))?;
     // The product is exact in double, so that it is rounded once, with the bias.
+    let relu = is_relu(name);
     let of = |(&sum, &(scale, bias)): (&i32, &(f64, f64))| {
         let value = (f64::from(sum as f32) * scale + bias) as f32;
         if relu && value < 0.0 { 0.0 } else { value }
     };
-    let results: Vec<f32> = sums.iter().zip(channels.iter().cycle()).map(of).collect();
+    let results: Vec<f32> = list::collect(sums.iter().zip(channels.iter().cycle()).map(of))?;
     one(Tensor::from_slice(&results, &sizes)?)
 }
 
-/// `quantized::linear_dynamic`
-pub(super) fn dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    dynamic_of(name, args, false)
-}
-
-/// `quantized::linear_relu_dynamic`
-pub(super) fn relu_dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    dynamic_of(name, args, true)
-}
-
-fn half_of(name: &str, args: &Args<'_>, relu: bool) -> Result<Vec<Value>> {
+/// `quantized::linear_dynamic_fp16`, `quantized::linear_relu_dynamic_fp16`
+pub(super) fn dynamic_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let (x, packed) = (args.tensor(0)?, content::<Linear>(name, args, 1)?);
     let Linear::Half { weight, bias } = packed else { bail!(Runtime, "{name}: the weight is packed in int8") };
     ensure!(x.dtype() == DType::F32, Runtime, "{name}: expected scalar type Float but found {}", x.dtype().c10_name());
     result_sizes(name, x, weight)?;
     let y = ops::linear(&ops::detach(x)?, weight, bias.as_ref())?;
-    one(if relu { ops::relu(&y)? } else { y })
-}
-
-/// `quantized::linear_dynamic_fp16`
-pub(super) fn dynamic_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    half_of(name, args, false)
-}
-
-/// `quantized::linear_relu_dynamic_fp16`
-pub(super) fn relu_dynamic_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    half_of(name, args, true)
+    one(if is_relu(name) { ops::relu(&y)? } else { y })
 }
 
 /// `quantized::matmul` of matrices with one scale each: products add up in int32 as well.
@@ -236,12 +210,16 @@ pub(super) fn matmul(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     };
     ensure!(k == k_b, Runtime, "{name}: mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {k_b}x{n})");
     let distances = |integers: &Tensor, zero: i64| -> Result<Vec<i16>> {
-        Ok(super::numbers::whole(integers)?.iter().map(|value| (value - zero as i32) as i16).collect())
+        list::collect(whole(integers)?.iter().map(|value| value.wrapping_sub(zero as i32) as i16))
     };
     let left = distances(&a.integers, zero_a)?;
     let right = distances(&ops::transpose_int(&b.integers, 0, 1)?, zero_b)?;
-    let sums = if k == 0 { vec![0; (m * n) as usize] } else { products(&left, &right, k as usize)? };
+    let sums = if k == 0 {
+        list::filled(rushlight_base::numel(&[m, n])? as usize, 0)?
+    } else {
+        products(&left, &right, k as usize)?
+    };
     let both = scale_a as f32 * scale_b as f32;
-    let numbers: Vec<f32> = sums.iter().map(|&sum| sum as f32 * both).collect();
+    let numbers: Vec<f32> = list::collect(sums.iter().map(|&sum| sum as f32 * both))?;
     one(super::quantized(&Tensor::from_slice(&numbers, &[m, n])?, scale, zero_point, a.dtype)?)
 }

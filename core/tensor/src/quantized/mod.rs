@@ -24,8 +24,8 @@ mod table;
 mod views;
 
 pub use choose::{Range, choose};
+pub(crate) use numbers::floats;
 
-use crate::autograd::{check_inplace, should_record};
 use crate::dispatch::{Args, Argument, FromValues, LentValues, Op, Value, Values};
 use crate::keys::{KeyGuard, KeySet};
 use crate::ops;
@@ -47,17 +47,16 @@ pub(crate) fn handle(op: &Op, args: &[Value], results: &mut Values) -> Result<()
         let _below = KeyGuard::exclude(KeySet::QUANTIZED);
         return op.call_into(args, results);
     }
-    let computed = crate::dispatch::named_call(def.name(), || match table::find(name) {
-        Some(kernel) => kernel.call(name, args),
-        None => match in_place_of(name).and_then(|functional| Some((table::find(&functional)?, functional))) {
-            Some((kernel, functional)) => in_place(&kernel, &functional, args),
+    crate::dispatch::named_call(def.name(), || {
+        if let Some(kernel) = table::find(name) {
+            return call_kernel(&kernel, name, args, results);
+        }
+        let functional = def.functional_of_in_place();
+        match functional.as_deref().and_then(|functional| Some((table::find(functional)?, functional))) {
+            Some((kernel, functional)) => in_place(&kernel, functional, args),
             None => Err(missing(name, args)),
-        },
-    })?;
-    for value in computed {
-        results.put(value);
-    }
-    Ok(())
+        }
+    })
 }
 
 /// Calls the kernel `name` with the arguments of a typed function.
@@ -66,23 +65,19 @@ pub(crate) fn called<T: FromValues>(name: &str, args: &[&dyn Argument]) -> Resul
     args.iter().for_each(|arg| arg.lend_to(&mut values));
     let Some(kernel) = table::find(name) else { bail!(Internal, "there is no quantized kernel of {name}") };
     let mut results = Values::new();
-    for value in kernel.call(name, &values)? {
-        results.put(value);
-    }
+    call_kernel(&kernel, name, &values, &mut results)?;
     results.extract()
 }
 
-/// The functional form of an in-place form.
-fn in_place_of(name: &str) -> Option<String> {
-    let (base, overload) = name.split_once('.').unwrap_or((name, ""));
-    let base = base.strip_suffix('_')?;
-    Some(if overload.is_empty() { base.to_owned() } else { format!("{base}.{overload}") })
+fn call_kernel(kernel: &table::Kernel, name: &str, args: &[Value], results: &mut Values) -> Result<()> {
+    kernel.call(name, args)?.into_iter().for_each(|value| results.put(value));
+    Ok(())
 }
 
 /// Computes the functional form, and stores the integers of its result in the first argument.
-fn in_place(kernel: &table::Kernel, functional: &str, args: &[Value]) -> Result<Vec<Value>> {
+fn in_place(kernel: &table::Kernel, functional: &str, args: &[Value]) -> Result<()> {
     let Some(Value::Tensor(target)) = args.first() else { bail!(Internal, "an in-place form without a target") };
-    check_target(target, args)?;
+    Args(args).check_in_place(target)?;
     let results = kernel.call(functional, args)?;
     let Some(Value::Tensor(result)) = results.first() else { bail!(Internal, "{functional} returns no tensor") };
     ensure!(
@@ -92,15 +87,7 @@ fn in_place(kernel: &table::Kernel, functional: &str, args: &[Value]) -> Result<
         Runtime,
         "a result of another shape or quantizer cannot be stored in place"
     );
-    ops::copy_(&target.integers()?, &result.integers()?, false)?;
-    Ok(Vec::new())
-}
-
-/// Checks that the target may be written.
-fn check_target(target: &Tensor, args: &[Value]) -> Result<()> {
-    let mut records = false;
-    args.iter().for_each(|value| value.for_each_tensor(|tensor| records |= should_record([tensor])));
-    check_inplace(target, records)
+    ops::copy_(&target.integers()?, &result.integers()?, false)
 }
 
 /// The error of an operator without a kernel for quantized tensors, in PyTorch's words.
@@ -169,6 +156,11 @@ impl Quantized {
 /// Floats as a tensor with one scale and zero point.
 fn quantized(input: &Tensor, scale: f64, zero_point: i64, dtype: DType) -> Result<Tensor> {
     numbers::quantize(input, Arc::new(Quantizer::PerTensor { scale, zero_point }), dtype)
+}
+
+/// Whether an operator of the library ends with `relu`: `quantized::linear_relu`, `quantized::conv2d_relu.new`.
+fn is_relu(name: &str) -> bool {
+    name.contains("_relu")
 }
 
 /// One result.

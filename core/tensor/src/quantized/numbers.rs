@@ -4,7 +4,7 @@ use super::Quantized;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use crate::{dispatch, ops};
-use rushlight_base::{DType, DeviceType, MemoryFormat, Result, bail, ensure};
+use rushlight_base::{DType, DeviceType, MemoryFormat, Result, bail, ensure, list};
 use std::sync::Arc;
 
 /// The smallest and the largest integer of a quantized dtype.
@@ -50,7 +50,7 @@ pub(super) fn value_of(integer: i32, scale: f32, zero_point: i32) -> f32 {
 }
 
 /// The elements of a float tensor, row-major.
-pub(super) fn floats(tensor: &Tensor) -> Result<Vec<f32>> {
+pub(crate) fn floats(tensor: &Tensor) -> Result<Vec<f32>> {
     ops::contiguous(tensor, MemoryFormat::Contiguous)?.to_vec()
 }
 
@@ -67,8 +67,8 @@ pub(super) fn whole(tensor: &Tensor) -> Result<Vec<i32>> {
 /// The integers, which are in range, as a tensor of the integers of `dtype`.
 pub(super) fn integers_of(values: &[i32], sizes: &[i64], dtype: DType) -> Result<Tensor> {
     match dtype.to_integer() {
-        DType::I8 => Tensor::from_slice(&values.iter().map(|&value| value as i8).collect::<Vec<_>>(), sizes),
-        DType::U8 => Tensor::from_slice(&values.iter().map(|&value| value as u8).collect::<Vec<_>>(), sizes),
+        DType::I8 => Tensor::from_slice(&list::collect(values.iter().map(|&value| value as i8))?, sizes),
+        DType::U8 => Tensor::from_slice(&list::collect(values.iter().map(|&value| value as u8))?, sizes),
         _ => Tensor::from_slice(values, sizes),
     }
 }
@@ -124,7 +124,7 @@ pub(super) fn quantize(input: &Tensor, quantizer: Arc<Quantizer>, dtype: DType) 
             let largest = limits(dtype);
             // The engine takes the minimum with a large number first, which replaces NaN; int32 has no such loop.
             let nan = if dtype == DType::QI32 { largest.0 } else { largest.1 };
-            values.iter().map(|&value| if value.is_nan() { nan } else { step.of(value) }).collect()
+            list::collect(values.iter().map(|&value| if value.is_nan() { nan } else { step.of(value) }))?
         }
         Quantizer::PerChannel { scales, zero_points, axis, float } => {
             check_channels(&sizes, scales.len(), zero_points.len(), *axis)?;
@@ -142,7 +142,7 @@ pub(super) fn quantize(input: &Tensor, quantizer: Arc<Quantizer>, dtype: DType) 
                 }
                 Step::new(scale, zero as i64, dtype).of(value)
             };
-            values.iter().enumerate().map(of).collect()
+            list::collect(values.iter().enumerate().map(of))?
         }
     };
     Tensor::from_integers(&integers_of(&steps, &sizes, dtype)?, quantizer)
@@ -176,7 +176,7 @@ pub(super) fn dequantize(tensor: &Quantized) -> Result<Tensor> {
     let numbers: Vec<f32> = match &*tensor.quantizer {
         Quantizer::PerTensor { scale, zero_point } => {
             let (scale, zero) = (*scale as f32, *zero_point as i32);
-            values.iter().map(|&value| value_of(value, scale, zero)).collect()
+            list::collect(values.iter().map(|&value| value_of(value, scale, zero)))?
         }
         Quantizer::PerChannel { scales, zero_points, axis, float } => {
             let (inner, channels) = blocks(&sizes, *axis);
@@ -189,7 +189,7 @@ pub(super) fn dequantize(tensor: &Quantized) -> Result<Tensor> {
                 // The engine multiplies in double here.
                 (scale * (f64::from(value) - zero)) as f32
             };
-            values.iter().enumerate().map(of).collect()
+            list::collect(values.iter().enumerate().map(of))?
         }
     };
     Tensor::from_slice(&numbers, &sizes)

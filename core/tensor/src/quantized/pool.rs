@@ -1,11 +1,11 @@
 //! Pooling, means and resizing.
 
-use super::numbers::{integers_of, limits};
+use super::numbers::{floats, integers_of, limits};
 use super::views::call;
 use super::{Quantized, first, one};
 use crate::dispatch::{Args, Value};
 use crate::ops;
-use rushlight_base::{DType, Result, Scalar, bail};
+use rushlight_base::{DType, Result, Scalar, bail, list};
 
 /// The operator on the integers as doubles, which hold all of them.
 fn exact(name: &str, input: &Quantized, args: &Args<'_>) -> Result<Vec<Value>> {
@@ -53,6 +53,6 @@ pub(super) fn mean(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
         let steps = f64::from(value.round_ties_even()) + zero_point as f64;
         steps.clamp(f64::from(low), f64::from(high)) as i32
     };
-    let steps: Vec<i32> = super::numbers::floats(result)?.iter().map(round).collect();
+    let steps: Vec<i32> = list::collect(floats(result)?.iter().map(round))?;
     one(input.with(&integers_of(&steps, &result.sizes(), input.dtype)?)?)
 }

@@ -5,7 +5,7 @@ use super::numbers::{limits, whole};
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use rushlight_base::runtime::{chunk_length, parallel_for};
-use rushlight_base::{DType, Result, bail, ensure};
+use rushlight_base::{DType, Result, bail, ensure, list};
 use rushlight_cpu::quantize::dot;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,12 +13,12 @@ use std::sync::{Mutex, PoisonError};
 pub(super) fn products(a: &[i16], b: &[i16], depth: usize) -> Result<Vec<i32>> {
     let columns = b.len().checked_div(depth).unwrap_or(0);
     let rows = a.len().checked_div(depth).unwrap_or(0);
-    let mut out = vec![0i32; rows * columns];
+    let mut out = list::filled(rows.saturating_mul(columns), 0i32)?;
     if out.is_empty() {
         return Ok(out);
     }
     let share = chunk_length(rows, 1 + 32_768 / (columns * depth).max(1)).max(1);
-    let parts: Vec<Mutex<&mut [i32]>> = out.chunks_mut(share * columns).map(Mutex::new).collect();
+    let parts: Vec<Mutex<&mut [i32]>> = list::collect(out.chunks_mut(share * columns).map(Mutex::new))?;
     parallel_for(parts.len(), &|index| {
         let Some(part) = parts.get(index) else { return };
         let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +44,8 @@ pub(super) fn input(operator: &str, tensor: &Tensor) -> Result<(Vec<i16>, f32)> 
     );
     let (scale, zero_point) = input.affine(operator)?;
     let zero = zero_point as i32;
-    Ok((whole(&input.integers)?.iter().map(|&value| (value - zero) as i16).collect(), scale as f32))
+    let distances = whole(&input.integers)?;
+    Ok((list::collect(distances.iter().map(|value| value.wrapping_sub(zero) as i16))?, scale as f32))
 }
 
 /// A packed weight: rows of distances from the zero points, and a scale for each row.
@@ -66,10 +67,13 @@ pub(super) fn rows(operator: &str, weight: &Tensor) -> Result<Rows> {
     let count = weight.integers.sizes().first().copied().unwrap_or(0) as usize;
     let depth = integers.len().checked_div(count).unwrap_or(0).max(1);
     let (scales, zeros): (Vec<f32>, Vec<i32>) = match &*weight.quantizer {
-        Quantizer::PerTensor { scale, zero_point } => (vec![*scale as f32; count], vec![*zero_point as i32; count]),
-        Quantizer::PerChannel { scales, zero_points, axis: 0, float: false } => {
-            (scales.iter().map(|&scale| scale as f32).collect(), zero_points.iter().map(|&zero| zero as i32).collect())
+        Quantizer::PerTensor { scale, zero_point } => {
+            (list::filled(count, *scale as f32)?, list::filled(count, *zero_point as i32)?)
         }
+        Quantizer::PerChannel { scales, zero_points, axis: 0, float: false } => (
+            list::collect(scales.iter().map(|&scale| scale as f32))?,
+            list::collect(zero_points.iter().map(|&zero| zero as i32))?,
+        ),
         Quantizer::PerChannel { axis, float, .. } => {
             bail!(
                 Runtime,
@@ -78,9 +82,11 @@ pub(super) fn rows(operator: &str, weight: &Tensor) -> Result<Rows> {
             )
         }
     };
-    let distances =
-        integers.chunks(depth).zip(&zeros).flat_map(|(row, zero)| row.iter().map(move |value| (value - zero) as i16));
-    Ok(Rows { values: distances.collect(), scales })
+    let distances = integers
+        .chunks(depth)
+        .zip(&zeros)
+        .flat_map(|(row, zero)| row.iter().map(|value| value.wrapping_sub(*zero) as i16));
+    Ok(Rows { values: list::collect(distances)?, scales })
 }
 
 /// How sums of products become integers of a result.
@@ -95,21 +101,20 @@ pub(super) struct Requantize<'a> {
 
 impl Requantize<'_> {
     /// The integers of rows of sums, with a channel for each column.
-    pub fn integers(&self, sums: &[i32]) -> Vec<i32> {
+    pub fn integers(&self, sums: &[i32]) -> Result<Vec<i32>> {
         let (low, high) = limits(DType::QU8);
         let low = if self.relu { low.max(self.zero_point as i32) } else { low };
-        let channels: Vec<(f32, f32)> = (self.scales.iter().enumerate())
-            .map(|(channel, &scale)| {
-                let both = self.input_scale * scale;
-                let bias = self.bias.and_then(|bias| bias.get(channel)).map_or(0.0, |bias| bias * (1.0 / both));
-                (bias, both / self.scale as f32)
-            })
-            .collect();
+        let channel = |(channel, &scale): (usize, &f32)| {
+            let both = self.input_scale * scale;
+            let bias = self.bias.and_then(|bias| bias.get(channel)).map_or(0.0, |bias| bias * (1.0 / both));
+            (bias, both / self.scale as f32)
+        };
+        let channels: Vec<(f32, f32)> = list::collect(self.scales.iter().enumerate().map(channel))?;
         let of = |(&sum, &(bias, factor)): (&i32, &(f32, f32))| {
             let steps = f64::from(((sum as f32 + bias) * factor).round_ties_even()).clamp(-1e9, 1e9);
             (steps as i64 + self.zero_point).clamp(i64::from(low), i64::from(high)) as i32
         };
-        sums.iter().zip(channels.iter().cycle()).map(of).collect()
+        list::collect(sums.iter().zip(channels.iter().cycle()).map(of))
     }
 }
 

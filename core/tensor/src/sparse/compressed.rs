@@ -24,7 +24,7 @@ impl Compressed {
     /// A snapshot of a compressed tensor.
     pub fn of(tensor: &Tensor) -> Result<Compressed> {
         let body = tensor.imp().body.pin();
-        match body.sparse.as_deref() {
+        match body.components.as_deref() {
             Some(Components::Compressed { layout, compressed, plain, values }) => Ok(Compressed {
                 layout: *layout,
                 sizes: DimVec::from_slice(body.sizes()),

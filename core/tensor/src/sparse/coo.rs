@@ -25,7 +25,7 @@ impl Coo {
     /// A snapshot of a sparse tensor; a compressed one is converted.
     pub fn of(tensor: &Tensor) -> Result<Coo> {
         let body = tensor.imp().body.pin();
-        let Some(components) = &body.sparse else {
+        let Some(components) = &body.components else {
             bail!(Runtime, "expected a sparse tensor, but got one of layout Strided")
         };
         match &**components {

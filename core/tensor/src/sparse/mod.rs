@@ -84,15 +84,13 @@ fn find(def: &OpDef) -> Option<(&'static table::Row, Form)> {
     if let Some(row) = table::find_functional(def) {
         return Some((row, Form::Out));
     }
-    let base = def.name().strip_suffix('_')?;
-    let functional = if def.overload().is_empty() { base.to_owned() } else { format!("{base}.{}", def.overload()) };
-    table::find(&functional).map(|row| (row, Form::InPlace))
+    table::find(&def.functional_of_in_place()?).map(|row| (row, Form::InPlace))
 }
 
 /// Computes the functional form, and writes its result to the first argument.
 fn in_place(row: &'static table::Row, args: &[Value]) -> Result<()> {
     let Some(Value::Tensor(target)) = args.first() else { bail!(Internal, "an in-place form without a target") };
-    write::check(target, args)?;
+    Args(args).check_in_place(target)?;
     let result = row.call(Args(args))?;
     let Value::Tensor(result) = result else { bail!(Internal, "{} returns no tensor", row.name) };
     write::replace(target, &result)

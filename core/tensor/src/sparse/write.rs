@@ -2,18 +2,10 @@
 
 use super::coo::Coo;
 use super::record;
-use crate::autograd::{check_inplace, should_record};
 use crate::dispatch::{Args, Value};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, Result, bail, ensure};
-
-/// Checks that the target may be written.
-pub(super) fn check(target: &Tensor, args: &[Value]) -> Result<()> {
-    let mut records = false;
-    args.iter().for_each(|value| value.for_each_tensor(|tensor| records |= should_record([tensor])));
-    check_inplace(target, records)
-}
 
 /// Stores `result` in `target`.
 pub(super) fn replace(target: &Tensor, result: &Tensor) -> Result<()> {
@@ -46,7 +38,7 @@ pub(super) fn replace(target: &Tensor, result: &Tensor) -> Result<()> {
 
 fn target(args: &Args<'_>) -> Result<Tensor> {
     let target = args.tensor(0)?;
-    check(target, args.0)?;
+    args.check_in_place(target)?;
     Ok(target.clone())
 }
 

@@ -4,9 +4,9 @@ use crate::autograd::GradModeGuard;
 use crate::dispatch::{Argument, Value};
 use crate::ops;
 use crate::options::Options;
-use crate::quantized::{Range, called, choose};
+use crate::quantized::{Range, called, choose, floats};
 use crate::tensor::Tensor;
-use rushlight_base::{DType, MemoryFormat, Result, ensure, f16};
+use rushlight_base::{DType, MemoryFormat, Result, ensure, f16, list};
 
 macro_rules! through {
     ($($name:ident($($p:ident: $type:ty),*) -> $result:ty = $row:literal;)*) => {$(
@@ -101,10 +101,6 @@ pub fn fake_quantize_backward(grad: &Tensor, mask: &Tensor) -> Result<Tensor> {
     if grad.numel() == 0 { Ok(grad.clone()) } else { ops::mul_tensor(grad, mask) }
 }
 
-fn floats(tensor: &Tensor) -> Result<Vec<f32>> {
-    ops::contiguous(tensor, MemoryFormat::Contiguous)?.to_vec()
-}
-
 fn is_on(switch: &Tensor) -> Result<bool> {
     Ok(switch.item()?.to_f64() != 0.0)
 }
@@ -186,9 +182,10 @@ pub fn fused_moving_avg_obs_fake_quant(
         if quantizes {
             let limits = floats(running_min)?.into_iter().zip(floats(running_max)?);
             let range = (quant_min as i32, quant_max as i32);
-            let chosen: Vec<Range> = limits.map(|(min, max)| choose(min, max, range, symmetric_quant, false)).collect();
-            let (scales, zeros): (Vec<f32>, Vec<i32>) =
-                chosen.iter().map(|range| (range.scale as f32, range.zero_point)).unzip();
+            let chosen: Vec<Range> =
+                list::collect(limits.map(|(min, max)| choose(min, max, range, symmetric_quant, false)))?;
+            let scales: Vec<f32> = list::collect(chosen.iter().map(|range| range.scale as f32))?;
+            let zeros: Vec<i32> = list::collect(chosen.iter().map(|range| range.zero_point))?;
             ops::copy_(scale, &Tensor::from_slice(&scales, &scale.sizes())?, false)?;
             ops::copy_(zero_point, &Tensor::from_slice(&zeros, &zero_point.sizes())?, false)?;
         }
@@ -221,7 +218,7 @@ fn observe(self_: &Tensor, running_min: &Tensor, running_max: &Tensor, constant:
     for (running, seen) in [(running_min, low), (running_max, high)] {
         let average =
             |(before, now): (f32, f32)| if before.is_infinite() { now } else { before + constant * (now - before) };
-        let next: Vec<f32> = floats(running)?.into_iter().zip(floats(&seen)?).map(average).collect();
+        let next: Vec<f32> = list::collect(floats(running)?.into_iter().zip(floats(&seen)?).map(average))?;
         ops::copy_(running, &Tensor::from_slice(&next, &running.sizes())?, false)?;
     }
     Ok(())
