@@ -256,6 +256,13 @@ install: jar ## installs headers, libraries, CMake and pkg-config files, the jar
 	cmake --install $(INSTALL_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
 
+# Every crate but tests and tools, which have `publish = false`.
+CRATES := $(shell grep -L '^publish = false' core/*/Cargo.toml bindings/*/Cargo.toml capi/Cargo.toml)
+
+package: setup ## the Rust crates as they would be published: each is packed and built from its archive, without network access
+	@cargo fetch -q --locked
+	cargo package -q --offline --locked $(foreach crate,$(CRATES),-p $(shell sed -n 's/^name = "\(.*\)"/\1/p' $(crate) | head -n 1))
+
 dist: setup ## creates archives in build/dist: SDKs (arm64's if `make arm64` was run), jars, notices, bill of materials, checksums
 	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart >/dev/null
 	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
