@@ -11,6 +11,17 @@ TEST(Linalg, FunctionsHaveLibtorchsDefaults) {
   EXPECT_NEAR((sign * logarithm.exp()).item<double>(), 11.0, 1e-12);
 }
 
+// All arguments of two overloads have defaults in the schema; libtorch gives them to one of the two.
+TEST(Linalg, PseudoinverseOfAMatrixAloneIsNotAmbiguous) {
+  auto a = torch::tensor({{2.0, 0.0}, {0.0, 0.5}, {0.0, 0.0}}, torch::kDouble);
+  auto expected = torch::tensor({{0.5, 0.0, 0.0}, {0.0, 2.0, 0.0}}, torch::kDouble);
+  EXPECT_TRUE(torch::allclose(torch::linalg_pinv(a), expected));
+  EXPECT_TRUE(torch::allclose(torch::linalg::pinv(a), expected));
+  expected[1][1] = 0.0;
+  EXPECT_TRUE(torch::allclose(torch::linalg_pinv(a, 0.5), expected));
+  EXPECT_TRUE(torch::allclose(torch::linalg_pinv(a, 1.0, std::nullopt), expected));
+}
+
 TEST(Linalg, NormsTakeNumbersAndNames) {
   auto a = torch::tensor({{3.0, 0.0}, {0.0, 4.0}}, torch::kDouble);
   EXPECT_DOUBLE_EQ(torch::linalg::norm(a).item<double>(), 5.0);

@@ -6,6 +6,7 @@ use rushlight_base::{Result, Scalar};
 use rushlight_cpu::Array;
 use rushlight_cpu::gemm::gemm;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// A column-major matrix: the elements of a column are neighbors, columns are `step` elements apart.
 pub struct Block<'a, T> {
@@ -52,6 +53,12 @@ impl<'a, T: Field> Block<'a, T> {
     #[inline(always)]
     pub fn again(&mut self) -> Block<'_, T> {
         Block { at: self.at, rows: self.rows, columns: self.columns, step: self.step, owns: PhantomData }
+    }
+
+    /// The block, to read.
+    #[inline(always)]
+    pub fn view(&self) -> View<'_, T> {
+        View(Block { at: self.at, rows: self.rows, columns: self.columns, step: self.step, owns: PhantomData })
     }
 
     /// A column.
@@ -192,6 +199,34 @@ impl<'a, T: Field> Block<'a, T> {
                 self.column_mut(column).swap(a, b);
             }
         }
+    }
+}
+
+/// A block whose elements are only read.
+pub struct View<'a, T>(Block<'a, T>);
+
+impl<'a, T: Field> View<'a, T> {
+    /// # Safety
+    /// The elements `at[column * step + row]` must be valid and initialized, and nothing may write them during `'a`;
+    /// `step` is at least `rows`.
+    pub unsafe fn from_raw(at: *mut T, rows: usize, columns: usize, step: usize) -> View<'a, T> {
+        // SAFETY: the elements are valid (the caller's guarantee), and the methods of a block that write them take it
+        // mutably, which a view never gives out.
+        View(unsafe { Block::from_raw(at, rows, columns, step) })
+    }
+
+    /// The blocks above left, above right, below left and below right of an element.
+    pub fn quarters(&self, row: usize, column: usize) -> [View<'a, T>; 4] {
+        let Block { at, rows, columns, step, owns } = self.0;
+        Block { at, rows, columns, step, owns }.quarters(row, column).map(View)
+    }
+}
+
+impl<'a, T> Deref for View<'a, T> {
+    type Target = Block<'a, T>;
+
+    fn deref(&self) -> &Block<'a, T> {
+        &self.0
     }
 }
 

@@ -4,6 +4,7 @@ use crate::block::{Block, add_product};
 use crate::field::{Field, Real};
 use crate::triangular::{UPPER, solve_right};
 use rushlight_base::Result;
+use rushlight_cpu::simd::{Kernel, Simd, run_narrow};
 
 /// Order up to which columns are computed one by one.
 const SMALL: usize = 24;
@@ -18,7 +19,7 @@ pub fn scratch(order: usize) -> usize {
 pub fn factorize<T: Field>(a: &mut Block<'_, T>, spare: &mut [T]) -> Result<i32> {
     let order = a.rows();
     if order <= SMALL {
-        return Ok(columns(a));
+        return Ok(run_narrow(Columns { a }));
     }
     let half = order / 2;
     let [mut first, _, mut below, mut last] = a.again().quarters(half, half);
@@ -30,7 +31,7 @@ pub fn factorize<T: Field>(a: &mut Block<'_, T>, spare: &mut [T]) -> Result<i32>
     // below L^-H: a triangular system with the upper triangular L^H.
     let mut upper = Block::over(adjoint, half, half);
     upper.copy_adjoint(&first);
-    solve_right(&mut upper, UPPER, &mut below)?;
+    solve_right(&upper.view(), UPPER, &mut below)?;
     let mut upper = Block::over(adjoint, half, order - half);
     upper.copy_adjoint(&below);
     subtract_square(&mut last, &mut below, &mut upper)?;
@@ -53,6 +54,21 @@ fn subtract_square<T: Field>(out: &mut Block<'_, T>, a: &mut Block<'_, T>, b: &m
     subtract_square(&mut last, &mut bottom, &mut right)
 }
 
+/// Factorizes column by column.
+struct Columns<'a, 'b, T> {
+    a: &'a mut Block<'b, T>,
+}
+
+impl<T: Field> Kernel for Columns<'_, '_, T> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> i32 {
+        columns(self.a)
+    }
+}
+
+#[inline(always)]
 fn columns<T: Field>(a: &mut Block<'_, T>) -> i32 {
     let order = a.rows();
     for at in 0..order {

@@ -58,8 +58,8 @@ pub fn cholesky_solve(out: &Array, b: &Array, l: &Array, upper: bool) -> Result<
             load_factor(factors.matrix(index), upper, &mut lower, &mut adjoint);
             to.matrix(index).write(spare, |x, _| {
                 from.matrix(index).load(x);
-                solve_left(&mut lower, LOWER, x)?;
-                solve_left(&mut adjoint, UPPER, x)
+                solve_left(&lower.view(), LOWER, x)?;
+                solve_left(&adjoint.view(), UPPER, x)
             })
         })
     })
@@ -88,8 +88,8 @@ pub fn cholesky_inverse(out: &Array, l: &Array, upper: bool) -> Result<()> {
             load_factor(factors.matrix(index), upper, &mut lower, &mut adjoint);
             to.matrix(index).write(spare, |x, _| {
                 x.set_identity();
-                solve_left(&mut lower, LOWER, x)?;
-                solve_left(&mut adjoint, UPPER, x)
+                solve_left(&lower.view(), LOWER, x)?;
+                solve_left(&adjoint.view(), UPPER, x)
             })
         })
     })
@@ -192,12 +192,12 @@ pub(crate) fn solve_factored<T: Field>(
 ) -> Result<()> {
     if !adjoint {
         lu::exchange(x, pivots);
-        solve_left(factors, UNIT_LOWER, x)?;
-        return solve_left(factors, UPPER, x);
+        solve_left(&factors.view(), UNIT_LOWER, x)?;
+        return solve_left(&factors.view(), UPPER, x);
     }
     factors.transpose_conjugate();
-    solve_left(factors, LOWER, x)?;
-    solve_left(factors, Triangle { upper: true, unit: true }, x)?;
+    solve_left(&factors.view(), LOWER, x)?;
+    solve_left(&factors.view(), Triangle { upper: true, unit: true }, x)?;
     lu::exchange_back(x, pivots);
     Ok(())
 }
@@ -240,11 +240,25 @@ pub fn solve_triangular(out: &Array, a: &Array, b: &Array, left: bool, shape: [b
         let (rows, columns) = (b.size(b.ndim() - 2), b.size(b.ndim() - 1));
         let order = if left { rows } else { columns };
         each::<T>(to.len(), order * rows * columns, order * order + rows * columns, &|index, spare| {
+            let (matrix, right, result) = (matrices.matrix(index), from.matrix(index), to.matrix(index));
+            let [in_columns, in_rows] = [matrix, matrix.transposed()];
+            // A matrix in rows is a transpose in columns, and is read where it is.
+            if let (None, Some(transposed)) = (in_columns.view(), in_rows.view()) {
+                let (mut x, _) = carve(spare, columns, rows);
+                right.transposed().load(&mut x);
+                let solve = if left { solve_right } else { solve_left };
+                solve(&transposed, shape.transposed(), &mut x)?;
+                result.transposed().store(&x);
+                return Ok(());
+            }
             let (mut own, spare) = carve(spare, order, order);
-            matrices.matrix(index).load(&mut own);
-            to.matrix(index).write(spare, |x, _| {
-                from.matrix(index).load(x);
-                if left { solve_left(&mut own, shape, x) } else { solve_right(&mut own, shape, x) }
+            let view = in_columns.view().unwrap_or_else(|| {
+                matrix.load(&mut own);
+                own.view()
+            });
+            result.write(spare, |x, _| {
+                right.load(x);
+                if left { solve_left(&view, shape, x) } else { solve_right(&view, shape, x) }
             })
         })
     })

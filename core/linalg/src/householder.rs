@@ -4,6 +4,8 @@
 use crate::block::{Block, add_product, set_product};
 use crate::field::{Field, Real};
 use rushlight_base::Result;
+use rushlight_cpu::simd::{Kernel, Simd, run_narrow};
+use std::ops::Add;
 
 /// Reflections that are applied together, as I - V T V^H.
 const TOGETHER: usize = 32;
@@ -25,7 +27,7 @@ pub fn factorize<T: Field>(a: &mut Block<'_, T>, tau: &mut [T], spare: &mut [T])
         };
         let [_, _, _, rest] = a.again().quarters(start, start);
         let (mut panel, mut others) = rest.split_columns(end - start);
-        reflect(&mut panel, &mut tau[start..end]);
+        run_narrow(Reflect { a: &mut panel, tau: &mut tau[start..end] });
         if others.columns() > 0 {
             apply_block(&mut panel, &tau[start..end], true, &mut others, spare)?;
         }
@@ -35,6 +37,21 @@ pub fn factorize<T: Field>(a: &mut Block<'_, T>, tau: &mut [T], spare: &mut [T])
 }
 
 /// Factorizes column by column.
+struct Reflect<'a, 'b, T> {
+    a: &'a mut Block<'b, T>,
+    tau: &'a mut [T],
+}
+
+impl<T: Field> Kernel for Reflect<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        reflect(self.a, self.tau);
+    }
+}
+
+#[inline(always)]
 fn reflect<T: Field>(a: &mut Block<'_, T>, tau: &mut [T]) {
     for at in 0..tau.len() {
         tau[at] = reflection(&mut a.column_mut(at)[at..]);
@@ -50,7 +67,7 @@ fn reflect<T: Field>(a: &mut Block<'_, T>, tau: &mut [T]) {
 }
 
 /// to = (I - factor v v^H) to, where v has a first element of 1 before `tail`.
-#[inline]
+#[inline(always)]
 fn mirror<T: Field>(tail: &[T], factor: T, to: &mut [T]) {
     let (head, rest) = to.split_at_mut(1);
     let sum = (head[0] + dot(tail, rest)) * factor;
@@ -60,24 +77,44 @@ fn mirror<T: Field>(tail: &[T], factor: T, to: &mut [T]) {
     }
 }
 
+/// Sums that are added side by side: vectors of each level, and additions that need not wait for each other.
+const SUMS: usize = 8;
+
 /// conj(a) . b
+#[inline(always)]
 fn dot<T: Field>(a: &[T], b: &[T]) -> T {
-    // Four sums, so that additions need not wait for each other.
-    let mut sums = [T::ZERO; 4];
-    let (mut left, mut right) = (a.chunks_exact(4), b[..a.len()].chunks_exact(4));
+    if a.len() < SUMS {
+        return a.iter().zip(b).fold(T::ZERO, |sum, (a, b)| sum + a.conj() * *b);
+    }
+    let mut sums = [T::ZERO; SUMS];
+    let (mut left, mut right) = (a.chunks_exact(SUMS), b[..a.len()].chunks_exact(SUMS));
     for (a, b) in (&mut left).zip(&mut right) {
         for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
             *sum += a.conj() * *b;
         }
     }
-    for (a, b) in left.remainder().iter().zip(right.remainder()) {
-        sums[0] += a.conj() * *b;
+    for (sum, (a, b)) in sums.iter_mut().zip(left.remainder().iter().zip(right.remainder())) {
+        *sum += a.conj() * *b;
     }
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
+    total(sums)
+}
+
+/// The sum, in halves.
+#[inline(always)]
+fn total<T: Copy + Add<Output = T>>(mut sums: [T; SUMS]) -> T {
+    let mut half = SUMS / 2;
+    while half > 0 {
+        for at in 0..half {
+            sums[at] = sums[at] + sums[at + half];
+        }
+        half /= 2;
+    }
+    sums[0]
 }
 
 /// The reflection that maps a vector to a multiple of the first unit vector, as `larfg`: writes the multiple and the
 /// elements of v behind it, and returns tau.
+#[inline(always)]
 fn reflection<T: Field>(x: &mut [T]) -> T {
     let alpha = x[0];
     let tail = norm(&x[1..]);
@@ -98,8 +135,15 @@ fn reflection<T: Field>(x: &mut [T]) -> T {
 }
 
 /// The Euclidean norm, without overflow.
+#[inline(always)]
 pub fn norm<T: Field>(x: &[T]) -> T::Real {
-    let square = x.iter().fold(T::Real::ZERO, |sum, value| sum + value.re() * value.re() + value.im() * value.im());
+    let mut sums = [T::Real::ZERO; SUMS];
+    for values in x.chunks(SUMS) {
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum = *sum + value.re() * value.re() + value.im() * value.im();
+        }
+    }
+    let square = total(sums);
     let accurate = T::Real::TINY / T::Real::EPSILON;
     if square.is_finite() && square > accurate {
         return square.sqrt();
@@ -172,7 +216,7 @@ fn apply_block<T: Field>(
         return Ok(());
     }
     if count * columns * rows <= 4096 {
-        one_by_one(panel, tau, adjoint, c);
+        run_narrow(OneByOne { panel, tau, adjoint, c });
         return Ok(());
     }
     let (v, spare) = spare.split_at_mut(rows * count);
@@ -186,7 +230,7 @@ fn apply_block<T: Field>(
     let mut v_adjoint = Block::over(v_adjoint, count, rows);
     v_adjoint.copy_adjoint(&v);
     let mut t = Block::over(t, count, count);
-    join(&v, tau, &mut t);
+    run_narrow(Join { v: &v, tau, t: &mut t });
     if adjoint {
         transpose_upper(&mut t);
     }
@@ -196,6 +240,24 @@ fn apply_block<T: Field>(
     add_product(c, -1.0, &v, &second)
 }
 
+/// Applies one reflection after the other.
+struct OneByOne<'a, 'b, 'c, T> {
+    panel: &'a Block<'c, T>,
+    tau: &'a [T],
+    adjoint: bool,
+    c: &'a mut Block<'b, T>,
+}
+
+impl<T: Field> Kernel for OneByOne<'_, '_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        one_by_one(self.panel, self.tau, self.adjoint, self.c);
+    }
+}
+
+#[inline(always)]
 fn one_by_one<T: Field>(panel: &Block<'_, T>, tau: &[T], adjoint: bool, c: &mut Block<'_, T>) {
     for step in 0..tau.len() {
         let at = if adjoint { step } else { tau.len() - 1 - step };
@@ -210,6 +272,22 @@ fn one_by_one<T: Field>(panel: &Block<'_, T>, tau: &[T], adjoint: bool, c: &mut 
 }
 
 /// The upper triangular T of H_0 H_1 ... = I - V T V^H, as `larft`.
+struct Join<'a, 'b, 'c, T> {
+    v: &'a Block<'c, T>,
+    tau: &'a [T],
+    t: &'a mut Block<'b, T>,
+}
+
+impl<T: Field> Kernel for Join<'_, '_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        join(self.v, self.tau, self.t);
+    }
+}
+
+#[inline(always)]
 fn join<T: Field>(v: &Block<'_, T>, tau: &[T], t: &mut Block<'_, T>) {
     t.fill(T::ZERO);
     for at in 0..tau.len() {

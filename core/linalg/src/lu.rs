@@ -4,6 +4,7 @@ use crate::block::{Block, add_product};
 use crate::field::{Field, Real};
 use crate::triangular::{UNIT_LOWER, solve_left};
 use rushlight_base::Result;
+use rushlight_cpu::simd::{Kernel, Simd, run_narrow};
 
 /// Number of columns up to which they are eliminated one by one.
 const NARROW: usize = 8;
@@ -17,16 +18,16 @@ pub fn factorize<T: Field>(a: &mut Block<'_, T>, pivots: &mut [i32]) -> Result<i
     let (rows, columns) = (a.rows(), a.columns());
     let order = rows.min(columns);
     if columns <= NARROW || order <= 1 || (rows <= SMALL && columns <= SMALL) {
-        return Ok(eliminate(a, pivots));
+        return Ok(run_narrow(Eliminate { a, pivots }));
     }
     let half = order / 2;
     let (mut left, mut right) = a.again().split_columns(half);
     let (first, rest) = pivots.split_at_mut(half);
     let mut info = factorize(&mut left, first)?;
     exchange(&mut right, first);
-    let (mut pivot, mut below) = left.split_rows(half);
+    let (pivot, mut below) = left.split_rows(half);
     let (mut top, mut bottom) = right.split_rows(half);
-    solve_left(&mut pivot, UNIT_LOWER, &mut top)?;
+    solve_left(&pivot.view(), UNIT_LOWER, &mut top)?;
     add_product(&mut bottom, -1.0, &below, &top)?;
     let second = factorize(&mut bottom, rest)?;
     if info == 0 && second > 0 {
@@ -57,6 +58,22 @@ pub fn exchange_back<T: Field>(a: &mut Block<'_, T>, pivots: &[i32]) {
     }
 }
 
+/// Eliminates column by column.
+struct Eliminate<'a, 'b, T> {
+    a: &'a mut Block<'b, T>,
+    pivots: &'a mut [i32],
+}
+
+impl<T: Field> Kernel for Eliminate<'_, '_, T> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> i32 {
+        eliminate(self.a, self.pivots)
+    }
+}
+
+#[inline(always)]
 fn eliminate<T: Field>(a: &mut Block<'_, T>, pivots: &mut [i32]) -> i32 {
     let mut info = 0;
     for at in 0..a.rows().min(a.columns()) {
@@ -83,6 +100,7 @@ fn eliminate<T: Field>(a: &mut Block<'_, T>, pivots: &mut [i32]) -> i32 {
 }
 
 /// Divides by the pivot: a multiplication where its reciprocal is a normal number.
+#[inline(always)]
 fn scale<T: Field>(values: &mut [T], pivot: T) {
     if pivot.abs1() >= T::Real::TINY {
         let reciprocal = T::ONE / pivot;
@@ -93,6 +111,7 @@ fn scale<T: Field>(values: &mut [T], pivot: T) {
 }
 
 /// The index of the first of the largest numbers.
+#[inline(always)]
 fn largest<T: Field>(values: &[T]) -> usize {
     let (mut best, mut size) = (0, T::Real::ZERO);
     for (index, value) in values.iter().enumerate() {

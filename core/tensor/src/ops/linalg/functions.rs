@@ -184,9 +184,16 @@ pub fn lstsq(
     );
     let right = if vectors { ops::unsqueeze(b, -1)? } else { b.clone() };
     let tolerance = rcond.unwrap_or_else(|| super::norms::default_relative(self_));
-    let (x, rank, values) = ops::_linalg_lstsq(self_, &right, tolerance, driver == Driver::Gels)?;
-    let residuals = residuals(self_, &right, &x, &rank, driver, rows > columns)?;
     let nothing = |like: &Tensor| ops::empty_memory_format(&[0], like.options(), None);
+    let (x, rank, values) = if driver == Driver::Gelsy {
+        let (x, rank) = ops::_linalg_lstsq_rank(self_, &right, tolerance)?;
+        let values =
+            ops::empty_memory_format(&[0], Options { dtype: Some(self_.dtype().to_real()), ..self_.options() }, None)?;
+        (x, rank, values)
+    } else {
+        ops::_linalg_lstsq(self_, &right, tolerance, driver == Driver::Gels)?
+    };
+    let residuals = residuals(self_, &right, &x, &rank, driver, rows > columns)?;
     let x = if vectors { ops::squeeze_dim(&x, -1)? } else { x };
     let rank = if driver == Driver::Gels { nothing(&rank)? } else { rank };
     let shown = matches!(driver, Driver::Gelsd | Driver::Gelss);

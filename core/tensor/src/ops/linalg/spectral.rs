@@ -67,6 +67,12 @@ pub mod rules {
         ])
     }
 
+    /// Solution and rank of least squares.
+    pub fn linalg_lstsq_rank(self_: &Dense, b: &Dense, rcond: f64) -> Result<[Spec; 2]> {
+        let [solution, rank, _] = linalg_lstsq(self_, b, rcond, false)?;
+        Ok([solution, rank])
+    }
+
     /// The shape of the matrices.
     pub fn linalg_matrix_exp(self_: &Dense) -> Result<Spec> {
         checks::square("linalg.matrix_exp", "A", self_)?;
@@ -237,6 +243,14 @@ pub fn linalg_lstsq(
     }
     let (solution, rank, values) = (array(out0), array(out1), array(out2));
     let results = kernels::Solution { solution: &solution, rank: Some(&rank), values: Some(&values) };
+    let outcome = kernels::least_squares(&results, &array(self_), &array(b), rcond)?;
+    converged("torch.linalg.lstsq", outcome, self_.ndim() > 2, Failure::SingularValues)
+}
+
+/// out0, out1 = solution, rank
+pub fn linalg_lstsq_rank(out0: &Dense, out1: &Dense, self_: &Dense, b: &Dense, rcond: f64) -> Result<()> {
+    let (solution, rank) = (array(out0), array(out1));
+    let results = kernels::Solution { solution: &solution, rank: Some(&rank), values: None };
     let outcome = kernels::least_squares(&results, &array(self_), &array(b), rcond)?;
     converged("torch.linalg.lstsq", outcome, self_.ndim() > 2, Failure::SingularValues)
 }
