@@ -59,4 +59,28 @@ TEST(Sparse, HasGradients) {
   EXPECT_TRUE(torch::equal(right.grad(), torch::tensor({{12.0f, 16.0f}, {0.0f, 0.0f}, {19.0f, 28.0f}})));
 }
 
+TEST(Sparse, GradientsOfAnEmbeddingUpdateItsRows) {
+  auto words = torch::nn::Embedding(torch::nn::EmbeddingOptions(5, 2).sparse(true));
+  auto before = words->weight.detach().clone();
+  words->forward(torch::tensor({1, 3, 1}, torch::kLong)).sum().backward();
+  ASSERT_TRUE(words->weight.grad().is_sparse());
+  EXPECT_EQ(words->weight.grad()._nnz(), 3);
+  torch::optim::SGD(words->parameters(), 0.5).step();
+  auto steps = torch::tensor({{0.0f, 0.0f}, {1.0f, 1.0f}, {0.0f, 0.0f}, {0.5f, 0.5f}, {0.0f, 0.0f}});
+  EXPECT_TRUE(torch::allclose(words->weight.detach(), before - steps));
+  // PyTorch's numbers of Adagrad from weights of 1: the first step of a row is the learning rate, the second 1 / sqrt(2) of it.
+  {
+    torch::NoGradGuard guard;
+    words->weight.fill_(1.0);
+  }
+  torch::optim::Adagrad adagrad(words->parameters(), 0.5);
+  adagrad.step();
+  adagrad.step();
+  auto row = 1.0f - 0.5f - 0.5f / std::sqrt(2.0f);
+  auto expected = torch::tensor({1.0f, row, 1.0f, row, 1.0f}).unsqueeze(1).expand({5, 2});
+  EXPECT_TRUE(torch::allclose(words->weight.detach(), expected));
+  torch::optim::SGD decaying(words->parameters(), torch::optim::SGDOptions(0.5).weight_decay(0.1));
+  EXPECT_THROW(decaying.step(), c10::Error);
+}
+
 }  // namespace

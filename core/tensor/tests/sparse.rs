@@ -203,3 +203,48 @@ fn gradients_are_those_of_pytorch() {
         assert_eq!(y.grad().unwrap().to_vec::<f32>().unwrap(), [12.0, 16.0, 0.0, 0.0, 19.0, 28.0]);
     }
 }
+
+/// Accumulates the gradients of the sum.
+fn backward(result: &Tensor) {
+    autograd::backward(&[&ops::sum(result, None).unwrap()], &[None], false, false, &[]).unwrap();
+}
+
+#[test]
+fn the_gradient_of_an_embedding_is_sparse_on_request() {
+    let weight = Tensor::from_slice(&[0.5_f32; 24], &[6, 4]).unwrap();
+    weight.set_requires_grad(true).unwrap();
+    let indices = longs(&[0, 1, 2, 1, 1, 5], &[2, 3]);
+    let rows = ops::embedding(&weight, &indices, 1, false, true).unwrap();
+    let factors = floats(&(0..24).map(|i| i as f32).collect::<Vec<_>>(), &[2, 3, 4]);
+    backward(&ops::mul_tensor(&rows, &factors).unwrap());
+    let gradient = weight.grad().unwrap();
+    assert_eq!((gradient.layout(), &gradient.sizes()[..]), (Layout::Sparse, &[6, 4][..]));
+    assert!(!gradient.is_coalesced().unwrap());
+    // The rows of the padding index 1 are left out.
+    assert_eq!(ops::_indices(&gradient).unwrap().to_vec::<i64>().unwrap(), [0, 2, 5]);
+    let values = ops::_values(&gradient).unwrap().to_vec::<f32>().unwrap();
+    assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 8.0, 9.0, 10.0, 11.0, 20.0, 21.0, 22.0, 23.0]);
+
+    // A second gradient is added to the first; a strided one makes the sum strided.
+    let row = ops::embedding(&weight, &longs(&[3], &[1]), -1, false, true).unwrap();
+    backward(&row);
+    assert_eq!(weight.grad().unwrap().nnz().unwrap(), 4);
+    backward(&weight);
+    let gradient = weight.grad().unwrap();
+    assert_eq!(gradient.layout(), Layout::Strided);
+    let rows = ops::sum_dim_intlist(&gradient, Some(&[1]), false, None).unwrap().to_vec::<f32>().unwrap();
+    assert_eq!(rows, [10.0, 4.0, 42.0, 8.0, 4.0, 90.0]);
+
+    let error = message(ops::embedding_sparse_backward(&factors, &indices, 6, 1, true));
+    assert_eq!(error, "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
+}
+
+#[test]
+fn to_dense_backward_keeps_the_specified_elements() {
+    let input = coo(&[0, 1, 0, 1], &[1.0, 2.0], &[2, 2]);
+    let grad = floats(&[1.0, 2.0, 3.0, 4.0], &[2, 2]);
+    let masked = ops::to_dense_backward(&grad, &input, None).unwrap();
+    assert_eq!((masked.layout(), dense(&masked)), (Layout::Sparse, vec![1.0, 0.0, 0.0, 4.0]));
+    let whole = ops::to_dense_backward(&grad, &input, Some(false)).unwrap();
+    assert_eq!((whole.layout(), dense(&whole)), (Layout::Sparse, vec![1.0, 2.0, 3.0, 4.0]));
+}

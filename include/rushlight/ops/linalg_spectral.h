@@ -670,6 +670,21 @@ int32_t rlt_tensor_nuclear_norm_dim_out(const rlt_tensor *self, const int64_t *d
 int32_t rlt_tensor__linalg_lstsq(const rlt_tensor *self, const rlt_tensor *b, double rcond, int32_t full_rank,
     rlt_tensor **out0, rlt_tensor **out1, rlt_tensor **out2);
 
+/**
+ * Solves least squares problems without the singular values: by a QR factorization where the rank is full beyond
+ * doubt.
+ *
+ * `solution = the X of least norm that minimizes |self X - b|`
+ *
+ * Shapes: `(*, m, n), (*, m, k) -> (*, n, k), (*)`.
+ * Errors: Raises an error if `self` is not a matrix or a batch of matrices, if the sizes do not match, if the batches
+ * do not broadcast, if the dtypes differ, or if the dtype is neither float32, float64, complex64 nor complex128.
+ *
+ * `_linalg_lstsq.rank(Tensor self, Tensor b, float rcond) -> (Tensor solution, Tensor rank)`
+ */
+int32_t rlt_tensor__linalg_lstsq_rank(const rlt_tensor *self, const rlt_tensor *b, double rcond, rlt_tensor **out0,
+    rlt_tensor **out1);
+
 /* ---- linalg_lstsq ---- */
 
 /**

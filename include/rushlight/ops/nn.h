@@ -291,7 +291,8 @@ int32_t rlt_tensor_native_dropout_backward(const rlt_tensor *grad_output, const 
  *
  * Shapes: `(n, d), (*) -> (*, d)`.
  * Errors: Raises an error if `weight` is not a matrix, or if `indices` is neither int32 nor int64, and an index error
- * if an index is outside [0, n - 1]. The gradient is dense even if `sparse` is true.
+ * if an index is outside [0, n - 1]. The gradient is a sparse tensor in COO format if `sparse` is true; a second
+ * derivative, or `scale_grad_by_freq`, is an error then.
  *
  * `embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) ->
  * Tensor`
@@ -319,13 +320,14 @@ int32_t rlt_tensor_embedding_dense_backward(const rlt_tensor *grad_output, const
 /* ---- embedding_backward ---- */
 
 /**
- * Computes the gradient of `embedding` with respect to the weight matrix, like `embedding_dense_backward`.
+ * Computes the gradient of `embedding` with respect to the weight matrix: `embedding_sparse_backward` if `sparse` is
+ * true, otherwise `embedding_dense_backward`.
  *
  * `out = 0; out[indices[i], :] += grad[i, :], divided by the number of occurrences of indices[i] with
  * scale_grad_by_freq; rows padding_idx stay 0`
  *
  * Shapes: `(*, d), (*) -> (num_weights, d)`.
- * Errors: Raises an error if `sparse` is true, or wherever embedding raises one.
+ * Errors: Raises an error if `sparse` and `scale_grad_by_freq` are true, or wherever embedding raises one.
  *
  * `embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq, bool
  * sparse) -> Tensor`

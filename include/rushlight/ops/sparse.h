@@ -514,6 +514,12 @@ int32_t rlt_tensor__sparse_mm(const rlt_tensor *sparse, const rlt_tensor *dense,
  */
 int32_t rlt_tensor_hspmm(const rlt_tensor *mat1, const rlt_tensor *mat2, rlt_tensor **out0);
 
+/**
+ * `hspmm.out(Tensor mat1, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)`. The result is written into `out`, resized
+ * where needed.
+ */
+int32_t rlt_tensor_hspmm_out(const rlt_tensor *mat1, const rlt_tensor *mat2, const rlt_tensor *out);
+
 /* ---- smm ---- */
 
 /**
@@ -544,6 +550,13 @@ int32_t rlt_tensor_smm(const rlt_tensor *self, const rlt_tensor *mat2, rlt_tenso
 int32_t rlt_tensor_sspaddmm(const rlt_tensor *self, const rlt_tensor *mat1, const rlt_tensor *mat2,
     const rlt_scalar *beta, const rlt_scalar *alpha, rlt_tensor **out0);
 
+/**
+ * `sspaddmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) ->
+ * Tensor(a!)`. The result is written into `out`, resized where needed.
+ */
+int32_t rlt_tensor_sspaddmm_out(const rlt_tensor *self, const rlt_tensor *mat1, const rlt_tensor *mat2,
+    const rlt_scalar *beta, const rlt_scalar *alpha, const rlt_tensor *out);
+
 /* ---- sparse_sampled_addmm ---- */
 
 /**
@@ -559,6 +572,13 @@ int32_t rlt_tensor_sspaddmm(const rlt_tensor *self, const rlt_tensor *mat1, cons
  */
 int32_t rlt_tensor_sparse_sampled_addmm(const rlt_tensor *self, const rlt_tensor *mat1, const rlt_tensor *mat2,
     const rlt_scalar *beta, const rlt_scalar *alpha, rlt_tensor **out0);
+
+/**
+ * `sparse_sampled_addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
+ * -> Tensor(a!)`. The result is written into `out`, resized where needed.
+ */
+int32_t rlt_tensor_sparse_sampled_addmm_out(const rlt_tensor *self, const rlt_tensor *mat1, const rlt_tensor *mat2,
+    const rlt_scalar *beta, const rlt_scalar *alpha, const rlt_tensor *out);
 
 /* ---- _sparse_sum ---- */
 
@@ -609,6 +629,38 @@ int32_t rlt_tensor__sparse_sum_dim(const rlt_tensor *self, const int64_t *dim, i
  * `_sparse_sum.dim_dtype(Tensor self, int[1] dim, *, ScalarType dtype) -> Tensor`
  */
 int32_t rlt_tensor__sparse_sum_dim_dtype(const rlt_tensor *self, const int64_t *dim, int64_t dim_len, int32_t dtype,
+    rlt_tensor **out0);
+
+/* ---- embedding_sparse_backward ---- */
+
+/**
+ * Computes the gradient of `embedding` with respect to the weight matrix as a sparse tensor, which is not coalesced.
+ *
+ * `out[indices[i], :] += grad[i, :], except where indices[i] = padding_idx`
+ *
+ * Shapes: `(*, d), (*) -> (num_weights, d)`.
+ * Errors: Raises an error if `scale_grad_by_freq` is true, or if an index is outside [0, num_weights - 1].
+ *
+ * `embedding_sparse_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq)
+ * -> Tensor`
+ */
+int32_t rlt_tensor_embedding_sparse_backward(const rlt_tensor *grad, const rlt_tensor *indices, int64_t num_weights,
+    int64_t padding_idx, int32_t scale_grad_by_freq, rlt_tensor **out0);
+
+/* ---- to_dense_backward ---- */
+
+/**
+ * Computes the gradient of `to_dense`: that of the result at the specified elements of `input`, or everywhere if
+ * `masked_grad` is false.
+ *
+ * `out_i = grad_i where element i of input is specified`
+ *
+ * Shapes: `(*), (*) -> (*)`.
+ * Errors: Raises an error if the shapes differ.
+ *
+ * `to_dense_backward(Tensor grad, Tensor input, bool? masked_grad=None) -> Tensor`
+ */
+int32_t rlt_tensor_to_dense_backward(const rlt_tensor *grad, const rlt_tensor *input, const int32_t *masked_grad,
     rlt_tensor **out0);
 
 #ifdef __cplusplus

@@ -165,11 +165,29 @@ pub(super) fn to_dense(args: &Args<'_>) -> Result<Value> {
 
 /// The gradient of `to_dense`, at the specified elements unless `masked_grad` is false.
 pub(super) fn to_dense_back(call: &Context<'_>, grad: &Tensor, _: usize) -> Result<Tensor> {
-    if call.layout(0) == Layout::Strided || call.args().bool_opt(2)? == Some(false) {
+    if call.layout(0) == Layout::Strided {
         return Ok(grad.clone());
     }
-    let input = call.tensor(0)?;
-    if input.layout() == Layout::Sparse { masked(grad, &ops::coalesce(&input)?) } else { masked(grad, &input) }
+    dense_back(grad, &call.tensor(0)?, call.args().bool_opt(2)?)
+}
+
+/// `to_dense_backward`
+pub(super) fn to_dense_backward(args: &Args<'_>) -> Result<Value> {
+    Ok(dense_back(args.tensor(0)?, args.tensor(1)?, args.bool_opt(2)?)?.into())
+}
+
+fn dense_back(grad: &Tensor, input: &Tensor, masked_grad: Option<bool>) -> Result<Tensor> {
+    if !input.is_any_sparse() {
+        return Ok(grad.clone());
+    }
+    if masked_grad == Some(false) {
+        return match input.layout() {
+            Layout::SparseCsr => ops::to_sparse_csr(grad, None),
+            Layout::SparseCsc => ops::to_sparse_csc(grad, None),
+            _ => ops::to_sparse_sparse_dim(grad, input.sparse_dim()),
+        };
+    }
+    if input.layout() == Layout::Sparse { masked(grad, &ops::coalesce(input)?) } else { masked(grad, input) }
 }
 
 /// `to_sparse.sparse_dim`

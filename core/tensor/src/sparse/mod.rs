@@ -15,6 +15,8 @@ mod compressed;
 mod convert;
 mod coo;
 mod create;
+#[cfg(feature = "op-optim")]
+mod optim;
 mod product;
 mod record;
 mod reduce;

@@ -1,5 +1,7 @@
 //! The operators that sparse tensors have: a row for each, with its kernel and its derivative.
 
+#[cfg(feature = "op-optim")]
+use super::optim;
 use super::record::{Back, Derivative, check_unrecorded, recorded};
 use super::{binary, convert, create, product, reduce, shape, unary, write};
 use crate::dispatch::{Args, OpDef, Value, by_name};
@@ -175,6 +177,7 @@ static ROWS: &[Row] = &[
     row("coalesce", convert::coalesce, node("CoalesceBackward0", &[], convert::same_back)),
     row("_coalesced_", write::coalesced_, Gradient::Never),
     // Conversion.
+    row("to_dense_backward", convert::to_dense_backward, Gradient::Composite),
     row("to_dense", convert::to_dense, node("ToDenseBackward0", &[(0, 0)], convert::to_dense_back)),
     row("to_sparse.sparse_dim", convert::to_sparse_dim, node("ToSparseBackward0", &[], convert::to_sparse_back)),
     row("to_sparse", convert::to_sparse, node("ToSparseBackward0", &[], convert::to_sparse_back)),
@@ -227,6 +230,10 @@ static ROWS: &[Row] = &[
     row("smm", product::smm, Gradient::Missing),
     row("sspaddmm", product::sspaddmm, Gradient::Missing),
     row("sparse_sampled_addmm", product::sampled_addmm, Gradient::Composite),
+    #[cfg(feature = "op-optim")]
+    row("_fused_sgd_", optim::sgd, Gradient::Never),
+    #[cfg(feature = "op-optim")]
+    row("_fused_adagrad_", optim::adagrad, Gradient::Never),
     // Reductions.
     row("sum", reduce::sum, node("SumBackward0", &[], reduce::sum_back)),
     row("sum.dim_IntList", reduce::sum_dim, node("SumBackward1", &[(0, 0)], reduce::sum_dim_back)),

@@ -5603,7 +5603,7 @@ inline Tensor& linalg_pinv_out(Tensor& out, const Tensor& self, const std::optio
 }
 /// Computes the Moore-Penrose pseudoinverse of matrices; the default of `rtol` is the machine epsilon times max(m, n), or 0 if `atol` is positive.
 /// `out = V diag(1 / S) U^H for self = U diag(S) V^H, with 0 for 1 / S where S <= max(atol, rtol * the largest of S)`
-inline Tensor linalg_pinv(const Tensor& self, std::optional<double> atol = {}, std::optional<double> rtol = {}, bool hermitian = false) {
+inline Tensor linalg_pinv(const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian = false) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_linalg_pinv_atol_rtol_float(self.handle(), rlt::optional_float(atol), rlt::optional_float(rtol), hermitian, &out0));
   return Tensor(out0);
@@ -5612,7 +5612,7 @@ inline Tensor& linalg_pinv_outf(const Tensor& self, std::optional<double> atol, 
   rlt::check(rlt_tensor_linalg_pinv_atol_rtol_float_out(self.handle(), rlt::optional_float(atol), rlt::optional_float(rtol), hermitian, out.handle()));
   return out;
 }
-inline Tensor& linalg_pinv_out(Tensor& out, const Tensor& self, std::optional<double> atol = {}, std::optional<double> rtol = {}, bool hermitian = false) {
+inline Tensor& linalg_pinv_out(Tensor& out, const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian = false) {
   return linalg_pinv_outf(self, atol, rtol, hermitian, out);
 }
 /// Computes the Moore-Penrose pseudoinverse of matrices, with the relative tolerance `rcond`.
@@ -5826,6 +5826,14 @@ inline std::tuple<Tensor, Tensor, Tensor> _linalg_lstsq(const Tensor& self, cons
   rlt_tensor* out2 = nullptr;
   rlt::check(rlt_tensor__linalg_lstsq(self.handle(), b.handle(), rcond, full_rank, &out0, &out1, &out2));
   return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Solves least squares problems without the singular values: by a QR factorization where the rank is full beyond doubt.
+/// `solution = the X of least norm that minimizes |self X - b|`
+inline std::tuple<Tensor, Tensor> _linalg_lstsq(const Tensor& self, const Tensor& b, double rcond) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__linalg_lstsq_rank(self.handle(), b.handle(), rcond, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Solves least squares problems, with the results of the LAPACK driver "gelsy" (the default), "gels" (full rank), "gelsd" or "gelss".
 /// `solution = the X of least norm that minimizes |self X - b|, with singular values up to rcond times the largest counted as 0; residuals = the sums of squares of self X - b where m > n and the rank is n (not for gelsy)`
@@ -6484,7 +6492,7 @@ inline Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& 
   rlt::check(rlt_tensor_embedding_dense_backward(grad_output.handle(), indices.handle(), num_weights, padding_idx, scale_grad_by_freq, &out0));
   return Tensor(out0);
 }
-/// Computes the gradient of `embedding` with respect to the weight matrix, like `embedding_dense_backward`.
+/// Computes the gradient of `embedding` with respect to the weight matrix: `embedding_sparse_backward` if `sparse` is true, otherwise `embedding_dense_backward`.
 /// `out = 0; out[indices[i], :] += grad[i, :], divided by the number of occurrences of indices[i] with scale_grad_by_freq; rows padding_idx stay 0`
 inline Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
   rlt_tensor* out0 = nullptr;
@@ -10136,6 +10144,13 @@ inline Tensor hspmm(const Tensor& mat1, const Tensor& mat2) {
   rlt::check(rlt_tensor_hspmm(mat1.handle(), mat2.handle(), &out0));
   return Tensor(out0);
 }
+inline Tensor& hspmm_outf(const Tensor& mat1, const Tensor& mat2, Tensor& out) {
+  rlt::check(rlt_tensor_hspmm_out(mat1.handle(), mat2.handle(), out.handle()));
+  return out;
+}
+inline Tensor& hspmm_out(Tensor& out, const Tensor& mat1, const Tensor& mat2) {
+  return hspmm_outf(mat1, mat2, out);
+}
 /// Returns the product of a sparse and a strided matrix as a sparse matrix.
 /// `out = self @ mat2`
 inline Tensor smm(const Tensor& self, const Tensor& mat2) {
@@ -10150,12 +10165,26 @@ inline Tensor sspaddmm(const Tensor& self, const Tensor& mat1, const Tensor& mat
   rlt::check(rlt_tensor_sspaddmm(self.handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0));
   return Tensor(out0);
 }
+inline Tensor& sspaddmm_outf(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_sspaddmm_out(self.handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+inline Tensor& sspaddmm_out(Tensor& out, const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  return sspaddmm_outf(self, mat1, mat2, beta, alpha, out);
+}
 /// Computes the elements of a product of strided matrices at the specified elements of a CSR matrix, and adds that.
 /// `out_ij = beta * self_ij + alpha * sum over k of mat1_ik mat2_kj for the specified elements ij of self`
 inline Tensor sparse_sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_sparse_sampled_addmm(self.handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0));
   return Tensor(out0);
+}
+inline Tensor& sparse_sampled_addmm_outf(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_sparse_sampled_addmm_out(self.handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+inline Tensor& sparse_sampled_addmm_out(Tensor& out, const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  return sparse_sampled_addmm_outf(self, mat1, mat2, beta, alpha, out);
 }
 /// Returns the sum of all elements of a sparse tensor. The gradient has the pattern of `self`.
 /// `out = sum over i of self_i`
@@ -10183,6 +10212,20 @@ inline Tensor _sparse_sum(const Tensor& self, IntArrayRef dim) {
 inline Tensor _sparse_sum(const Tensor& self, IntArrayRef dim, ScalarType dtype) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__sparse_sum_dim_dtype(self.handle(), dim.data(), rlt::length(dim.size()), static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
+}
+/// Computes the gradient of `embedding` with respect to the weight matrix as a sparse tensor, which is not coalesced.
+/// `out[indices[i], :] += grad[i, :], except where indices[i] = padding_idx`
+inline Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_embedding_sparse_backward(grad.handle(), indices.handle(), num_weights, padding_idx, scale_grad_by_freq, &out0));
+  return Tensor(out0);
+}
+/// Computes the gradient of `to_dense`: that of the result at the specified elements of `input`, or everywhere if `masked_grad` is false.
+/// `out_i = grad_i where element i of input is specified`
+inline Tensor to_dense_backward(const Tensor& grad, const Tensor& input, std::optional<bool> masked_grad = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_to_dense_backward(grad.handle(), input.handle(), rlt::optional_bool(masked_grad), &out0));
   return Tensor(out0);
 }
 

@@ -60,7 +60,7 @@ pub fn embedding_dense_backward(
     ops::index_add(&ops::zeros(&[num_weights, width], grad.options())?, 0, &rows, &grad, Scalar::Int(1))
 }
 
-/// The gradient of `embedding` by its table, which is dense.
+/// The gradient of `embedding` by its table.
 pub fn embedding_backward(
     grad: &Tensor,
     indices: &Tensor,
@@ -69,7 +69,12 @@ pub fn embedding_backward(
     scale_grad_by_freq: bool,
     sparse: bool,
 ) -> Result<Tensor> {
-    ensure!(!sparse, NotImplemented, "embedding_backward: sparse gradients are not supported");
+    if sparse {
+        #[cfg(feature = "op-sparse")]
+        return ops::embedding_sparse_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
+        #[cfg(not(feature = "op-sparse"))]
+        rushlight_base::bail!(NotImplemented, "embedding_backward: this build has no sparse tensors");
+    }
     ops::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 }
 

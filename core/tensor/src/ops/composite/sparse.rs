@@ -3,8 +3,8 @@
 
 use crate::dispatch::Argument;
 use crate::sparse::called;
-use crate::{Options, Tensor};
-use rushlight_base::{DType, Layout, Result, Scalar};
+use crate::{Options, Tensor, ops};
+use rushlight_base::{DType, Layout, Result, Scalar, ensure};
 
 macro_rules! through {
     ($($name:ident($($p:ident: $type:ty),*) -> $result:ty = $row:literal;)*) => {$(
@@ -53,6 +53,7 @@ through! {
     coalesce(self_: &Tensor) -> Tensor = "coalesce";
     coalesced_(self_: &Tensor, coalesced: bool) -> () = "_coalesced_";
     to_dense(self_: &Tensor, dtype: Option<DType>, masked_grad: Option<bool>) -> Tensor = "to_dense";
+    to_dense_backward(grad: &Tensor, input: &Tensor, masked_grad: Option<bool>) -> Tensor = "to_dense_backward";
     to_sparse_sparse_dim(self_: &Tensor, sparse_dim: i64) -> Tensor = "to_sparse.sparse_dim";
     to_sparse(self_: &Tensor, layout: Option<Layout>, blocksize: Option<&[i64]>, dense_dim: Option<i64>) -> Tensor = "to_sparse";
     to_sparse_csr(self_: &Tensor, dense_dim: Option<i64>) -> Tensor = "to_sparse_csr";
@@ -72,4 +73,25 @@ through! {
     sparse_sum_dtype(self_: &Tensor, dtype: DType) -> Tensor = "_sparse_sum.dtype";
     sparse_sum_dim(self_: &Tensor, dim: &[i64]) -> Tensor = "_sparse_sum.dim";
     sparse_sum_dim_dtype(self_: &Tensor, dim: &[i64], dtype: DType) -> Tensor = "_sparse_sum.dim_dtype";
+}
+
+/// The gradient of `embedding` by its table: the rows of `grad` at their indices, except those of the padding.
+pub fn embedding_sparse_backward(
+    grad: &Tensor,
+    indices: &Tensor,
+    num_weights: i64,
+    padding_idx: i64,
+    scale_grad_by_freq: bool,
+) -> Result<Tensor> {
+    ensure!(!scale_grad_by_freq, Runtime, "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
+    let width = grad.sizes().last().copied().unwrap_or(1);
+    let rows = ops::reshape(&ops::to_dtype(indices, DType::I64, false, false, None)?, &[-1])?;
+    let values = ops::reshape(grad, &[rows.numel(), width])?;
+    let (rows, values) = if padding_idx == -1 {
+        (rows, values)
+    } else {
+        let kept = ops::reshape(&ops::nonzero(&ops::ne_scalar(&rows, Scalar::Int(padding_idx))?)?, &[-1])?;
+        (ops::index_select(&rows, 0, &kept)?, ops::index_select(&values, 0, &kept)?)
+    };
+    ops::_sparse_coo_tensor_unsafe(&ops::unsqueeze(&rows, 0)?, &values, &[num_weights, width], values.options(), None)
 }
