@@ -1,15 +1,17 @@
-//! The front end of TorchScript: from source code to a syntax tree and types, and back to source code.
+//! TorchScript: from source code to a syntax tree, types and graphs, and the run time that executes them.
 //!
 //! It accepts the language that users write (`torch::jit::compile`, `Module::define`) and the subset that PyTorch
 //! writes into files. [`parse_module`] reads a file with classes and functions, [`parse_functions`] the argument of
 //! `define`. Names and types are resolved by the caller, through [`types::Resolver`].
 
 pub mod ast;
+pub mod builtins;
 pub mod graph;
 mod lexer;
 mod literal;
 mod parser;
 mod print;
+pub mod runtime;
 mod source;
 pub mod types;
 

@@ -84,6 +84,11 @@ impl Tensor {
         unsafe { self.0.as_ref() }
     }
 
+    /// The address of the tensor, which is its identity as long as it lives.
+    pub fn address(&self) -> usize {
+        std::ptr::from_ref(self.imp()).addr()
+    }
+
     /// Whether this is the same tensor (not merely an equal one).
     pub fn is(&self, other: &Tensor) -> bool {
         self.0 == other.0

@@ -1,0 +1,19 @@
+//! The table: schemas in PyTorch's grammar, and their functions.
+
+mod dicts;
+mod lists;
+mod math;
+mod numbers;
+mod objects;
+mod strings;
+mod tensors;
+
+use super::{Builtin, Row};
+
+/// All rows, by subject.
+pub(super) const ALL: &[&[Row]] =
+    &[numbers::ROWS, math::ROWS, lists::ROWS, dicts::ROWS, strings::ROWS, objects::ROWS, tensors::ROWS];
+
+const fn row(schema: &'static str, run: Builtin) -> Row {
+    Row { schema, run }
+}
