@@ -12,6 +12,7 @@ mod literal;
 mod parser;
 mod print;
 pub mod runtime;
+pub mod schema;
 mod source;
 pub mod types;
 

@@ -67,6 +67,8 @@ pub enum Type {
     Class(Name),
     /// An interface, by its qualified name.
     Interface(Name),
+    /// A function, by its qualified name.
+    Function(Name),
 }
 
 /// A NamedTuple with its fields.
@@ -228,6 +230,7 @@ impl Type {
             Type::Class(_) => 25,
             Type::Capsule => 27,
             Type::Interface(_) => 28,
+            Type::Function(_) => 29,
             Type::AnyList => 31,
             Type::AnyTuple => 32,
             Type::Union(_) => 38,

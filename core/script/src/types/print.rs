@@ -39,6 +39,7 @@ impl Type {
             Type::NamedTuple(tuple) => &tuple.name,
             Type::Enum(class) => &class.name,
             Type::Class(name) | Type::Interface(name) => name,
+            Type::Function(_) => "Function",
             _ => return None,
         })
     }
