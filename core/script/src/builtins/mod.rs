@@ -16,6 +16,8 @@ mod tensors;
 mod words;
 
 pub use args::{Args, Context};
+pub(crate) use lists::position;
+pub(crate) use numbers::{floor_divide, floor_remainder};
 pub(crate) use objects::call;
 
 use crate::runtime::value::Value;

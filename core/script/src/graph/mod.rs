@@ -3,6 +3,7 @@
 
 mod edit;
 mod lint;
+mod parse;
 mod print;
 
 use crate::ast::Name;
@@ -48,6 +49,11 @@ pub struct Location {
 pub trait Opaque: Debug + Send + Sync {
     /// How it is printed.
     fn print(&self) -> String;
+
+    /// The value at run time, if there is one.
+    fn value(&self) -> Option<crate::runtime::value::Value> {
+        None
+    }
 }
 
 /// A constant or another attribute of a node.

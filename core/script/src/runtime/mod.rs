@@ -1,11 +1,25 @@
-//! Programs at run time: their values, and how they are printed, compared and given to operators.
+//! Programs at run time.
+//!
+//! [`value`] and its neighbours are the values. `resolve` finds the operator of a node, `lower` translates a graph to
+//! `code` over registers, `interpreter` runs it. [`function`] is what callers have: functions, and the trait through
+//! which the run time finds the other parts of a program.
 
+mod code;
 pub(crate) mod compare;
+mod constant;
 pub(crate) mod convert;
 pub mod dict;
 mod drop;
+pub mod function;
+mod interpreter;
 pub mod list;
+mod lower;
 pub mod object;
 pub(crate) mod print;
 mod print_tensor;
+mod resolve;
+mod trace;
 pub mod value;
+
+pub use interpreter::{Environment, Sink, run};
+pub use trace::Exception;

@@ -105,6 +105,19 @@ impl Op {
         }
     }
 
+    /// Calls it with a value for every argument, in the order of the schema, also of those that are given by name
+    /// otherwise. Graphs have calls of this form.
+    pub fn call_complete(&self, args: &mut LentValues<'_>, results: &mut Values) -> Result<()> {
+        let arguments = self.arguments();
+        if arguments.len() != args.len() {
+            return Err(self.wrong_arguments(too_many(arguments, args.len())));
+        }
+        match fit_all(arguments, args) {
+            Ok(()) => self.call_into(args, results),
+            Err(error) => Err(self.wrong_arguments(error)),
+        }
+    }
+
     #[cold]
     fn wrong_arguments(&self, error: Error) -> Error {
         error.context(format_args!("{}", self.full_name()))
@@ -132,6 +145,19 @@ pub fn find_known(name: &str, overload: &str) -> Option<Op> {
         Some(def) => Some(Op::BuiltIn(def)),
         None => runtime_ops::find(name, overload).or_else(|| library(name, overload)).map(Op::Runtime),
     }
+}
+
+/// Every overload of the operator `name` (`aten::add`, `my::op`).
+pub fn overloads(name: &str) -> Vec<Op> {
+    super::link_layers();
+    let bare = bare(name);
+    let built_in = all().filter(|def| def.name() == bare).map(Op::BuiltIn);
+    let found: Vec<Op> = built_in.chain(runtime_ops::overloads(name).into_iter().map(Op::Runtime)).collect();
+    #[cfg(feature = "op-quantization")]
+    if found.is_empty() {
+        return crate::quantized::library::overloads(name).into_iter().map(Op::Runtime).collect();
+    }
+    found
 }
 
 /// An operator of a built-in library, which a program has not defined itself.
@@ -211,7 +237,13 @@ fn check_positional(arguments: Arguments<'_>, args: &mut LentValues<'_>) -> Resu
     if arguments.len() < given || (given > 0 && arguments.get(given - 1).is_some_and(|last| last.kwarg_only)) {
         return Err(too_many(arguments, given));
     }
-    for index in 0..given {
+    fit_all(arguments, args)
+}
+
+/// Checks and converts the values, which are those of the first arguments.
+#[inline]
+fn fit_all(arguments: Arguments<'_>, args: &mut LentValues<'_>) -> Result<()> {
+    for index in 0..args.len() {
         let Some(argument) = arguments.get(index) else { break };
         if !is_exactly(&args[index], &argument.ty) {
             args.convert(index, |value| fit(value, &argument.ty, Slot::Argument(&argument.name)))?;

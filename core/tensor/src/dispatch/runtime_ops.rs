@@ -88,6 +88,13 @@ pub fn undefine(op: &Arc<RuntimeOp>) -> Result<()> {
     }
 }
 
+/// All overloads of the operator `my::op`.
+pub fn overloads(name: &str) -> Vec<Arc<RuntimeOp>> {
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    let rows = registry.range((name.to_owned(), String::new())..).take_while(|((other, _), _)| other == name);
+    rows.map(|(_, op)| op.clone()).collect()
+}
+
 /// The operator `my::op` with this overload.
 pub fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
     name.contains("::")

@@ -23,12 +23,29 @@ pub(crate) fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
         return None;
     }
     let key = (name.to_owned(), overload.to_owned());
+    with_library(|library| library.get(&key).cloned())
+}
+
+/// All overloads of the operator `quantized::linear`.
+#[cold]
+pub(crate) fn overloads(name: &str) -> Vec<Arc<RuntimeOp>> {
+    if !name.starts_with("quantized::") {
+        return Vec::new();
+    }
+    let first = (name.to_owned(), String::new());
+    with_library(|library| {
+        let rows = library.range(first..).take_while(|((other, _), _)| other == name);
+        rows.map(|(_, op)| op.clone()).collect()
+    })
+}
+
+fn with_library<T>(look: impl FnOnce(&Library) -> T) -> T {
     if let Some(library) = &*LIBRARY.read().unwrap_or_else(PoisonError::into_inner) {
-        return library.get(&key).cloned();
+        return look(library);
     }
     // A schema that cannot be parsed is left out; a test looks up every operator.
     let library: Library = operators().filter_map(|(schema, kernel)| made(&schema, kernel).ok()).collect();
-    LIBRARY.write().unwrap_or_else(PoisonError::into_inner).get_or_insert(library).get(&key).cloned()
+    look(LIBRARY.write().unwrap_or_else(PoisonError::into_inner).get_or_insert(library))
 }
 
 /// Removes all of them.

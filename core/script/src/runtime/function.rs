@@ -1,0 +1,53 @@
+//! Functions of a program, and how the run time finds them.
+
+use super::code::Code;
+use super::lower::lower;
+use super::object::Class;
+use crate::ast::Name;
+use crate::graph::Graph;
+use crate::schema::Schema;
+use crate::source::Source;
+use crate::types::Resolver;
+use rushlight_base::Result;
+use std::sync::{Arc, OnceLock};
+
+/// A function or method that can run.
+pub struct Function {
+    /// Its name, without the class: what error messages show.
+    pub name: Name,
+    /// Its graph. The inputs of a method begin with the object.
+    pub graph: Arc<Graph>,
+    /// Names, types and defaults of the arguments.
+    pub schema: Schema,
+    code: OnceLock<Result<Arc<Code>>>,
+}
+
+impl Function {
+    /// A function.
+    pub fn new(name: impl Into<Name>, graph: impl Into<Arc<Graph>>, schema: Schema) -> Function {
+        Function { name: name.into(), graph: graph.into(), schema, code: OnceLock::new() }
+    }
+
+    /// The code, which is created when the function is called first.
+    pub(super) fn code(&self, linker: &dyn Linker) -> Result<Arc<Code>> {
+        self.code.get_or_init(|| lower(&self.name, &self.graph, linker).map(Arc::new)).clone()
+    }
+}
+
+/// Finds the parts of a program by their names.
+pub trait Linker: Resolver + Send + Sync {
+    /// The function with a qualified name.
+    fn function(&self, name: &str) -> Result<Arc<Function>>;
+
+    /// The method of a class.
+    fn method(&self, class: &str, name: &str) -> Result<Arc<Function>>;
+
+    /// The class with a qualified name.
+    fn class(&self, name: &str) -> Result<Arc<Class>>;
+
+    /// The source code of a file, for error messages.
+    fn source(&self, file: &str) -> Option<Source> {
+        let _ = file;
+        None
+    }
+}
