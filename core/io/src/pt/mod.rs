@@ -1,17 +1,20 @@
 //! PyTorch's `.pt` files (`torch.save`, `torch.load`): a zip archive with a pickle and raw storages.
 //!
-//! `pickle` reads the object graph without executing anything, `flatten` converts it to named leaves, `read` loads the
+//! `archive` reads the records, `pickle` reads the object graph without executing anything, `flatten` converts it to named leaves, `read` loads the
 //! storages they refer to, `write` creates a file that `torch.load(path, weights_only=True)` reads as a state dict,
 //! `values` encodes other values as tensors. Supported are archives of PyTorch 1.6 (2020) and later, uncompressed,
 //! little-endian, as PyTorch writes them, and the streams that it wrote before (`legacy`).
 
+mod archive;
 mod flatten;
+mod inflate;
 mod legacy;
 mod pickle;
 mod read;
 mod values;
 mod write;
 
+pub use archive::Archive;
 pub use flatten::Leaf;
 pub use pickle::Kind;
 pub(crate) use read::is_pt;

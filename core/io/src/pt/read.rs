@@ -1,16 +1,15 @@
 //! Reads `.pt` files into entries: loads the storages that the pickle of an archive refers to.
 
+use super::archive::Archive;
 use super::flatten::{Leaf, Leaves, flatten};
 use super::legacy;
 use super::pickle::{self, SparseRef, StorageRef, TensorRef};
-use crate::entry::{Entry, SparseEntry, filled_storage, normalise_bools};
-use crate::{length_of, open, reserve};
+use crate::entry::{Entry, SparseEntry};
+use crate::{length_of, open};
 use rushlight_base::{DType, Error, Result, Storage, ensure, err, list};
 use std::collections::HashMap;
 use std::io::{Read, Seek};
 use std::path::Path;
-use zip::result::ZipError;
-use zip::{CompressionMethod, ZipArchive};
 
 /// No state dict has a larger pickle.
 pub(super) const MAX_PICKLE: u64 = 64 << 20;
@@ -182,93 +181,12 @@ fn check_numel(described: &StorageRef<'_>, storage: &Storage) -> Result<()> {
     Ok(())
 }
 
-/// A zip file whose records are in one directory.
-struct Archive<R> {
-    zip: ZipArchive<R>,
-    /// Name of the directory, with the slash.
-    root: String,
-    /// Bytes that may still be read: overlapping records must not expand a file.
-    budget: u64,
-}
-
-impl<R: Read + Seek> Archive<R> {
-    fn open(source: R, length: u64) -> Result<Archive<R>> {
-        let zip = ZipArchive::new(source).map_err(|error| err!(Io, "not a .pt file: {error}"))?;
-        // Programs disagree on which duplicate counts: another one may have validated the other.
-        ensure!(!zip.has_duplicate_names(), Io, "two records of the archive have one name");
-        let root = zip.file_names_raw().find_map(|name| {
-            let directory = std::str::from_utf8(name).ok()?.strip_suffix("/data.pkl")?;
-            (!directory.contains('/')).then(|| format!("{directory}/"))
-        });
-        let root = root.ok_or_else(|| err!(Io, "not a .pt file: the archive has no record data.pkl"))?;
-        Ok(Archive { zip, root, budget: length })
-    }
-
-    /// Storages are read unchanged: only little-endian files are supported.
-    fn check_byte_order(&mut self) -> Result<()> {
-        if self.zip.index_for_name(&format!("{}byteorder", self.root)).is_none() {
-            return Ok(());
-        }
-        let order = self.record("byteorder", 16)?;
-        ensure!(order == b"little", Io, "byte order '{}' is not supported", order.escape_ascii());
-        Ok(())
-    }
-
-    /// A whole record, of at most `limit` bytes.
-    fn record(&mut self, name: &str, limit: u64) -> Result<Vec<u8>> {
-        self.with_record(name, |record, size| {
-            ensure!(size <= limit, Io, "{size} bytes are more than the {limit} that are read");
-            let mut bytes = reserve(size as usize)?;
-            record.take(size).read_to_end(&mut bytes)?;
-            ensure!(bytes.len() as u64 == size, Io, "{size} bytes are announced, but {} follow", bytes.len());
-            Ok(bytes)
-        })
-    }
-
-    /// Opens a record of the archive, with its size checked against what the file can hold.
-    fn with_record<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read, u64) -> Result<T>) -> Result<T> {
-        let full = format!("{}{name}", self.root);
-        let budget = &mut self.budget;
-        let run = || {
-            let mut record = self.zip.by_name(&full).map_err(describe)?;
-            ensure!(
-                record.compression() == CompressionMethod::Stored,
-                Io,
-                "it is compressed, which torch.save never does"
-            );
-            let size = record.size();
-            ensure!(size == record.compressed_size(), Io, "its two sizes differ");
-            ensure!(size <= *budget, Io, "{size} bytes are more than the file has left ({budget})");
-            *budget -= size;
-            read(&mut record, size)
-        };
-        run().map_err(|error| error.context(format_args!("record '{}'", full.escape_debug())))
-    }
-}
-
 impl<R: Read + Seek> Storages for Archive<R> {
     fn bytes(&mut self, key: &str) -> Result<usize> {
-        self.with_record(&format!("data/{key}"), |_, size| Ok(size as usize))
+        self.size(&format!("data/{key}"))
     }
 
     fn read(&mut self, key: &str, of_bools: bool) -> Result<Storage> {
-        self.with_record(&format!("data/{key}"), |record, size| {
-            filled_storage(size as usize, |bytes| {
-                record.read_exact(bytes)?;
-                // The checksum is compared where the record ends.
-                record.read_to_end(&mut Vec::new())?;
-                if of_bools {
-                    normalise_bools(bytes);
-                }
-                Ok(())
-            })
-        })
-    }
-}
-
-fn describe(error: ZipError) -> Error {
-    match error {
-        ZipError::FileNotFound => err!(Io, "the archive does not have it"),
-        other => err!(Io, "{other}"),
+        self.storage(&format!("data/{key}"), of_bools)
     }
 }

@@ -1,0 +1,149 @@
+//! The zip archive of a `.pt` file: its records, with every size checked against the file.
+
+use super::inflate::inflate;
+use crate::entry::{filled_storage, normalise_bools};
+use crate::reserve;
+use rushlight_base::{Error, Result, Storage, bail, ensure, err};
+use std::io::{Read, Seek};
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+/// A zip file whose records are in one directory.
+pub struct Archive<R> {
+    zip: ZipArchive<R>,
+    /// Name of the directory, with the slash.
+    root: String,
+    /// Bytes that may still be read: overlapping records must not expand a file.
+    budget: u64,
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Opens an archive of `length` bytes.
+    pub fn open(source: R, length: u64) -> Result<Archive<R>> {
+        let zip = ZipArchive::new(source).map_err(|error| err!(Io, "not a .pt file: {error}"))?;
+        // Programs disagree on which duplicate counts: another one may have validated the other.
+        ensure!(!zip.has_duplicate_names(), Io, "two records of the archive have one name");
+        let root = zip.file_names_raw().find_map(|name| {
+            let directory = std::str::from_utf8(name).ok()?.strip_suffix("/data.pkl")?;
+            (!directory.contains('/')).then(|| format!("{directory}/"))
+        });
+        let root = root.ok_or_else(|| err!(Io, "not a .pt file: the archive has no record data.pkl"))?;
+        Ok(Archive { zip, root, budget: length })
+    }
+
+    /// Storages are read unchanged: only little-endian files are supported.
+    pub fn check_byte_order(&mut self) -> Result<()> {
+        if self.zip.index_for_name(&format!("{}byteorder", self.root)).is_none() {
+            return Ok(());
+        }
+        let order = self.record("byteorder", 16)?;
+        ensure!(order == b"little", Io, "byte order '{}' is not supported", order.escape_ascii());
+        Ok(())
+    }
+
+    /// A whole record, of at most `limit` bytes.
+    pub fn record(&mut self, name: &str, limit: u64) -> Result<Vec<u8>> {
+        self.with_record(name, |record, size| {
+            ensure!(size <= limit, Io, "{size} bytes are more than the {limit} that are read");
+            let mut bytes = reserve(size as usize)?;
+            record.take(size).read_to_end(&mut bytes)?;
+            ensure!(bytes.len() as u64 == size, Io, "{size} bytes are announced, but {} follow", bytes.len());
+            Ok(bytes)
+        })
+    }
+
+    /// The names of all records, without the directory.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.zip.file_names_raw().filter_map(|name| std::str::from_utf8(name).ok()?.strip_prefix(&*self.root))
+    }
+
+    /// Whether the archive has a record.
+    pub fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(&format!("{}{name}", self.root)).is_some()
+    }
+
+    /// A record, of at most `limit` bytes, that may be compressed: those with source code are.
+    pub fn compressed_record(&mut self, name: &str, limit: u64) -> Result<Vec<u8>> {
+        let full = format!("{}{name}", self.root);
+        let budget = &mut self.budget;
+        let mut run = || {
+            let index = self.zip.index_for_name(&full).ok_or_else(|| describe(ZipError::FileNotFound))?;
+            let mut record = self.zip.by_index_raw(index).map_err(describe)?;
+            let (method, size, stored) = (record.compression(), record.size(), record.compressed_size());
+            ensure!(size <= limit, Io, "{size} bytes are more than the {limit} that are read");
+            ensure!(stored <= *budget, Io, "{stored} bytes are more than the file has left ({budget})");
+            *budget -= stored;
+            let mut bytes = reserve(stored as usize)?;
+            record.by_ref().take(stored).read_to_end(&mut bytes)?;
+            ensure!(bytes.len() as u64 == stored, Io, "{stored} bytes are announced, but {} follow", bytes.len());
+            let bytes = match method {
+                CompressionMethod::Stored => bytes,
+                CompressionMethod::DEFLATE => inflate(&bytes, size as usize)?,
+                method => bail!(Io, "the compression {method} is not supported"),
+            };
+            ensure!(bytes.len() as u64 == size, Io, "its two sizes differ");
+            ensure!(checksum(&bytes) == record.crc32(), Io, "its checksum is wrong");
+            Ok(bytes)
+        };
+        run().map_err(|error| error.context(format_args!("record '{}'", full.escape_debug())))
+    }
+
+    /// The size of a record.
+    pub fn size(&mut self, name: &str) -> Result<usize> {
+        self.with_record(name, |_, size| Ok(size as usize))
+    }
+
+    /// The bytes of a record as a storage; with `of_bools` each byte becomes 0 or 1.
+    pub fn storage(&mut self, name: &str, of_bools: bool) -> Result<Storage> {
+        self.with_record(name, |record, size| {
+            filled_storage(size as usize, |bytes| {
+                record.read_exact(bytes)?;
+                // The checksum is compared where the record ends.
+                record.read_to_end(&mut Vec::new())?;
+                if of_bools {
+                    normalise_bools(bytes);
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Opens a record of the archive, with its size checked against what the file can hold.
+    fn with_record<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read, u64) -> Result<T>) -> Result<T> {
+        let full = format!("{}{name}", self.root);
+        let budget = &mut self.budget;
+        let run = || {
+            let mut record = self.zip.by_name(&full).map_err(describe)?;
+            ensure!(
+                record.compression() == CompressionMethod::Stored,
+                Io,
+                "it is compressed, which torch.save never does"
+            );
+            let size = record.size();
+            ensure!(size == record.compressed_size(), Io, "its two sizes differ");
+            ensure!(size <= *budget, Io, "{size} bytes are more than the file has left ({budget})");
+            *budget -= size;
+            read(&mut record, size)
+        };
+        run().map_err(|error| error.context(format_args!("record '{}'", full.escape_debug())))
+    }
+}
+
+fn describe(error: ZipError) -> Error {
+    match error {
+        ZipError::FileNotFound => err!(Io, "the archive does not have it"),
+        other => err!(Io, "{other}"),
+    }
+}
+
+/// The checksum of zip archives, CRC-32, of the few kilobytes of a compressed record.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut sum = u32::MAX;
+    for &byte in bytes {
+        sum ^= u32::from(byte);
+        for _ in 0..8 {
+            sum = (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg());
+        }
+    }
+    !sum
+}
