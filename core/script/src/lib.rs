@@ -6,9 +6,11 @@
 
 pub mod ast;
 pub mod builtins;
+pub mod compile;
 pub mod graph;
 mod lexer;
 mod literal;
+pub mod operators;
 mod parser;
 mod print;
 pub mod runtime;

@@ -101,6 +101,34 @@ impl Graph {
         Ok(())
     }
 
+    /// Removes an output of a node and the output of the same number of each of its blocks, as for `prim::If`. It must be
+    /// unused.
+    pub fn remove_if_output(&mut self, node: NodeId, index: usize) -> Result<()> {
+        let data = self.node(node)?;
+        let blocks = data.blocks().to_vec();
+        let Some(&output) = data.outputs().get(index) else {
+            bail!(Index, "{} has {} outputs, there is no output {index}", data.kind, data.outputs().len())
+        };
+        ensure!(self.value(output)?.users().is_empty(), Runtime, "%{} is used", self.name(output));
+        for &block in &blocks {
+            let count = self.block(block)?.outputs().len();
+            ensure!(count == data_outputs(self, node)?, Runtime, "the blocks and outputs of the node differ in number");
+        }
+        self.forget_name(output)?;
+        self.node_mut(node)?.outputs.remove(index);
+        for block in blocks {
+            let removed = self.block_mut(block)?.outputs.remove(index);
+            self.remove_user(removed, User::Block(block, index))?;
+            // Those after it move by one.
+            let moved = self.block(block)?.outputs.clone();
+            for (at, value) in moved.into_iter().enumerate().skip(index) {
+                self.remove_user(value, User::Block(block, at + 1))?;
+                self.value_mut(value)?.users.push(User::Block(block, at));
+            }
+        }
+        Ok(())
+    }
+
     /// Replaces all uses of a value by another.
     pub fn replace_uses(&mut self, old: ValueId, new: ValueId) -> Result<()> {
         self.value(new)?;
@@ -237,4 +265,8 @@ impl Graph {
         }
         Ok(())
     }
+}
+
+fn data_outputs(graph: &Graph, node: NodeId) -> Result<usize> {
+    Ok(graph.node(node)?.outputs().len())
 }

@@ -46,3 +46,10 @@ pub fn round_trip(text: &str) -> Module {
     assert_eq!(printed, print_module(&again));
     module
 }
+
+/// The operators of PyTorch 2.7.1.
+#[allow(dead_code)]
+pub fn operators() -> std::sync::Arc<rushlight_script::operators::SchemaList> {
+    let text = include_str!("../data/schemas.txt");
+    std::sync::Arc::new(rushlight_script::operators::SchemaList::parse(text).unwrap())
+}
