@@ -4,15 +4,19 @@
 //! writes into files. [`parse_module`] reads a file with classes and functions, [`parse_functions`] the argument of
 //! `define`. Names and types are resolved by the caller, through [`types::Resolver`].
 
+pub mod archive;
+mod arguments;
 pub mod ast;
 pub mod builtins;
 pub mod compile;
 pub mod graph;
 mod lexer;
 mod literal;
+pub mod module;
 pub mod operators;
 mod parser;
 mod print;
+pub mod program;
 pub mod runtime;
 pub mod schema;
 mod source;

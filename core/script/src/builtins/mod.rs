@@ -81,6 +81,10 @@ static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Row>>> = LazyLock::n
     for row in rows() {
         names.entry(row.name()).or_default().push(row);
     }
+    // A call tries them in order: those that take any number come after those that take ints.
+    for rows in names.values_mut() {
+        rows.sort_by_key(|row| row.schema.contains("Scalar "));
+    }
     names
 });
 

@@ -82,6 +82,13 @@ pub(super) fn wait(args: &mut Args<'_>) -> Result<Value> {
     }
 }
 
+pub(super) fn wait_or_identity(args: &mut Args<'_>) -> Result<Value> {
+    match args.take(0) {
+        Value::Future(future) => future.wait(),
+        value => Ok(value),
+    }
+}
+
 pub(super) fn raise(args: &mut Args<'_>) -> Result<Value> {
     bail!(Runtime, "{}", String::from_utf8_lossy(args.bytes(0)?))
 }

@@ -2,13 +2,14 @@
 
 use super::code::Code;
 use super::lower::lower;
-use super::object::Class;
+use super::object::{Class, EnumValue};
 use crate::ast::Name;
+use crate::builtins::Builtin;
 use crate::graph::Graph;
 use crate::schema::Schema;
 use crate::source::Source;
 use crate::types::Resolver;
-use rushlight_base::Result;
+use rushlight_base::{Result, bail};
 use std::sync::{Arc, OnceLock};
 
 /// A function or method that can run.
@@ -18,14 +19,14 @@ pub struct Function {
     /// Its graph. The inputs of a method begin with the object.
     pub graph: Arc<Graph>,
     /// Names, types and defaults of the arguments.
-    pub schema: Schema,
+    pub schema: Arc<Schema>,
     code: OnceLock<Result<Arc<Code>>>,
 }
 
 impl Function {
     /// A function.
-    pub fn new(name: impl Into<Name>, graph: impl Into<Arc<Graph>>, schema: Schema) -> Function {
-        Function { name: name.into(), graph: graph.into(), schema, code: OnceLock::new() }
+    pub fn new(name: impl Into<Name>, graph: impl Into<Arc<Graph>>, schema: impl Into<Arc<Schema>>) -> Function {
+        Function { name: name.into(), graph: graph.into(), schema: schema.into(), code: OnceLock::new() }
     }
 
     /// The code, which is created when the function is called first.
@@ -44,6 +45,17 @@ pub trait Linker: Resolver + Send + Sync {
 
     /// The class with a qualified name.
     fn class(&self, name: &str) -> Result<Arc<Class>>;
+
+    /// The members of an Enum.
+    fn members(&self, class: &str) -> Result<Vec<EnumValue>> {
+        bail!(Runtime, "there is no Enum '{class}'")
+    }
+
+    /// A method of an object whose class is not written in TorchScript. The first argument is the object.
+    fn custom_method(&self, class: &str, name: &str) -> Option<Builtin> {
+        let _ = (class, name);
+        None
+    }
 
     /// The source code of a file, for error messages.
     fn source(&self, file: &str) -> Option<Source> {

@@ -93,6 +93,8 @@ struct Interpreter<'e> {
 
 /// Why the loop over the instructions of a frame ends.
 enum Leave {
+    /// The call is done already.
+    Nothing,
     Call(Arc<Code>, Return),
     Return,
 }
@@ -143,6 +145,7 @@ impl<'e> Interpreter<'e> {
         loop {
             let result = match self.execute() {
                 Ok(Leave::Call(code, results)) => runtime::check_may_begin().and_then(|()| self.enter(code, results)),
+                Ok(Leave::Nothing) => Ok(()),
                 Ok(Leave::Return) => match self.leave() {
                     Ok(Some(results)) => return Ok(results),
                     other => other.map(drop),
@@ -620,6 +623,18 @@ fn call(
             let name = code.names.get(name as usize).ok_or_else(missing)?;
             let class = match scratch.first() {
                 Some(Value::Object(object)) => object.class().name.clone(),
+                Some(Value::Custom(object)) => {
+                    let class = object.class_name();
+                    let method = linker.custom_method(class, name);
+                    let method =
+                        method.ok_or_else(|| err!(Runtime, "'{class}' has no method '{name}' in this build"))?;
+                    let value = method(&mut Args::new(scratch, environment))?;
+                    scratch.clear();
+                    if let Some(&to) = code.outputs_of(site).first() {
+                        write(registers, to, value);
+                    }
+                    return Ok(Leave::Nothing);
+                }
                 Some(other) => return Err(other.is_not("object")),
                 None => return Err(missing()),
             };

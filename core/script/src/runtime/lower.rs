@@ -429,9 +429,21 @@ impl Lowering<'_> {
         // The name of a function, which is read where it is called.
         let value = match node.attribute("name") {
             Some(_) => Value::None,
-            None => constant(&self.graph.value(output)?.kind, node.attribute("value"))?,
+            None => match (&self.graph.value(output)?.kind, node.attribute("value")) {
+                (Type::Enum(class), Some(Attribute::Str(name))) => self.member(&class.name, name)?,
+                (kind, value) => constant(kind, value)?,
+            },
         };
         self.add_constant(output, value)
+    }
+
+    /// The member of an Enum with a qualified name.
+    fn member(&self, class: &str, name: &[u8]) -> Result<Value> {
+        let name = String::from_utf8_lossy(name);
+        let short = name.rsplit('.').next().unwrap_or_default();
+        let members = self.linker.members(class)?;
+        let member = members.into_iter().find(|member| &**member.name() == short);
+        Ok(member.ok_or_else(|| err!(Runtime, "the Enum {class} has no member '{short}'"))?.into())
     }
 
     fn undefined(&mut self, id: NodeId) -> Result<()> {

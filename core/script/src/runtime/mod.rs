@@ -21,5 +21,6 @@ mod resolve;
 mod trace;
 pub mod value;
 
+pub(crate) use constant::constant;
 pub use interpreter::{Environment, Sink, run};
 pub use trace::Exception;

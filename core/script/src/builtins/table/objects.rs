@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Row] = &[
     row("prim::TimePoint() -> int", objects::zero),
     row("prim::TupleIndex(Any tup, int i) -> Any", objects::tuple_index),
     row("prim::awaitable_nowait(t self) -> Await(t)", objects::identity),
-    row("prim::awaitable_wait(Await(t) self) -> t", objects::identity),
+    row("prim::awaitable_wait(Await(t) self) -> t", objects::wait_or_identity),
     row("prim::id(AnyClassType? x) -> int", objects::id),
     row("prim::index(Device self) -> int?", objects::device_index),
     row("prim::is_ipu(Tensor a) -> bool", objects::no),

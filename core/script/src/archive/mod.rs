@@ -1,0 +1,144 @@
+//! TorchScript archives: the zip container, its pickles, source code, extra files.
+//!
+//! `pickle` reads the structure of a pickle, `build` creates values of it with the classes of the program, `custom`
+//! those of classes that are not written in TorchScript. Nothing in an archive is executed by reading it.
+
+mod build;
+mod custom;
+mod pickle;
+
+pub(crate) use build::{Built, Named, Source as Classes};
+pub use custom::State;
+
+use crate::source::Source;
+use crate::types::Type;
+use rushlight_base::{Result, Storage, ensure, err};
+use rushlight_io::pt;
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// No archive has a larger pickle.
+const MAX_PICKLE: u64 = 64 << 20;
+/// No archive has a larger file of source code.
+const MAX_CODE: u64 = 64 << 20;
+/// Extra files of a larger size are not read.
+const MAX_EXTRA: u64 = 1 << 30;
+
+/// How often all of the records may be read.
+const READS: u64 = 4;
+
+/// The versions of the archive format that are read.
+const VERSIONS: std::ops::RangeInclusive<u64> = 1..=10;
+
+trait ReadSeek: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+/// An open archive.
+pub struct Archive {
+    records: Mutex<pt::Archive<Box<dyn ReadSeek>>>,
+    version: u64,
+}
+
+impl Archive {
+    /// Opens a file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|error| err!(Io, "cannot open {}: {error}", path.display()))?;
+        Archive::from_reader(BufReader::new(file)).map_err(|error| error.context(path.display()))
+    }
+
+    /// An archive in memory.
+    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Archive> {
+        Archive::from_reader(Cursor::new(bytes))
+    }
+
+    /// An archive of any source that can seek.
+    pub fn from_reader(mut source: impl Read + Seek + Send + 'static) -> Result<Archive> {
+        let length = source.seek(SeekFrom::End(0))?;
+        source.rewind()?;
+        let mut records = pt::Archive::open(Box::new(source) as Box<dyn ReadSeek>, length.saturating_mul(READS))?;
+        records.check_byte_order()?;
+        let name = [".data/version", "version"].into_iter().find(|name| records.has(name));
+        let name = name.ok_or_else(|| err!(Io, "not a TorchScript archive: it has no version"))?;
+        let version = records.record(name, 32)?;
+        let text = version.trim_ascii();
+        let version = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+        let version = version.ok_or_else(|| err!(Io, "the version '{}' is no number", text.escape_ascii()))?;
+        ensure!(
+            VERSIONS.contains(&version),
+            Io,
+            "Attempted to read a PyTorch file with version {version}, but the maximum supported version for reading is {}. \
+             Your PyTorch installation may be too old.",
+            VERSIONS.end()
+        );
+        Ok(Archive { records: Mutex::new(records), version })
+    }
+
+    fn records(&self) -> MutexGuard<'_, pt::Archive<Box<dyn ReadSeek>>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The version of the operators that the file was written for.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether the archive holds TorchScript: constants and code, not only tensors.
+    pub fn is_script(&self) -> bool {
+        self.records().has("constants.pkl")
+    }
+
+    /// The names of all records.
+    pub fn names(&self) -> Vec<String> {
+        self.records().names().map(str::to_owned).collect()
+    }
+
+    /// An extra file that was saved with the module.
+    pub fn extra_file(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let name = format!("extra/{name}");
+        let mut records = self.records();
+        if records.has(&name) { records.compressed_record(&name, MAX_EXTRA).map(Some) } else { Ok(None) }
+    }
+
+    /// The source code of a module such as `__torch__.foo`.
+    pub(crate) fn code(&self, path: &str) -> Result<Option<Source>> {
+        let name = format!("code/{}.py", path.replace('.', "/"));
+        let mut records = self.records();
+        if !records.has(&name) {
+            return Ok(None);
+        }
+        let text = records.compressed_record(&name, MAX_CODE)?;
+        drop(records);
+        let text = String::from_utf8(text).map_err(|_| err!(Io, "record '{name}' is not UTF-8"))?;
+        Source::new(&name, &text).map(Some)
+    }
+
+    /// A storage of the folder `data` or `constants`.
+    pub(crate) fn storage(&self, folder: &str, key: &str, of_bools: bool) -> Result<Storage> {
+        self.records().storage(&format!("{folder}/{key}"), of_bools)
+    }
+
+    /// The value of a pickle: `data` or `constants`.
+    pub(crate) fn value(&self, name: &str, kind: Option<&Type>, classes: &dyn Classes) -> Result<Built> {
+        let name = format!("{name}.pkl");
+        let bytes = self.records().compressed_record(&name, MAX_PICKLE)?;
+        build::build(&pickle::read(&bytes, &name)?, kind, classes).map_err(|error| error.context(&name))
+    }
+
+    /// The qualified name of the class of the object that a pickle holds.
+    pub(crate) fn root_class(&self, name: &str) -> Result<Option<String>> {
+        let name = format!("{name}.pkl");
+        let bytes = self.records().compressed_record(&name, MAX_PICKLE)?;
+        let pickle = pickle::read(&bytes, &name)?;
+        Ok(match pickle.root {
+            pickle::Item::Node(number) => match pickle.nodes.get(number) {
+                Some(pickle::Node::Object { module, name, .. }) => Some(format!("{module}.{name}")),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,320 @@
+//! A program: its source code, compiled when it is called for, with what the archive beside it holds.
+
+use crate::archive::{Archive, Classes, Named};
+use crate::ast::{ClassKind, Name};
+use crate::builtins;
+use crate::compile::{self, Constant, Host, Unit};
+use crate::graph;
+use crate::operators::Operators;
+use crate::runtime::function::{Function, Linker};
+use crate::runtime::object::{Attribute, Class, EnumValue, Role};
+use crate::runtime::value::Value;
+use crate::runtime::{Environment, run};
+use crate::schema::Schema;
+use crate::source::Source;
+use crate::types::{Resolver, Type};
+use rushlight_base::{Result, Storage, bail, err};
+use rushlight_tensor::dispatch::by_name;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+type Lists = RwLock<HashMap<String, Arc<[Arc<Schema>]>>>;
+
+/// The operators of this library.
+struct Library;
+
+static LISTS: LazyLock<Lists> = LazyLock::new(Lists::default);
+
+impl Operators for Library {
+    fn overloads(&self, name: &str) -> Arc<[Arc<Schema>]> {
+        if let Some(known) = LISTS.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+            return known.clone();
+        }
+        let tensors =
+            by_name::overloads(name).into_iter().filter_map(|op| Schema::from_signature(&op.signature()).ok());
+        let others = builtins::overloads(name).iter().filter_map(|row| Schema::parse(row.schema).ok());
+        let found: Arc<[Arc<Schema>]> = tensors.chain(others).map(Arc::new).collect();
+        // A program may define operators of other namespaces at any time.
+        if name.starts_with("aten::") || name.starts_with("prim::") {
+            LISTS.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), found.clone());
+        }
+        found
+    }
+}
+
+/// What the compiler finds in an archive.
+struct Contents {
+    archive: Option<Arc<Archive>>,
+    constants: OnceLock<Result<Vec<Value>>>,
+    sources: Mutex<HashMap<String, Source>>,
+}
+
+impl Contents {
+    fn constants(&self) -> Result<&[Value]> {
+        let read = || {
+            let Some(archive) = &self.archive else { return Ok(Vec::new()) };
+            let built = archive.value("constants", None, &Plain { archive, folder: "constants" })?;
+            match built.value {
+                Value::Tuple(tuple) => Ok(tuple.items().to_vec()),
+                Value::List(list) => Ok(list.values()),
+                other => bail!(Io, "the constants of an archive are {}, not a tuple", other.kind()),
+            }
+        };
+        self.constants.get_or_init(read).as_deref().map_err(Clone::clone)
+    }
+
+    fn remember(&self, source: &Source) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.insert(source.name().to_owned(), source.clone());
+    }
+}
+
+impl Host for Contents {
+    fn source(&self, path: &str) -> Result<Option<Source>> {
+        let Some(archive) = &self.archive else { return Ok(None) };
+        let source = archive.code(path)?;
+        if let Some(source) = &source {
+            self.remember(source);
+        }
+        Ok(source)
+    }
+
+    fn constant(&self, index: usize) -> Option<Constant> {
+        let value = self.constants().ok()?.get(index)?.clone();
+        Some(Constant { kind: value.type_of(), value: graph::Attribute::Opaque(Arc::new(value)) })
+    }
+
+    fn custom_method(&self, _class: &str, _method: &str) -> Option<Arc<Schema>> {
+        None
+    }
+}
+
+/// A pickle without classes of the program, such as that of the constants.
+struct Plain<'a> {
+    archive: &'a Archive,
+    folder: &'a str,
+}
+
+impl Resolver for Plain<'_> {
+    fn resolve(&self, _name: &str) -> Option<Type> {
+        None
+    }
+
+    fn implements(&self, _name: &str, _interface: &str) -> bool {
+        false
+    }
+}
+
+impl Classes for Plain<'_> {
+    fn named(&self, name: &str) -> Result<Named> {
+        bail!(Io, "the class {name} is not expected among constants")
+    }
+
+    fn storage(&self, key: &str, of_bools: bool) -> Result<Storage> {
+        self.archive.storage(self.folder, key, of_bools)
+    }
+
+    fn tensor(&self, index: usize) -> Result<Value> {
+        bail!(Io, "there is no tensor with the number {index}")
+    }
+}
+
+/// The classes and functions of a program, compiled when they are used first. It is safe to use from many threads.
+pub struct Program {
+    /// Compiling is done by one thread at a time.
+    unit: Mutex<Unit>,
+    contents: Arc<Contents>,
+    classes: RwLock<HashMap<Name, Arc<Class>>>,
+    functions: RwLock<HashMap<Name, Arc<Function>>>,
+}
+
+impl Program {
+    fn with_archive(archive: Option<Arc<Archive>>) -> Arc<Program> {
+        let contents = Arc::new(Contents { archive, constants: OnceLock::new(), sources: Mutex::new(HashMap::new()) });
+        Arc::new(Program {
+            unit: Mutex::new(Unit::new(Arc::new(Library), contents.clone())),
+            contents,
+            classes: RwLock::default(),
+            functions: RwLock::default(),
+        })
+    }
+
+    /// A program without functions.
+    pub fn new() -> Arc<Program> {
+        Program::with_archive(None)
+    }
+
+    /// The program of an archive.
+    pub(crate) fn of_archive(archive: Arc<Archive>) -> Arc<Program> {
+        Program::with_archive(Some(archive))
+    }
+
+    /// A program of source code, as `torch::jit::compile` reads it.
+    pub fn compile(source: &str) -> Result<Arc<Program>> {
+        let program = Program::new();
+        program.define(source)?;
+        Ok(program)
+    }
+
+    fn unit(&self) -> MutexGuard<'_, Unit> {
+        self.unit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds functions and classes, and returns their names. They are compiled when they are used, or by
+    /// [`check`](Program::check).
+    pub fn define(&self, source: &str) -> Result<Vec<Name>> {
+        let source = Source::new("<string>", source)?;
+        self.contents.remember(&source);
+        self.unit().define("", source)
+    }
+
+    /// Adds methods to a class.
+    pub(crate) fn define_methods(&self, class: &str, source: &str) -> Result<Vec<Name>> {
+        let source = Source::new("<string>", source)?;
+        self.contents.remember(&source);
+        self.unit().define_methods(class, source)
+    }
+
+    /// Compiles a function and what it calls. Errors of its source code are found here.
+    pub fn check(&self, name: &str) -> Result<()> {
+        self.unit().compile_all(name).map(drop)
+    }
+
+    /// The names of the methods of a class.
+    pub(crate) fn methods(&self, class: &str) -> Result<Vec<Name>> {
+        Ok(self.unit().class(class)?.methods.clone())
+    }
+
+    /// Whether objects of a class are modules.
+    pub(crate) fn is_module(&self, class: &str) -> bool {
+        self.unit().class(class).is_ok_and(|class| class.kind == ClassKind::Module)
+    }
+
+    pub(crate) fn archive(&self) -> Option<&Arc<Archive>> {
+        self.contents.archive.as_ref()
+    }
+
+    fn compiled(&self, name: &str) -> Result<Arc<compile::Function>> {
+        self.unit().function(name)
+    }
+
+    fn read_class(&self, name: &str) -> Result<Arc<compile::Class>> {
+        let unit = self.unit();
+        let class = unit.class(name)?;
+        if class.is_declared || !class.has_method("__init__") {
+            return Ok(class);
+        }
+        // Its attributes are those that the constructor sets.
+        unit.function(&format!("{name}.__init__"))?;
+        unit.class(name)
+    }
+
+    /// Calls a function by name.
+    pub fn call(self: &Arc<Self>, name: &str, arguments: Vec<Value>, named: Vec<(&str, Value)>) -> Result<Value> {
+        let environment = Environment::new(self.clone());
+        self.call_in(name, None, arguments, named, &environment)
+    }
+
+    /// Calls a function or, with an object, its method.
+    pub(crate) fn call_in(
+        self: &Arc<Self>,
+        name: &str,
+        object: Option<Value>,
+        arguments: Vec<Value>,
+        named: Vec<(&str, Value)>,
+        environment: &Environment,
+    ) -> Result<Value> {
+        let function = self.function(name)?;
+        let arguments = object.into_iter().chain(arguments).collect();
+        let arguments = crate::arguments::complete(&function.schema, arguments, named, &**self)?;
+        run(&function, arguments, environment)
+    }
+}
+
+impl Resolver for Program {
+    fn resolve(&self, name: &str) -> Option<Type> {
+        self.unit().resolve(name)
+    }
+
+    fn implements(&self, name: &str, interface: &str) -> bool {
+        self.unit().implements(name, interface)
+    }
+}
+
+impl Linker for Program {
+    fn function(&self, name: &str) -> Result<Arc<Function>> {
+        if let Some(known) = self.functions.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+            return Ok(known.clone());
+        }
+        let compiled = self.compiled(name)?;
+        let short = compiled.name.rsplit('.').next().unwrap_or_default();
+        let function = Arc::new(Function::new(short, compiled.graph.clone(), compiled.schema.clone()));
+        let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(functions.entry(compiled.name.clone()).or_insert(function).clone())
+    }
+
+    fn method(&self, class: &str, name: &str) -> Result<Arc<Function>> {
+        self.function(&format!("{class}.{name}"))
+    }
+
+    fn class(&self, name: &str) -> Result<Arc<Class>> {
+        if let Some(known) = self.classes.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+            return Ok(known.clone());
+        }
+        let read = self.read_class(name)?;
+        let attributes = read.attributes.iter().map(|attribute| Attribute {
+            name: attribute.name.clone(),
+            kind: attribute.kind.clone(),
+            role: match attribute {
+                attribute if attribute.is_parameter => Role::Parameter,
+                attribute if attribute.is_buffer => Role::Buffer,
+                _ => Role::Plain,
+            },
+        });
+        let class = Arc::new(Class::new(read.name.clone(), attributes.collect()));
+        let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(classes.entry(read.name.clone()).or_insert(class).clone())
+    }
+
+    fn members(&self, class: &str) -> Result<Vec<EnumValue>> {
+        let read = self.unit().class(class)?;
+        let member = |(name, kind, value): &(Name, Type, graph::Attribute)| {
+            Ok(EnumValue::new(class, name.clone(), crate::runtime::constant(kind, Some(value))?))
+        };
+        read.values.iter().map(member).collect()
+    }
+
+    fn source(&self, file: &str) -> Option<Source> {
+        self.contents.sources.lock().unwrap_or_else(PoisonError::into_inner).get(file).cloned()
+    }
+}
+
+impl Classes for Program {
+    fn named(&self, name: &str) -> Result<Named> {
+        let kind = self.unit().named_type(name)?;
+        match kind {
+            Some(Type::NamedTuple(class)) => Ok(Named::Tuple(class)),
+            Some(Type::Enum(_)) => Ok(Named::Enum(self.members(name)?)),
+            Some(Type::Class(_)) => {
+                let class = self.unit().class(name)?;
+                if matches!(class.kind, ClassKind::Interface | ClassKind::ModuleInterface) {
+                    bail!(Io, "the interface {name} has no objects");
+                }
+                Ok(Named::Class(Linker::class(self, name)?, class.has_method("__setstate__")))
+            }
+            _ => Err(err!(Io, "the archive has no class {name}")),
+        }
+    }
+
+    fn storage(&self, key: &str, of_bools: bool) -> Result<Storage> {
+        match &self.contents.archive {
+            Some(archive) => archive.storage("data", key, of_bools),
+            None => bail!(Io, "there is no archive with storages"),
+        }
+    }
+
+    fn tensor(&self, index: usize) -> Result<Value> {
+        let constant = self.contents.constants()?.get(index).cloned();
+        constant.ok_or_else(|| err!(Io, "there is no tensor with the number {index}"))
+    }
+}
