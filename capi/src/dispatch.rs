@@ -340,7 +340,7 @@ unsafe fn positional(args: &[rlt_value], values: &mut LentValues<'_>) -> Result<
 ///
 /// # Safety
 /// The contract of [`value::read`] holds for each value; names are NULL or NUL-terminated strings.
-unsafe fn named(kwargs: &[rlt_named_value]) -> Result<Vec<(String, Value)>> {
+pub(crate) unsafe fn named(kwargs: &[rlt_named_value]) -> Result<Vec<(String, Value)>> {
     let mut values = Vec::new();
     values.try_reserve(kwargs.len()).map_err(|_| err!(OutOfMemory, "no memory for {} arguments", kwargs.len()))?;
     for value in kwargs {

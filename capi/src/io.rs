@@ -55,6 +55,12 @@ impl Handle for rlt_state_dict {
 pub struct StateDict(std::sync::RwLock<Vec<(CString, Tensor)>>);
 
 impl StateDict {
+    /// A dict of these entries.
+    #[cfg(feature = "script")]
+    pub(crate) fn new(entries: Vec<(CString, Tensor)>) -> StateDict {
+        StateDict(entries.into())
+    }
+
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Vec<(CString, Tensor)>> {
         self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -24,6 +24,8 @@ pub mod io;
 pub mod memory;
 pub mod object;
 pub mod runtime;
+#[cfg(feature = "script")]
+pub mod script;
 pub mod support;
 pub mod tensor;
 

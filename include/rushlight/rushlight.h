@@ -13,6 +13,7 @@
 #include <rushlight/runtime.h>             /* Process-wide settings: threads, log, seed, determinism, cancellation. */
 #include <rushlight/object.h>              /* Objects that values refer to: instances of custom classes, futures, storages. */
 #include <rushlight/dispatch.h>            /* Operators by name: calling them, defining new ones, recording calls. */
+#include <rushlight/script.h>              /* TorchScript: models that Python saved with `torch.jit.save`, and programs in source code. */
 #include <rushlight/hooks.h>               /* Hooks: on leaves, on graph nodes, on saved tensors. */
 #include <rushlight/gradcheck.h>           /* Gradcheck: compares analytical gradients with finite differences. */
 #include <rushlight/dlpack.h>              /* DLPack: exchanging tensors with other libraries, without a copy. */

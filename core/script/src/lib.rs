@@ -7,6 +7,7 @@
 pub mod archive;
 mod arguments;
 pub mod ast;
+mod boxed;
 pub mod builtins;
 pub mod compile;
 pub mod graph;

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub const FOLDER: &str = "include/rushlight/ops";
 
 /// The hand-written modules of `capi/src` that have a header, in the order in which they are read.
-const HAND_WRITTEN: [&str; 12] = [
+const HAND_WRITTEN: [&str; 13] = [
     "core",
     "tensor",
     "autograd",
@@ -32,6 +32,7 @@ const HAND_WRITTEN: [&str; 12] = [
     "runtime",
     "object",
     "dispatch",
+    "script",
     "hooks",
     "gradcheck",
     "dlpack",
