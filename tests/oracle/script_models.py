@@ -1,0 +1,64 @@
+"""Writes tests/data/script/*.pt: TorchScript modules saved by PyTorch 2.7.1, which tests/c/script.c loads and runs.
+
+`net.pt` is a small network with a branch, buffers, attributes of several types, a method beside `forward`, and an extra
+file. The numbers that the test expects are printed.
+"""
+
+import pathlib
+from typing import Dict, List, Optional, Tuple
+
+import torch
+
+FOLDER = pathlib.Path(__file__).parent.parent / "data" / "script"
+
+
+class Net(torch.nn.Module):
+    calls: int
+    names: List[str]
+
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(3, 2)
+        self.register_buffer("scale", torch.tensor(2.0))
+        self.calls = 0
+        self.names = ["a", "b"]
+        with torch.no_grad():
+            self.fc.weight.copy_(torch.arange(6.0).view(2, 3))
+            self.fc.bias.copy_(torch.tensor([0.5, -0.5]))
+
+    def forward(self, x: torch.Tensor, shift: Optional[float] = None):
+        y = self.fc(x) * self.scale
+        self.calls += 1
+        if shift is not None:
+            y = y + shift
+        if self.training:
+            y = -y
+        return y
+
+    @torch.jit.export
+    def describe(self, counts: Dict[str, int]) -> Tuple[List[str], int, Dict[str, int]]:
+        total = 0
+        for key, value in counts.items():
+            print(key, value)
+            total += value
+        if total < 0:
+            raise ValueError("the counts are negative")
+        counts["total"] = total
+        return self.names, total, counts
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    net = torch.jit.script(Net()).eval()
+    torch.jit.save(net, FOLDER / "net.pt", _extra_files={"labels.txt": "cat\ndog\n"})
+    loaded = torch.jit.load(FOLDER / "net.pt")
+    x = torch.tensor([[1.0, 2.0, 3.0]])
+    print(loaded(x), loaded(x, shift=10.0), loaded.calls)
+    print(loaded.train()(x))
+    loaded(x).sum().backward()
+    print(loaded.fc.weight.grad)
+    print(loaded.describe({"x": 2, "y": 3}))
+
+
+if __name__ == "__main__":
+    main()
