@@ -149,10 +149,12 @@ impl Program {
         Program::with_archive(Some(archive))
     }
 
-    /// A program of source code, as `torch::jit::compile` reads it.
+    /// A program of source code, as `torch::jit::compile` reads it. Errors of the source code are found here.
     pub fn compile(source: &str) -> Result<Arc<Program>> {
         let program = Program::new();
-        program.define(source)?;
+        for name in program.define(source)? {
+            program.check(&name)?;
+        }
         Ok(program)
     }
 
