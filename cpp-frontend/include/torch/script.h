@@ -1,10 +1,13 @@
-// Everything of the C++ API except nn, optim and data. TorchScript is not supported: a program that uses torch::jit
-// does not compile.
+// Everything of the C++ API except nn, optim and data, and TorchScript: modules that Python saved (torch::jit::load), and
+// functions from source code (torch::jit::compile).
 #pragma once
 
 #include <ATen/core/ivalue.h>
 #include <torch/autograd.h>
 #include <torch/csrc/autograd/variable.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <torch/jit.h>
 #include <torch/library.h>
 #include <torch/types.h>
 #include <torch/utils.h>

@@ -1,0 +1,66 @@
+// torch::jit::load: modules from files and streams.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <istream>
+#include <iterator>
+#include <optional>
+#include <string>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace jit {
+namespace detail {
+
+inline Module finished(rlt_module* handle, std::optional<at::Device> device, ExtraFilesMap* extra_files) {
+  Module module(handle);
+  if (device) module.to(*device);
+  if (!extra_files) return module;
+  for (auto& [name, content] : *extra_files) {
+    rlt_tensor* found = nullptr;
+    // Files that the archive lacks leave their entry as it is.
+    if (rlt_module_extra_file(handle, name.c_str(), &found) != 0) continue;
+    at::Tensor bytes(found);
+    content.assign(static_cast<const char*>(bytes.data_ptr()), static_cast<size_t>(bytes.numel()));
+  }
+  return module;
+}
+inline Module load_file(const std::string& filename, std::optional<at::Device> device, ExtraFilesMap* extra_files) {
+  rlt_module* handle = nullptr;
+  rlt::check(rlt_module_load(filename.c_str(), &handle));
+  return finished(handle, device, extra_files);
+}
+inline Module load_stream(std::istream& stream, std::optional<at::Device> device, ExtraFilesMap* extra_files) {
+  std::string bytes(std::istreambuf_iterator<char>(stream), {});
+  rlt_module* handle = nullptr;
+  rlt::check(rlt_module_load_memory(bytes.data(), static_cast<int64_t>(bytes.size()), &handle));
+  return finished(handle, device, extra_files);
+}
+
+}  // namespace detail
+
+/// Loads a file that torch.jit.save wrote. The entries of `extra_files` receive the extra files of these names.
+inline Module load(const std::string& filename, std::optional<at::Device> device = std::nullopt, bool load_debug_files = true) {
+  (void)load_debug_files;
+  return detail::load_file(filename, device, nullptr);
+}
+inline Module load(const std::string& filename, std::optional<at::Device> device, ExtraFilesMap& extra_files, bool load_debug_files = true,
+                   bool restore_shapes = false) {
+  (void)load_debug_files, (void)restore_shapes;
+  return detail::load_file(filename, device, &extra_files);
+}
+/// Loads the rest of a stream.
+inline Module load(std::istream& stream, std::optional<at::Device> device = std::nullopt, bool load_debug_files = true) {
+  (void)load_debug_files;
+  return detail::load_stream(stream, device, nullptr);
+}
+inline Module load(std::istream& stream, std::optional<at::Device> device, ExtraFilesMap& extra_files, bool load_debug_files = true,
+                   bool restore_shapes = false) {
+  (void)load_debug_files, (void)restore_shapes;
+  return detail::load_stream(stream, device, &extra_files);
+}
+
+}  // namespace jit
+RLT_NAMESPACE_END
+}  // namespace torch

@@ -1,0 +1,101 @@
+// torch::jit: a module that Python saved (tests/oracle/script_models.py), used as libtorch programs do.
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+const char* const kFile = RUSHLIGHT_TEST_DATA "/script/net.pt";
+
+torch::Tensor input() { return torch::tensor({{1.0f, 2.0f, 3.0f}}); }
+torch::Tensor expected() { return torch::tensor({{17.0f, 51.0f}}); }
+
+TEST(Script, LoadsAndRunsAModule) {
+  torch::jit::script::Module module = torch::jit::load(kFile);
+  std::vector<torch::jit::IValue> inputs;
+  inputs.push_back(input());
+  EXPECT_TRUE(torch::equal(module.forward(inputs).toTensor(), expected()));
+  EXPECT_TRUE(torch::equal(module(inputs, {{"shift", 10.0}}).toTensor(), expected() + 10));
+  EXPECT_TRUE(torch::equal(module.get_method("forward")({input(), 1.0}).toTensor(), expected() + 1));
+  EXPECT_EQ(module.attr("calls").toInt(), 3);
+  EXPECT_THROW(module.forward({}), c10::Error);
+  EXPECT_FALSE(module.find_method("backward"));
+  EXPECT_THROW(module.get_method("backward"), c10::Error);
+}
+
+TEST(Script, ReadsStreamsAndExtraFiles) {
+  std::ifstream stream(kFile, std::ios::binary);
+  torch::jit::ExtraFilesMap files{{"labels.txt", ""}, {"missing.txt", "unchanged"}};
+  auto module = torch::jit::load(stream, torch::kCPU, files);
+  EXPECT_EQ(files["labels.txt"], "cat\ndog\n");
+  EXPECT_EQ(files["missing.txt"], "unchanged");
+  EXPECT_TRUE(torch::equal(module.forward({input()}).toTensor(), expected()));
+  std::istringstream nothing("no archive");
+  EXPECT_THROW(torch::jit::load(nothing), c10::Error);
+  EXPECT_THROW(torch::jit::load("/no/such/file.pt"), c10::Error);
+}
+
+TEST(Script, MethodsTakeAndReturnContainers) {
+  auto module = torch::jit::load(kFile);
+  c10::Dict<std::string, int64_t> counts;
+  counts.insert("x", 2);
+  counts.insert("y", 3);
+  auto result = module.run_method("describe", counts).toTuple();
+  ASSERT_EQ(result->elements().size(), 3u);
+  EXPECT_EQ(result->elements()[0].toList().get(1).toStringRef(), "b");
+  EXPECT_EQ(result->elements()[1].toInt(), 5);
+  EXPECT_EQ(result->elements()[2].toGenericDict().at(c10::IValue("total")).toInt(), 5);
+}
+
+TEST(Script, HasParametersAndModules) {
+  auto module = torch::jit::load(kFile);
+  std::vector<std::string> names;
+  for (const auto& parameter : module.named_parameters()) names.push_back(parameter.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"fc.weight", "fc.bias"}));
+  EXPECT_EQ(module.named_parameters(/*recurse=*/false).size(), 0u);
+  EXPECT_EQ(module.named_buffers()[0].name, "scale");
+  EXPECT_EQ(module.modules().size(), 2u);
+  EXPECT_EQ(module.named_modules()[1].name, "fc");
+  EXPECT_TRUE(torch::equal(module.children()[0].attr("bias").toTensor(), torch::tensor({0.5f, -0.5f})));
+}
+
+TEST(Script, AModuleCanBeTrained) {
+  auto module = torch::jit::load(kFile);
+  EXPECT_FALSE(module.is_training());
+  auto copy = module.deepcopy();
+  copy.train();
+  EXPECT_TRUE(copy.is_training());
+  EXPECT_FALSE(module.is_training());
+  torch::Tensor output = copy.forward({input()}).toTensor();
+  EXPECT_TRUE(torch::equal(output, -expected()));
+  output.sum().backward();
+  EXPECT_TRUE(torch::equal(copy.parameters()[0].grad(), torch::tensor({{-2.0f, -4.0f, -6.0f}, {-2.0f, -4.0f, -6.0f}})));
+  EXPECT_FALSE(module.parameters()[0].grad().defined());
+  copy.to(torch::kDouble);
+  EXPECT_EQ(copy.parameters()[0].scalar_type(), torch::kDouble);
+  copy.setattr("calls", 7);
+  EXPECT_EQ(copy.attr("calls").toInt(), 7);
+  EXPECT_THROW(copy.setattr("calls", "seven"), c10::Error);
+  EXPECT_FALSE(copy.hasattr("nothing"));
+}
+
+TEST(Script, CompilesFunctions) {
+  auto unit = torch::jit::compile(R"(
+def relu_script(a, b):
+    return torch.relu(a + b)
+
+def test_while(a, i: int):
+    while i < 10:
+        a += a
+        i += 1
+    return a
+)");
+  auto a = torch::tensor({-3.0f, 1.0f}), b = torch::tensor({1.0f, 1.0f});
+  EXPECT_TRUE(torch::equal(unit->run_method("relu_script", a, b).toTensor(), torch::tensor({0.0f, 2.0f})));
+  EXPECT_EQ(unit->run_method("test_while", torch::ones({1}), 6).toTensor().item<float>(), 16.0f);
+  EXPECT_THROW(torch::jit::compile("def f(a):\n    return c\n"), c10::Error);
+}
+
+}  // namespace
