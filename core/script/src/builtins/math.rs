@@ -91,11 +91,29 @@ real_or_complex! {
     tanh: f64::tanh, |z| z.tanh();
 }
 
+fn complex_log(value: &Value) -> Result<Complex<f64>> {
+    Ok(match value {
+        Value::Complex(value) => value.ln(),
+        real => {
+            let log = real.as_float()?.ln();
+            Complex::new(log, if log.is_nan() { log } else { 0.0 })
+        }
+    })
+}
+
 /// `log(a)`, and `log(a, base)`.
 pub(super) fn log(args: &mut Args<'_>) -> Result<Value> {
     if args.all().iter().any(|value| matches!(value, Value::Complex(_))) {
-        let value = args.complex(0)?.ln();
-        return Ok(if args.len() > 1 { value / args.complex(1)?.ln() } else { value }.into());
+        let value = complex_log(args.get(0)?)?;
+        return Ok(match args.get(1) {
+            Err(_) => value.into(),
+            // A real base has a real logarithm, which is NaN for negative numbers.
+            Ok(Value::Complex(base)) => (value / base.ln()).into(),
+            Ok(base) => {
+                let base = base.as_float()?.ln();
+                Complex::new(value.re / base, value.im / base).into()
+            }
+        });
     }
     let value = args.float(0)?.ln();
     Ok(if args.len() > 1 { value / args.float(1)?.ln() } else { value }.into())

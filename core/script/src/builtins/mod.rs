@@ -81,14 +81,10 @@ static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Row>>> = LazyLock::n
     for row in rows() {
         names.entry(row.name()).or_default().push(row);
     }
-    // A call tries them in order: those that take any number come after those that take ints.
-    for rows in names.values_mut() {
-        rows.sort_by_key(|row| row.schema.contains("Scalar "));
-    }
     names
 });
 
-/// The overloads of `aten::add`, in order.
+/// The overloads of `aten::add`, in the order in which PyTorch's compiler tries them.
 pub fn overloads(name: &str) -> &'static [&'static Row] {
     BY_NAME.get(name).map_or(&[], Vec::as_slice)
 }

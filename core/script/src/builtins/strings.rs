@@ -212,21 +212,22 @@ pub(super) fn rsplit(args: &mut Args<'_>) -> Result<Value> {
     Ok(List::strs(parts)?.into())
 }
 
-/// Lines as Python's `splitlines` finds them among one-byte characters.
+/// Splits at every character that ends a line. With `keepends` these characters are elements of their own, and `\r\n` is
+/// two of them: so does PyTorch, unlike Python.
 pub(super) fn splitlines(args: &mut Args<'_>) -> Result<Value> {
     let (text, keep) = (args.bytes(0)?, args.bool_or(1, false)?);
     let is_break = |byte: u8| matches!(byte, b'\n' | b'\r' | 0x0b | 0x0c | 0x1c..=0x1e);
     let mut lines = Vec::new();
     let mut rest = &**text;
-    while !rest.is_empty() {
-        let length = rest.iter().take_while(|byte| !is_break(**byte)).count();
-        let ending = match rest.get(length..) {
-            Some([b'\r', b'\n', ..]) => 2,
-            Some([_, ..]) => 1,
-            _ => 0,
-        };
-        lines.push(rest.get(..length + if keep { ending } else { 0 }).unwrap_or_default().to_vec());
-        rest = rest.get(length + ending..).unwrap_or_default();
+    while let Some(length) = rest.iter().position(|byte| is_break(*byte)) {
+        lines.push(rest.get(..length).unwrap_or_default().to_vec());
+        if keep {
+            lines.push(rest.get(length..=length).unwrap_or_default().to_vec());
+        }
+        rest = rest.get(length + 1..).unwrap_or_default();
+    }
+    if !rest.is_empty() {
+        lines.push(rest.to_vec());
     }
     Ok(List::strs(lines)?.into())
 }

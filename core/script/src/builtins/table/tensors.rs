@@ -6,12 +6,12 @@ use super::row;
 pub(super) const ROWS: &[Row] = &[
     row("aten::Bool.Tensor(Tensor a) -> bool", tensors::bool),
     row("aten::Complex.Tensor_Tensor(Tensor a, Tensor b) -> complex", tensors::complex),
-    row("aten::Complex.Tensor_bool(Tensor x, bool y) -> complex", tensors::complex),
     row("aten::Complex.Tensor_float(Tensor x, float y) -> complex", tensors::complex),
-    row("aten::Complex.Tensor_int(Tensor x, int y) -> complex", tensors::complex),
-    row("aten::Complex.bool_Tensor(bool x, Tensor y) -> complex", tensors::complex),
     row("aten::Complex.float_Tensor(float x, Tensor y) -> complex", tensors::complex),
+    row("aten::Complex.Tensor_int(Tensor x, int y) -> complex", tensors::complex),
     row("aten::Complex.int_Tensor(int x, Tensor y) -> complex", tensors::complex),
+    row("aten::Complex.Tensor_bool(Tensor x, bool y) -> complex", tensors::complex),
+    row("aten::Complex.bool_Tensor(bool x, Tensor y) -> complex", tensors::complex),
     row("aten::ComplexImplicit(Tensor a) -> complex", tensors::complex_implicit),
     row("aten::Float.Tensor(Tensor a) -> float", tensors::float),
     row("aten::FloatImplicit(Tensor a) -> float", tensors::float_implicit),
@@ -20,31 +20,31 @@ pub(super) const ROWS: &[Row] = &[
     row("aten::ScalarImplicit(Tensor a) -> Scalar", tensors::scalar_implicit),
     row("aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor", tensors::and_scalar),
     row("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor", tensors::and),
-    row("aten::__iand__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", tensors::and_scalar_in_place),
     row("aten::__iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", tensors::and_in_place),
-    row("aten::__ior__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", tensors::or_scalar_in_place),
+    row("aten::__iand__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", tensors::and_scalar_in_place),
     row("aten::__ior__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", tensors::or_in_place),
-    row("aten::__ixor__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", tensors::xor_scalar_in_place),
+    row("aten::__ior__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", tensors::or_scalar_in_place),
     row("aten::__ixor__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", tensors::xor_in_place),
-    row("aten::__or__.Scalar(Tensor self, Scalar other) -> Tensor", tensors::or_scalar),
+    row("aten::__ixor__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", tensors::xor_scalar_in_place),
     row("aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor", tensors::or),
-    row("aten::__xor__.Scalar(Tensor self, Scalar other) -> Tensor", tensors::xor_scalar),
+    row("aten::__or__.Scalar(Tensor self, Scalar other) -> Tensor", tensors::or_scalar),
     row("aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor", tensors::xor),
+    row("aten::__xor__.Scalar(Tensor self, Scalar other) -> Tensor", tensors::xor_scalar),
     row(
         "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
         tensors::convolution,
+    ),
+    row("aten::as_tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", tensors::as_tensor),
+    row("aten::as_tensor.float(float t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", tensors::as_tensor),
+    row("aten::as_tensor.int(int t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", tensors::as_tensor),
+    row(
+        "aten::as_tensor.complex(complex t, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+        tensors::as_tensor,
     ),
     row(
         "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> Tensor(b|a)",
         tensors::as_tensor,
     ),
-    row("aten::as_tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", tensors::as_tensor),
-    row(
-        "aten::as_tensor.complex(complex t, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-        tensors::as_tensor,
-    ),
-    row("aten::as_tensor.float(float t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", tensors::as_tensor),
-    row("aten::as_tensor.int(int t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", tensors::as_tensor),
     row("aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor", tensors::as_tensor),
     row(
         "aten::backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, bool create_graph=False) -> ()",
@@ -54,15 +54,7 @@ pub(super) const ROWS: &[Row] = &[
     row("aten::cuda(Tensor(a) self) -> Tensor(b|a)", tensors::cuda),
     row("aten::len.Tensor(Tensor t) -> int", tensors::len),
     row(
-        "aten::tensor(t[] data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
-        tensors::tensor,
-    ),
-    row(
         "aten::tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
-        tensors::tensor,
-    ),
-    row(
-        "aten::tensor.complex(complex t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
         tensors::tensor,
     ),
     row(
@@ -71,6 +63,14 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(
         "aten::tensor.int(int t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+        tensors::tensor,
+    ),
+    row(
+        "aten::tensor.complex(complex t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+        tensors::tensor,
+    ),
+    row(
+        "aten::tensor(t[] data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
         tensors::tensor,
     ),
     row(
