@@ -155,6 +155,12 @@ impl Schema {
         }
     }
 
+    /// The schema printed without the namespace, as PyTorch prints those of functions that it defines in TorchScript.
+    pub(crate) fn without_namespace(mut self) -> Schema {
+        self.text = self.text.map(|text| text.split_once("::").map_or(&*text, |(_, rest)| rest).into());
+        self
+    }
+
     /// `aten::add.Tensor`; `aten::add` for the default overload.
     pub fn full_name(&self) -> String {
         if self.overload.is_empty() { self.name.to_string() } else { format!("{}.{}", self.name, self.overload) }
@@ -187,6 +193,8 @@ impl fmt::Display for Schema {
         }
         f.write_str(") -> ")?;
         match self.returns.as_slice() {
+            // So that one tuple is not taken for several results.
+            [single] if matches!(single.kind.concrete(), Some(Type::Tuple(_))) => write!(f, "({})", single.kind),
             [single] => write!(f, "{}", single.kind),
             several => list(f, "(", several.iter().map(|value| &value.kind)),
         }
@@ -473,7 +481,7 @@ fn mismatch(formal: &Formal, actual: &Type) -> String {
 impl fmt::Display for Formal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Formal::Type(kind) => f.write_str(&kind.schema_str()),
+            Formal::Type(kind) => f.write_str(&kind.qualified_str()),
             Formal::Variable(name) => f.write_str(name),
             Formal::List(element) => write!(f, "{element}[]"),
             Formal::Optional(element) => write!(f, "{element}?"),

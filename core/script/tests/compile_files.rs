@@ -99,7 +99,7 @@ fn compile(code: &Path, operators: &Arc<SchemaList>) -> (usize, Vec<String>) {
 fn every_method_of_the_zoo_compiles() {
     let Some(folder) = std::env::var_os("RUSHLIGHT_ZOO_CODE") else { return };
     let operators = support::operators();
-    let (mut models, mut methods, mut failed) = (0, 0, Vec::new());
+    let (mut models, mut methods, mut failed) = (0, 0, Vec::<String>::new());
     let mut folders: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
     for model in folders {
@@ -108,11 +108,10 @@ fn every_method_of_the_zoo_compiles() {
             models += 1;
             methods += count;
             if !errors.is_empty() {
-                println!("{}: {} of {count} fail\n{}", model.display(), errors.len(), errors.first().unwrap());
-                failed.push(model.clone());
+                failed.push(format!("{}: {} of {count} fail\n{}", model.display(), errors.len(), errors[0]));
             }
         }
     }
-    println!("{} of {models} models compile, {methods} methods", models - failed.len());
-    assert!(failed.is_empty(), "{failed:?}");
+    assert!(models > 0 && methods > 0, "the folder has no models");
+    assert!(failed.is_empty(), "{} of {models} models fail\n{}", failed.len(), failed.join("\n"));
 }

@@ -251,9 +251,8 @@ impl Compiler<'_> {
                 if compiler.variable(&name).is_none() {
                     return Err(compiler.error(format!("undefined value {name}")));
                 }
-                let reason = format!("\n{name} was deleted:\n{}", compiler.file.module.source.excerpt(span));
                 compiler.frame_mut().variables.remove(&name);
-                compiler.frame_mut().missing.insert(name, reason);
+                compiler.frame_mut().missing.insert(name, String::new());
                 Ok(())
             }
             ExprKind::Subscript { value, index } => {

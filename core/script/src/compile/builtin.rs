@@ -67,7 +67,7 @@ pub(super) fn rewrites(name: &str) -> Vec<Row> {
         let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
         let mut add = |text: &str, rewrite: Rewrite| {
             if let Ok(schema) = Schema::parse(text) {
-                rows.entry(schema.name.to_string()).or_default().push((schema.into(), rewrite));
+                rows.entry(schema.name.to_string()).or_default().push((schema.without_namespace().into(), rewrite));
             }
         };
         for (name, rewrite) in WITH_NUMBER {

@@ -83,7 +83,16 @@ impl Compiler<'_> {
                 {
                     return self.list_of(Sugar::Value(value));
                 }
-                self.builtin(&name, &call)
+                let magic = match (&*name, call.positional.as_slice()) {
+                    ("aten::len", [value]) => self.magic("__len__", &[*value])?,
+                    ("prim::abs", [value]) => self.magic("__abs__", &[*value])?,
+                    ("aten::hash", [value]) => self.magic("__hash__", &[*value])?,
+                    _ => None,
+                };
+                match magic {
+                    Some(result) => Ok(result),
+                    None => self.builtin(&name, &call),
+                }
             }
             Sugar::Function(name) => self.call_function(&name, call),
             Sugar::Method { object, class, name } => self.call_method(object, &class, &name, call),
@@ -96,7 +105,7 @@ impl Compiler<'_> {
                         let method = if data.has_method("__call__") { "__call__" } else { "forward" };
                         self.call_method(object, class, &method.into(), call)
                     }
-                    _ => Err(self.error(format!("'{}' object is not callable", kind.annotation_str()))),
+                    _ => Err(self.error(format!("cannot call a value of type '{}'", kind.annotation_str()))),
                 }
             }
             Sugar::Cast(kind) => self.cast(kind, call),
@@ -184,7 +193,9 @@ impl Compiler<'_> {
                     argument.default = defaults.get(name).cloned();
                     argument
                 });
-                let schema = Arc::new(Schema::new(&tuple.name, arguments.collect(), kind.clone()));
+                let mut schema = Schema::new(&tuple.name, arguments.collect(), kind.clone());
+                schema.returns.clear();
+                let schema = Arc::new(schema);
                 let (inputs, _) = self.checked(&schema, call)?;
                 self.apply("prim::TupleConstruct", &inputs, kind)
             }

@@ -46,6 +46,23 @@ pub struct Attribute {
 }
 
 impl Class {
+    /// A module without attributes and methods.
+    pub fn module(name: &str) -> Class {
+        Class {
+            name: name.into(),
+            kind: ClassKind::Module,
+            attributes: Vec::new(),
+            constants: Vec::new(),
+            values: Vec::new(),
+            methods: Vec::new(),
+            static_methods: Vec::new(),
+            properties: BTreeMap::new(),
+            forward_hooks: Vec::new(),
+            forward_pre_hooks: Vec::new(),
+            is_declared: true,
+        }
+    }
+
     /// The attribute of this name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| &*attribute.name == name)

@@ -86,6 +86,11 @@ impl Compiler<'_> {
         match self.kind(value) {
             Type::Bool => Ok(value),
             Type::Int | Type::Float | Type::Tensor => self.apply("aten::Bool", &[value], Type::Bool),
+            Type::Str | Type::List(_) | Type::Dict(_) => {
+                let length = self.operator("aten::len", &[value])?;
+                let zero = self.int(0)?;
+                self.operator("aten::gt", &[length, zero])
+            }
             kind => Err(self.error(format!("Could not cast value of type {} to bool", kind.annotation_str()))),
         }
     }

@@ -262,6 +262,11 @@ impl Compiler<'_> {
                 let list = self.list(&values, None)?;
                 self.operator("aten::__contains__", &[list, item])
             }
+            Type::Str if self.kind(item) == Type::Str => {
+                let at = self.operator("aten::find", &[container, item])?;
+                let missing = self.int(-1)?;
+                self.operator("aten::ne", &[at, missing])
+            }
             _ => self.operator("aten::__contains__", &[container, item]),
         }
     }
@@ -295,15 +300,7 @@ impl Compiler<'_> {
                 None => kind,
                 Some(known) => match known.unify(&kind, self.unit) {
                     Some(joined) => joined,
-                    None if hint.is_some() => hint.cloned().unwrap_or(known),
-                    None => {
-                        let message = format!(
-                            "Could not unify type list elements: {} and {}",
-                            known.annotation_str(),
-                            kind.annotation_str()
-                        );
-                        return Err(self.error(message));
-                    }
+                    None => Type::union(&[known, kind]).map_err(|error| self.error(error.message()))?,
                 },
             });
         }
@@ -394,8 +391,13 @@ impl Compiler<'_> {
                         );
                         return Err(self.error(message));
                     }
-                    let joined =
-                        if pair.is_some() { Some(known.1.clone()) } else { known.1.unify(&found.1, self.unit) };
+                    let joined = match &pair {
+                        Some(_) => Some(known.1.clone()),
+                        None => {
+                            let joined = known.1.unify(&found.1, self.unit);
+                            joined.or_else(|| Type::union(&[known.1.clone(), found.1.clone()]).ok())
+                        }
+                    };
                     let fits = pair.is_none() || self.is_subtype(&found.1, &known.1);
                     match joined.filter(|_| fits) {
                         Some(joined) => (known.0, joined),

@@ -28,10 +28,11 @@ impl Compiler<'_> {
             return Err(self.error("range doesn't accept any keyword arguments"));
         }
         let mut values = Vec::new();
-        for &value in &call.positional {
+        for (index, &value) in call.positional.iter().enumerate() {
             let value = self.converted(value, &Type::Int, true)?;
             if self.kind(value) != Type::Int {
-                let message = format!("'{}' object cannot be interpreted as an integer", self.type_name(value));
+                let found = self.type_name(value);
+                let message = format!("all inputs of range must be ints, found {found} in argument {index}");
                 return Err(self.error(message));
             }
             values.push(value);

@@ -179,7 +179,7 @@ impl Compiler<'_> {
         if matches!(conversion, Conversion::Keep(_)) && !self.is_subtype(&kind, &wanted) {
             let mut message = format!(
                 "Expected a value of type '{}' for argument '{}' but instead found type '{}'.",
-                wanted.annotation_str(),
+                annotation_of(&argument.kind),
                 argument.name,
                 kind.annotation_str()
             );
@@ -239,7 +239,7 @@ impl Compiler<'_> {
         if used_keywords < call.keywords.len() {
             for (name, ..) in &call.keywords {
                 if !schema.arguments.iter().any(|argument| argument.name == *name) {
-                    return Err(format!("Unknown keyword argument '{name}'."));
+                    return Err(format!("Keyword argument {name} unknown."));
                 }
             }
         }

@@ -77,7 +77,7 @@ impl Compiler<'_> {
                 if data.values.iter().any(|(other, ..)| other == name) {
                     return Ok(Sugar::Value(self.enum_constant(&kind, name)?));
                 }
-                Err(self.error(format!("Enum class {} has no attribute {name}", class.name)))
+                Err(self.error(format!("{}' has no attribute '{name}'", kind.schema_str())))
             }
             Type::NamedTuple(_) | Type::Class(_) if &**name == "__new__" => Ok(Sugar::New(kind)),
             Type::Class(class) => {
@@ -187,7 +187,7 @@ impl Compiler<'_> {
                 return Ok(sugar);
             }
         }
-        let mut message = format!("Tried to access nonexistent attribute or method '{name}' of type '{class}'.");
+        let mut message = format!("'{class}' object has no attribute or method '{name}'.");
         if data.kind == ClassKind::Plain {
             message.push_str(" Did you forget to initialize an attribute in __init__()?");
         }

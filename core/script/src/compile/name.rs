@@ -91,9 +91,12 @@ impl Compiler<'_> {
         if let Some(variable) = self.variable(name) {
             return Ok(variable.sugar.clone());
         }
-        if let Some(reason) = self.missing(name) {
+        if let Some(reason) = self.missing(name).filter(|reason| !reason.is_empty()) {
             let message = format!("{reason}and was used here");
             return Err(self.error(message));
+        }
+        if self.missing(name).is_some() {
+            return Err(self.error(format!("undefined value {name}")));
         }
         if let Some(sugar) = self.capture(name)? {
             return Ok(sugar);

@@ -34,7 +34,7 @@ impl Compiler<'_> {
         };
         let [index] = *index else { return Err(self.error("a tuple has one index")) };
         let index = self.expr(index)?;
-        let index = self.constant_index(index, items.len())?;
+        let index = self.constant_index("tuple", index, items.len())?;
         items.into_iter().nth(index).ok_or_else(|| self.error("index out of range"))
     }
 
@@ -62,11 +62,11 @@ impl Compiler<'_> {
         let index = self.expr(single)?;
         match &kind {
             Type::Tuple(elements) => {
-                let index = self.constant_index(index, elements.len())?;
+                let index = self.constant_index(&kind.annotation_str(), index, elements.len())?;
                 Ok(Sugar::Value(self.tuple_element(value, index)?))
             }
             Type::NamedTuple(tuple) => {
-                let index = self.constant_index(index, tuple.fields.len())?;
+                let index = self.constant_index(&kind.annotation_str(), index, tuple.fields.len())?;
                 Ok(Sugar::Value(self.tuple_element(value, index)?))
             }
             Type::List(_) | Type::Dict(_) | Type::Str => {
@@ -90,7 +90,7 @@ impl Compiler<'_> {
         let Some(children) = self.unrolled(&children)? else {
             return Err(self.error(format!("'{class}' object is not subscriptable")));
         };
-        let index = self.constant_index(item, children.len())?;
+        let index = self.constant_index(class, item, children.len())?;
         children.into_iter().nth(index).ok_or_else(|| self.error("index out of range"))
     }
 
@@ -100,14 +100,14 @@ impl Compiler<'_> {
     }
 
     /// The index of a tuple must be known.
-    fn constant_index(&self, index: ValueId, length: usize) -> Result<usize> {
+    fn constant_index(&self, kind: &str, index: ValueId, length: usize) -> Result<usize> {
         if self.kind(index) != Type::Int {
             return Err(self.error("tuple index must be an integer"));
         }
         let Some(index) = self.constant_int(index).or_else(|| self.negated(index)) else {
-            let message = "tuple index must be a compile time constant: a tuple of values of different types cannot be \
-                           indexed with a value that is not an integer literal";
-            return Err(self.error(message));
+            return Err(self.error(format!(
+                "Cannot index into a {kind} with a non-integer literal because we cannot resolve the output type"
+            )));
         };
         let position = if index < 0 { index.checked_add(length as i64) } else { Some(index) };
         match position.and_then(|position| usize::try_from(position).ok()).filter(|&position| position < length) {
@@ -348,9 +348,8 @@ impl Compiler<'_> {
                 let (view, tensors) = self.tensor_view(object, &indices)?;
                 self.write_tensor(view, &tensors, value)
             }
-            Type::List(_) if self.is_slice(index) => {
-                Err(self.error("Sliced assignment is not supported for lists: only single elements can be assigned"))
-            }
+            Type::List(_) if self.is_slice(index) => Err(self
+                .error("Sliced expression not yet supported for subscripted assignment. File a bug if you want this")),
             Type::Tuple(_) | Type::NamedTuple(_) => {
                 Err(self.error(format!("'{}' object does not support item assignment", self.type_name(object))))
             }
@@ -427,7 +426,9 @@ impl Compiler<'_> {
         }
         let [single] = *index else { return Err(self.error("expected one index")) };
         if self.is_slice(index) {
-            return Err(self.error("augmented assignment of slices of lists is not supported"));
+            return Err(self.error(
+                "Sliced expression not yet supported for subscripted augmented assignment. File a bug if you want this",
+            ));
         }
         let index = self.expr(single)?;
         let current = match self.magic("__getitem__", &[object, index])? {

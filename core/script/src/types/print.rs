@@ -14,7 +14,15 @@ impl Type {
     /// The type in the grammar of schemas: `Dict(str, int[])`. PyTorch's `str`.
     pub fn schema_str(&self) -> String {
         let mut out = String::new();
-        self.write_schema(&mut out);
+        self.write_schema(&mut out, false);
+        out
+    }
+
+    /// [`schema_str`](Self::schema_str) with the names of NamedTuples in place of their fields, as PyTorch prints schemas
+    /// of functions.
+    pub fn qualified_str(&self) -> String {
+        let mut out = String::new();
+        self.write_schema(&mut out, true);
         out
     }
 
@@ -81,39 +89,40 @@ impl Type {
         out.push(']');
     }
 
-    fn write_schema(&self, out: &mut String) {
+    fn write_schema(&self, out: &mut String, names: bool) {
         match self {
             Type::Number => out.push_str("Scalar"),
             Type::List(element) => {
-                element.write_schema(out);
+                element.write_schema(out, names);
                 out.push_str("[]");
             }
             Type::Optional(element) => {
-                element.write_schema(out);
+                element.write_schema(out, names);
                 out.push('?');
             }
             Type::Dict(pair) => {
                 out.push_str("Dict(");
-                pair.0.write_schema(out);
+                pair.0.write_schema(out, names);
                 out.push_str(", ");
-                pair.1.write_schema(out);
+                pair.1.write_schema(out, names);
                 out.push(')');
             }
-            Type::Tuple(elements) => write_list("(", elements, out),
-            Type::Union(members) => write_list("Union(", members, out),
-            Type::Await(element) => write_list("Await(", std::slice::from_ref(&**element), out),
+            Type::Tuple(elements) => write_list("(", elements, out, names),
+            Type::Union(members) => write_list("Union(", members, out, names),
+            Type::Await(element) => write_list("Await(", std::slice::from_ref(&**element), out, names),
             Type::Enum(class) => {
                 out.push_str("Enum<");
                 out.push_str(&class.name);
                 out.push('>');
             }
+            Type::NamedTuple(tuple) if names && tuple.name.starts_with("__torch__") => out.push_str(&tuple.name),
             Type::NamedTuple(tuple) => {
                 out.push_str("NamedTuple(");
                 for (index, (name, element)) in tuple.fields.iter().enumerate() {
                     out.push_str(if index > 0 { ", " } else { "" });
                     out.push_str(name);
                     out.push_str(" : ");
-                    element.write_schema(out);
+                    element.write_schema(out, names);
                 }
                 out.push(')');
             }
@@ -122,11 +131,11 @@ impl Type {
     }
 }
 
-fn write_list(open: &str, parts: &[Type], out: &mut String) {
+fn write_list(open: &str, parts: &[Type], out: &mut String, names: bool) {
     out.push_str(open);
     for (index, part) in parts.iter().enumerate() {
         out.push_str(if index > 0 { ", " } else { "" });
-        part.write_schema(out);
+        part.write_schema(out, names);
     }
     out.push(')');
 }
