@@ -439,7 +439,7 @@ impl Formal {
             },
             Formal::Future(element) => match actual {
                 Type::Future(kind) => Ok(element.bind(kind, bindings, types)?.future()),
-                _ => Err(mismatch(self, actual)),
+                _ => Err(format!("Cannot match a future to {}", actual.annotation_str())),
             },
             Formal::Await(element) => match actual {
                 Type::Await(kind) => Ok(Type::Await(element.bind(kind, bindings, types)?.into())),

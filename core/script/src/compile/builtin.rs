@@ -59,6 +59,34 @@ const OTHERS: [(&str, Rewrite); 13] = [
     ("prim::ndim(Tensor a) -> int", same!("aten::dim")),
 ];
 
+/// `x.float()`: the tensor with the dtype of this number.
+macro_rules! cast {
+    ($dtype:literal) => {
+        |compiler, inputs| {
+            let dtype = compiler.int($dtype)?;
+            let no = compiler.bool(false)?;
+            let none = compiler.none()?;
+            compiler.operator("aten::to", &[inputs[0], dtype, no, no, none])
+        }
+    };
+}
+
+/// The methods of tensors that convert.
+const CASTS: [(&str, Rewrite); 12] = [
+    ("byte", cast!(0)),
+    ("char", cast!(1)),
+    ("short", cast!(2)),
+    ("int", cast!(3)),
+    ("long", cast!(4)),
+    ("half", cast!(5)),
+    ("float", cast!(6)),
+    ("double", cast!(7)),
+    ("cfloat", cast!(9)),
+    ("cdouble", cast!(10)),
+    ("bool", cast!(11)),
+    ("bfloat16", cast!(15)),
+];
+
 static ROWS: OnceLock<HashMap<String, Vec<Row>>> = OnceLock::new();
 
 /// The schemas of this name with what they stand for.
@@ -76,6 +104,9 @@ pub(super) fn rewrites(name: &str) -> Vec<Row> {
                     add(&format!("aten::{name}({number} a, Tensor b) -> Tensor"), rewrite);
                 }
             }
+        }
+        for (name, dtype) in CASTS {
+            add(&format!("aten::{name}(Tensor self) -> Tensor"), dtype);
         }
         OTHERS.iter().for_each(|(text, rewrite)| add(text, *rewrite));
         rows

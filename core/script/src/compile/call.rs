@@ -77,6 +77,7 @@ impl Compiler<'_> {
                 let mut call = call.clone();
                 if let Some(object) = object {
                     call.positional.insert(0, object);
+                    call.is_method = true;
                 }
                 if let (&[value], "aten::list") = (call.positional.as_slice(), &*name)
                     && matches!(self.kind(value), Type::Tuple(_))
@@ -179,6 +180,7 @@ impl Compiler<'_> {
             }
         };
         call.positional.insert(0, object);
+        call.is_method = true;
         let (inputs, output) = self.checked(&schema, &call)?;
         self.apply_named("prim::CallMethod", name, &inputs, output)
     }

@@ -91,6 +91,8 @@ pub(super) struct Compiler<'u> {
     pub(super) span: Span,
     /// How many loops are around the statement.
     pub(super) loops: usize,
+    /// Whether the innermost loop is unrolled.
+    pub(super) unrolled: bool,
     /// Variables of the function around a nested one.
     pub(super) outer: Option<HashMap<Name, Sugar>>,
     /// The types of values in `outer`.
@@ -119,6 +121,7 @@ impl<'u> Compiler<'u> {
             merged: None,
             span: Span::default(),
             loops: 0,
+            unrolled: false,
             outer: None,
             outer_types: HashMap::new(),
             captured: Vec::new(),
@@ -438,7 +441,7 @@ impl<'u> Compiler<'u> {
             return Ok(());
         };
         if let Some(annotation) = &annotation {
-            value = self.converted(value, annotation, true)?;
+            value = self.converted(value, annotation, false)?;
             if !self.is_subtype(&self.kind(value), annotation) {
                 let message = format!(
                     "Variable '{name}' is annotated with type {} but is being assigned to a value of type {}",

@@ -102,6 +102,7 @@ impl Compiler<'_> {
     /// Compiles the body once for each element.
     fn unroll(&mut self, target: ExprId, elements: Vec<Sugar>, body: &[Stmt]) -> Result<()> {
         let loops = std::mem::replace(&mut self.loops, 0);
+        let unrolled = std::mem::replace(&mut self.unrolled, true);
         for element in elements {
             if self.frame().is_left() {
                 break;
@@ -113,6 +114,7 @@ impl Compiler<'_> {
             }
         }
         self.loops = loops;
+        self.unrolled = unrolled;
         Ok(())
     }
 

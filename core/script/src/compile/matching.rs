@@ -14,11 +14,13 @@ use std::sync::Arc;
 pub(super) struct Arguments {
     pub(super) positional: Vec<ValueId>,
     pub(super) keywords: Vec<(Name, ValueId, Span)>,
+    /// Whether the first one is the object of a method.
+    pub(super) is_method: bool,
 }
 
 impl Arguments {
     pub(super) fn of(positional: &[ValueId]) -> Arguments {
-        Arguments { positional: positional.to_vec(), keywords: Vec::new() }
+        Arguments { positional: positional.to_vec(), ..Arguments::default() }
     }
 }
 
@@ -71,8 +73,8 @@ impl Compiler<'_> {
             (Type::Tensor, Type::Int) => "aten::IntImplicit",
             (Type::Tensor, Type::Complex) => "aten::ComplexImplicit",
             (Type::Tensor, Type::Number) => "aten::ScalarImplicit",
-            (Type::Number, Type::Float) => "aten::Float",
-            (Type::Number, Type::Int) => "aten::Int",
+            (Type::Number | Type::Bool, Type::Float) => "aten::Float",
+            (Type::Number | Type::Bool, Type::Int) => "aten::Int",
             (Type::Number, Type::Complex) => "aten::Complex",
             (Type::Str, Type::Device) => "aten::device",
             _ => return Conversion::Keep(value),
@@ -99,6 +101,7 @@ impl Compiler<'_> {
             }
             (Type::Tensor, Type::Float | Type::Int | Type::Complex | Type::Number)
             | (Type::Number, Type::Float | Type::Int | Type::Complex)
+            | (Type::Bool, Type::Float | Type::Int)
             | (Type::Str, Type::Device) => implicit,
             _ => false,
         }
@@ -229,9 +232,12 @@ impl Compiler<'_> {
         let rest = call.positional.get(used..).unwrap_or_default();
         if !rest.is_empty() {
             if !schema.vararg {
+                // A method does not count its object.
+                let hidden = usize::from(call.is_method);
                 return Err(format!(
-                    "Expected at most {used} arguments but found {} positional arguments.",
-                    call.positional.len()
+                    "Expected at most {} arguments but found {} positional arguments.",
+                    used.saturating_sub(hidden),
+                    call.positional.len().saturating_sub(hidden)
                 ));
             }
             inputs.extend(rest.iter().map(|&value| Conversion::Keep(value)));
@@ -254,10 +260,9 @@ impl Compiler<'_> {
             let kind = self.kind(value);
             if !self.fits(&kind, element, true) {
                 return Err(format!(
-                    "Expected a value of type '{}' for argument '{}' but instead found type '{}'.",
-                    list.annotation_str(),
-                    argument.name,
-                    self.type_name(*values.first().unwrap_or(&value))
+                    "Expected a value of type '{}' for argument '<varargs>' but instead found type '{}'.",
+                    element.annotation_str(),
+                    kind.annotation_str()
                 ));
             }
             items.push(self.conversion(value, element, true));
@@ -367,6 +372,7 @@ fn annotation_of(formal: &Formal) -> String {
         Formal::Tuple(elements) => {
             format!("Tuple[{}]", elements.iter().map(annotation_of).collect::<Vec<_>>().join(", "))
         }
+        Formal::Future(element) => format!("Future[{}]", annotation_of(element)),
         other => other.to_string(),
     }
 }

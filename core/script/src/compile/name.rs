@@ -247,6 +247,7 @@ impl Compiler<'_> {
             "torch.Tensor",
             "torch.autograd",
             "torch.autograd.grad_mode",
+            "torch.ops",
         ];
         if modules.contains(&path) {
             return Ok(Sugar::Module(path.into()));

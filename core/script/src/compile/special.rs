@@ -283,9 +283,7 @@ impl Compiler<'_> {
     /// `with context:`
     pub(super) fn enter_context(&mut self, context: ValueId) -> Result<ValueId> {
         let Type::Class(class) = self.kind(context) else {
-            return Err(
-                self.error(format!("With item expression must return an object, not {}", self.type_name(context)))
-            );
+            return Err(self.error("With item expression must return an object"));
         };
         if class.starts_with("__torch__.torch.autograd.grad_mode.") {
             return self.apply("prim::Enter", &[context], Type::None);

@@ -117,6 +117,11 @@ impl Compiler<'_> {
             StmtKind::While { condition, body } => self.while_loop(*condition, body),
             StmtKind::For { target, iter, body } => self.for_loop(*target, *iter, body),
             StmtKind::Break | StmtKind::Continue => {
+                if self.loops == 0 && self.unrolled {
+                    let message = "Because we emit iteration over modulelists or tuples as unrolled loops, we do not \
+                                   support break or continue inside the body of these loops";
+                    return Err(self.error(message));
+                }
                 if self.loops == 0 {
                     let word = if matches!(statement.kind, StmtKind::Break) { "break" } else { "continue" };
                     return Err(self.error(format!("SyntaxError: '{word}' outside loop")));
@@ -305,11 +310,21 @@ impl Compiler<'_> {
         if condition.known == Some(true) {
             return self.refine_all(&condition, true);
         }
+        if condition.known == Some(false) {
+            return self.assertion_error(message);
+        }
         let node = self.node("prim::If", &[condition.value], &[])?;
         self.enter(node)?;
         self.refine_all(&condition, true)?;
         let yes = self.leave();
         self.enter(node)?;
+        self.assertion_error(message)?;
+        let no = self.leave();
+        self.span = span;
+        self.join(node, yes, no)
+    }
+
+    fn assertion_error(&mut self, message: Option<ExprId>) -> Result<()> {
         let text = match message {
             Some(message) => match &self.file.module.expr(message).kind {
                 ExprKind::Str(bytes) => {
@@ -328,9 +343,7 @@ impl Compiler<'_> {
         let none = self.none()?;
         self.node("prim::RaiseException", &[text, none], &[])?;
         self.frame_mut().throws = true;
-        let no = self.leave();
-        self.span = span;
-        self.join(node, yes, no)
+        Ok(())
     }
 
     fn with(&mut self, items: &[(ExprId, Option<ExprId>)], body: &ast::Block, open: &mut Vec<Open>) -> Result<()> {

@@ -386,6 +386,7 @@ impl Compiler<'_> {
                         ("device".into(), device, self.span),
                         ("requires_grad".into(), no, self.span),
                     ],
+                    is_method: false,
                 };
                 self.builtin("aten::tensor", &call)?
             }
