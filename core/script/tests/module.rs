@@ -1,0 +1,147 @@
+//! Modules: programs that are compiled and run, attributes, and files that are damaged.
+
+mod values;
+
+use rushlight_base::DType;
+use rushlight_script::module::Module;
+use rushlight_script::program::Program;
+use rushlight_script::runtime::value::Value;
+use values::{matches, read};
+
+fn call(program: &str, name: &str, arguments: &str) -> Value {
+    let program = Program::compile(program).unwrap();
+    let arguments = read(arguments).as_tuple().unwrap().items().to_vec();
+    program.call(name, arguments, Vec::new()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn returns(program: &str, arguments: &str, expected: &str) {
+    let result = call(program, "f", arguments);
+    if let Err(difference) = matches(&result, &read(expected)) {
+        panic!("{difference}");
+    }
+}
+
+#[test]
+fn objects_are_shared_and_sorted_by_their_own_order() {
+    let program = "
+class Card:
+    def __init__(self, rank: int, name: str):
+        self.rank = rank
+        self.name = name
+
+    def __lt__(self, other: 'Card') -> bool:
+        return self.rank < other.rank
+
+    def raised(self, by: int) -> int:
+        self.rank += by
+        return self.rank
+
+def f(n: int):
+    cards = [Card(3, 'c'), Card(1, 'a'), Card(2, 'b')]
+    same = cards[0]
+    same.raised(n)
+    cards.sort()
+    return [card.name for card in cards], [card.rank for card in cards], same is cards[2], same.raised(1)
+";
+    returns(program, "(-3,)", "(['c', 'a', 'b'], [0, 1, 2], False, 1)");
+}
+
+#[test]
+fn errors_name_the_functions_and_show_the_source() {
+    let program = "def inner(x: int) -> int:
+    if x > 2:
+        raise ValueError('too big')
+    return x
+
+def f(x: int) -> int:
+    return inner(x) + 1
+";
+    returns(program, "(1,)", "2");
+    let error = Program::compile(program).unwrap().call("f", vec![Value::Int(5)], Vec::new()).unwrap_err();
+    let message = error.message();
+    assert!(message.contains("File \"<string>\", line 7, in f\n"), "{message}");
+    assert!(message.contains("File \"<string>\", line 3, in inner\n"), "{message}");
+    assert!(message.contains("<--- HERE"), "{message}");
+    assert!(message.ends_with("builtins.ValueError: too big\n"), "{message}");
+}
+
+#[test]
+fn arguments_are_completed_and_checked() {
+    let program =
+        Program::compile("def f(x: float, y: List[int], z: str = 'q') -> str:\n    return z + str(x) + str(y)\n")
+            .unwrap();
+    let ints = read("[1, 2]");
+    let result = program.call("f", vec![Value::Int(1)], vec![("y", ints.clone())]).unwrap();
+    assert_eq!(result.as_str().unwrap(), "q1.[1, 2]");
+    let fails = |arguments: Vec<Value>, named: Vec<(&str, Value)>| {
+        program.call("f", arguments, named).unwrap_err().message().to_owned()
+    };
+    assert!(fails(vec![Value::Int(1)], vec![]).contains("f() is missing value for argument 'y'"));
+    assert!(
+        fails(vec![Value::Int(1), ints.clone()], vec![("w", Value::None)]).contains("Unknown keyword argument 'w'")
+    );
+    assert!(fails(vec![Value::str("a"), ints], vec![]).contains("Expected a value of type 'float' for argument 'x'"));
+}
+
+/// `data/module.py` wrote the file with PyTorch: a linear layer and a counter, compressed as PyTorch compresses code.
+const FILE: &[u8] = include_bytes!("data/module.pt");
+
+#[test]
+fn a_file_of_pytorch_is_loaded_and_changed() {
+    let module = Module::from_bytes(FILE).unwrap();
+    assert_eq!(module.extra_file("note").unwrap().as_deref(), Some(&b"hello"[..]));
+    let names = |tensors: Vec<(String, rushlight_tensor::Tensor)>| {
+        tensors.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(module.parameters()), ["fc.weight", "fc.bias"]);
+    assert_eq!(names(module.buffers()), ["seen"]);
+    assert_eq!(module.children().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["fc"]);
+    let x = read("T([1, 2], [1.0, 2.0])");
+    let expected = read("T([1, 2], [6.0, 12.0])");
+    matches(&module.forward(vec![x.clone()]).unwrap(), &expected).unwrap();
+    matches(&module.attribute("seen").unwrap(), &read("L([], [1])")).unwrap();
+    let copy = module.deep_copy().unwrap();
+    copy.forward(vec![x.clone()]).unwrap();
+    matches(&module.attribute("seen").unwrap(), &read("L([], [1])")).unwrap();
+    matches(&copy.attribute("seen").unwrap(), &read("L([], [2])")).unwrap();
+    module.train(true).unwrap();
+    assert!(module.attribute("fc.training").unwrap().as_bool().unwrap());
+    copy.to(None, Some(DType::F64)).unwrap();
+    assert_eq!(copy.attribute("fc.weight").unwrap().as_tensor().unwrap().dtype(), DType::F64);
+    assert!(copy.attribute("fc.weight").unwrap().as_tensor().unwrap().requires_grad());
+    assert!(module.method("nothing").is_err() && module.methods().unwrap().iter().any(|name| &**name == "twice"));
+    let twice = module.run_method("twice", vec![], vec![("x", x)]).unwrap();
+    matches(&twice, &read("T([1, 2], [12.0, 24.0])")).unwrap();
+}
+
+#[test]
+fn one_module_runs_in_many_threads() {
+    let module = Module::from_bytes(FILE).unwrap();
+    let expected = read("T([1, 2], [6.0, 12.0])");
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let result = module.forward(vec![read("T([1, 2], [1.0, 2.0])")]).unwrap();
+                    matches(&result, &expected).unwrap();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    for length in (0..FILE.len()).step_by(37) {
+        assert!(Module::from_bytes(FILE[..length].to_vec()).is_err(), "{length}");
+    }
+    for at in (0..FILE.len()).step_by(3) {
+        let mut bytes = FILE.to_vec();
+        bytes[at] ^= 0x15;
+        // Loading or calling it may fail; it may not panic.
+        if let Ok(module) = Module::from_bytes(bytes) {
+            drop(module.forward(vec![read("T([1, 2], [1.0, 2.0])")]));
+        }
+    }
+}
