@@ -35,7 +35,7 @@ fn gamma_of(x: f64) -> f64 {
 
 fn lgamma_of(x: f64) -> f64 {
     // SAFETY: a function of C's library without conditions on its argument. It writes the sign of the result to a global
-    // variable of the C library, which nobody reads.
+    // variable of the C library, which is not read.
     unsafe { c::lgamma(x) }
 }
 

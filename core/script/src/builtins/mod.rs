@@ -13,6 +13,7 @@ mod objects;
 mod strings;
 mod table;
 mod tensors;
+mod vision;
 mod words;
 
 pub use args::{Args, Context};

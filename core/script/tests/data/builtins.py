@@ -117,8 +117,8 @@ def main():
             continue
         text = in_child(lambda: "".join(f"{line}\n" for line in (call(schema, arguments) for arguments in lists) if line))
         if text is None:
-            texts = [in_child(lambda: call(schema, arguments) or "") for arguments in lists[:4]]
-            text = "".join(f"{line}\n" for line in texts if line)
+            lines = [in_child(lambda: call(schema, arguments) or "") for arguments in lists[:4]]
+            text = "".join(f"{line}\n" for line in lines if line)
         out.append(text)
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "builtins.txt")
     with open(path, "w") as file:

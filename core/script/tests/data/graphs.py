@@ -177,7 +177,7 @@ def shapes(x: Tensor):
     rows: List[List[float]] = x.tolist()
     return a, b, x.size(-1), x.dim(), x.dtype == torch.float, len(parts), torch.cat([parts[1], parts[0]]), x.numel(), rows
 
-def made(n: int) -> Tensor:
+def created(n: int) -> Tensor:
     return torch.tensor([[1, n], [3, 4]]) + torch.zeros([2, 2], dtype=torch.long) + torch.arange(2)
 
 def items(x: Tensor):
@@ -199,7 +199,7 @@ def indexed(x: Tensor):
             "linear": [(torch.eye(2) * 2, torch.tensor([[1.0, -1.0], [0.5, 2.0]]), 3)],
             "branches": [(torch.ones(2, 2),), (torch.zeros(3),)],
             "shapes": [(torch.arange(6.0).view(2, 3),)],
-            "made": [(9,)],
+            "created": [(9,)],
             "items": [(torch.tensor([4, 2]),)],
             "forked": [(torch.tensor([-1.0, 2.0]),)],
             "bad": [(torch.ones(2, 3),)],
