@@ -99,3 +99,68 @@ fn programs_compile_as_in_pytorch() {
     }
     assert!(differ.is_empty(), "{} of {} differ\n{}", differ.len(), programs.len(), differ.join("\n"));
 }
+
+/// Random numbers (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.0;
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((value ^ (value >> 31)) % limit as u64) as usize
+    }
+}
+
+/// Words, numbers, blanks and single signs.
+fn tokens(text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = match first {
+            ' ' => rest.find(|c| c != ' '),
+            _ if is_word(first) => rest.find(|c| !is_word(c)),
+            _ => Some(first.len_utf8()),
+        };
+        let (token, after) = rest.split_at(length.unwrap_or(rest.len()));
+        tokens.push(token);
+        rest = after;
+    }
+    tokens
+}
+
+/// Programs with a few wrong tokens are rejected, or compile to graphs that are well formed. Nothing panics.
+#[test]
+fn mutated_programs_do_not_panic() {
+    let programs: Vec<String> = sections(include_str!("data/language.txt")).into_values().collect();
+    let count = std::env::var("RUSHLIGHT_MUTANTS").map_or(3000, |count| count.parse().unwrap());
+    let mut random = Random(1);
+    let mut compiled = 0;
+    for _ in 0..count {
+        let text = &programs[random.below(programs.len())];
+        let other = &programs[random.below(programs.len())];
+        let pool: Vec<&str> = tokens(other).into_iter().filter(|token| !token.trim().is_empty()).collect();
+        let mut mutant = tokens(text);
+        let is_word = |token: &&str| token.starts_with(|c: char| c.is_alphanumeric());
+        let words: Vec<&str> = pool.iter().copied().filter(is_word).collect();
+        for _ in 0..=random.below(2) {
+            let at = random.below(mutant.len());
+            match random.below(20) {
+                // Mostly a word for a word: such programs are often complete.
+                2.. => {
+                    let places: Vec<usize> = (0..mutant.len()).filter(|&at| is_word(&mutant[at])).collect();
+                    mutant[places[random.below(places.len())]] = words[random.below(words.len())];
+                }
+                1 => mutant.insert(at, pool[random.below(pool.len())]),
+                _ => {
+                    let with = random.below(mutant.len());
+                    mutant.swap(at, with);
+                }
+            }
+        }
+        compiled += usize::from(compile("mutant", &mutant.concat()).is_ok());
+    }
+    assert!(compiled > count / 40, "{compiled}");
+}

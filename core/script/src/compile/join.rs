@@ -87,8 +87,11 @@ impl Compiler<'_> {
             return Ok(());
         };
         if yes_value == no_value {
-            let kept = Variable { assigned: around.is_none(), ..yes_variable };
-            self.frame_mut().variables.insert(name.clone(), kept);
+            // Both assign the same value, or the one that the variable had.
+            let unchanged = matches!(&around, Some(Variable { sugar: Sugar::Value(value), .. }) if value == yes_value);
+            if !unchanged {
+                self.frame_mut().variables.insert(name.clone(), Variable { assigned: true, ..yes_variable });
+            }
             return Ok(());
         }
         let (yes_kind, no_kind) = (self.kind(*yes_value), self.kind(*no_value));

@@ -168,7 +168,7 @@ impl Compiler<'_> {
         }
         if let Some(namespace) = module.strip_prefix("ops.") {
             let operator = format!("{namespace}::{name}");
-            if self.unit.operators.overloads(&operator).is_empty() {
+            if self.unit.operators.overloads(&operator).is_empty() && super::builtin::rewrites(&operator).is_empty() {
                 return Err(self.error(format!("Unknown builtin op: {operator}")));
             }
             return Ok(Sugar::Builtin { name: operator.into(), object: None });

@@ -357,16 +357,34 @@ impl Compiler<'_> {
             }
             contexts.push(context);
         }
-        let before = open.len();
-        self.statements(body, open)?;
-        self.span = span;
-        if open.len() > before || self.frame().done != Flag::Known(false) {
-            return Err(self.error("return, break and continue inside of a with statement are not supported"));
+        if exits(body) {
+            self.contained(body)?;
+        } else {
+            self.statements(body, open)?;
         }
+        self.span = span;
         for context in contexts.into_iter().rev() {
             self.leave_context(context)?;
         }
         Ok(())
+    }
+
+    /// Statements that may exit, in a block of their own: the code after it runs before the exit.
+    fn contained(&mut self, body: &[Stmt]) -> Result<()> {
+        let span = self.span;
+        let always = self.bool(true)?;
+        let node = self.node("prim::If", &[always], &[])?;
+        self.enter(node)?;
+        self.sequence(body, Tail::Nothing)?;
+        let yes = self.leave();
+        self.span = span;
+        self.enter(node)?;
+        let text = self.string(b"unreachable")?;
+        let none = self.none()?;
+        self.node("prim::RaiseException", &[text, none], &[])?;
+        self.frame_mut().throws = true;
+        let no = self.leave();
+        self.join(node, yes, no)
     }
 
     pub(super) fn refine_all(&mut self, condition: &Condition, outcome: bool) -> Result<()> {
@@ -386,4 +404,14 @@ impl Compiler<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether statements contain `return`, `break` or `continue`. The parser limits how deep blocks nest.
+fn exits(statements: &[Stmt]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::If { branches, otherwise } => branches.iter().any(|(_, body)| exits(body)) || exits(otherwise),
+        StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::With { body, .. } => exits(body),
+        _ => false,
+    })
 }
