@@ -199,8 +199,12 @@ impl Compiler<'_> {
                 several => Type::union(several).ok(),
             };
             let present: Refinements = present.into_iter().map(|kind| (name.clone(), kind)).collect();
-            let absent = vec![(name.clone(), Type::None)];
-            (condition.if_true, condition.if_false) = if is_none { (absent, present) } else { (present, absent) };
+            // As in PyTorch, the type is not narrowed to None.
+            if is_none {
+                condition.if_false = present;
+            } else {
+                condition.if_true = present;
+            }
         }
         Ok(condition)
     }

@@ -23,7 +23,8 @@ pub(super) enum Flag {
 #[derive(Clone, Debug)]
 pub(super) struct Variable {
     pub(super) sugar: Sugar,
-    /// The type that values assigned in inner blocks must have.
+    /// The type that values assigned in inner blocks must have: as in PyTorch, the one that it has, also where that was
+    /// narrowed, or that of an annotation.
     pub(super) declared: Option<Type>,
     /// False for a variable whose type was only narrowed.
     pub(super) assigned: bool,
@@ -397,7 +398,7 @@ impl<'u> Compiler<'u> {
 
     /// Narrows the type of a variable in the current frame.
     pub(super) fn refine(&mut self, name: &Name, value: ValueId) {
-        let declared = self.variable(name).and_then(|variable| variable.declared.clone());
+        let declared = Some(self.kind(value));
         let known = self.frame().variables.get(name).is_some_and(|variable| variable.assigned);
         let variable = Variable { sugar: Sugar::Value(value), declared, assigned: known };
         self.frame_mut().variables.insert(name.clone(), variable);

@@ -123,10 +123,7 @@ impl Compiler<'_> {
         let (yes_value, no_value) = (fit(*yes_value, &yes_kind), fit(*no_value, &no_kind));
         let output = self.add_outputs(node, yes, no, yes_value, no_value, &joined)?;
         self.name_output(output, name)?;
-        let declared = around_kind
-            .or_else(|| yes_variable.declared.clone().filter(|kind| no_variable.declared.as_ref() == Some(kind)))
-            .unwrap_or(joined);
-        self.bind(name, Sugar::Value(output), Some(declared));
+        self.bind(name, Sugar::Value(output), Some(joined));
         Ok(())
     }
 
@@ -158,7 +155,7 @@ impl Compiler<'_> {
         let (yes_value, no_value) = if first { (Some(value), None) } else { (None, Some(value)) };
         let output = self.add_outputs(node, yes, no, yes_value, no_value, &kind)?;
         self.name_output(output, name)?;
-        self.bind(name, Sugar::Value(output), variable.declared);
+        self.bind(name, Sugar::Value(output), Some(kind));
         Ok(())
     }
 
