@@ -502,8 +502,12 @@ impl fmt::Display for Literal {
             Literal::None => f.write_str("None"),
             Literal::Bool(value) => f.write_str(if *value { "True" } else { "False" }),
             Literal::Int(value) => write!(f, "{value}"),
-            Literal::Float(value) => write!(f, "{value:?}"),
-            Literal::Complex(real, imaginary) => write!(f, "{real:?}{imaginary:+?}j"),
+            Literal::Float(value) => f.write_str(&crate::graph::print::float(*value)),
+            Literal::Complex(real, imaginary) => {
+                let sign = if imaginary.is_sign_negative() { "" } else { "+" };
+                let float = crate::graph::print::float;
+                write!(f, "{}{sign}{}j", float(*real), float(*imaginary))
+            }
             Literal::Str(bytes) => f.write_str(&crate::print::print_quoted(bytes)),
             Literal::List(items) => {
                 list(f, "[", items.iter())?;

@@ -170,6 +170,9 @@ impl Compiler<'_> {
             }
         }
         let wanted = argument.kind.bind(&kind, bindings, self.unit).map_err(|reason| {
+            if matches!(argument.kind, Formal::AnyEnum | Formal::AnyClass) {
+                return unexpected(argument, &kind);
+            }
             let formal = annotation_of(&argument.kind);
             format!(
                 "Could not match type {} to {formal} in argument '{}': {}.",
@@ -180,12 +183,7 @@ impl Compiler<'_> {
         })?;
         let conversion = self.conversion(value, &wanted, implicit);
         if matches!(conversion, Conversion::Keep(_)) && !self.is_subtype(&kind, &wanted) {
-            let mut message = format!(
-                "Expected a value of type '{}' for argument '{}' but instead found type '{}'.",
-                annotation_of(&argument.kind),
-                argument.name,
-                kind.annotation_str()
-            );
+            let mut message = unexpected(argument, &kind);
             if kind == Type::Tensor.list() && matches!(wanted, Type::List(_)) {
                 message.push_str(&format!(
                     "\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create an \
@@ -359,6 +357,15 @@ impl Compiler<'_> {
         let tuple = crate::types::NamedTuple { name: schema.name.clone(), fields };
         self.apply("prim::TupleConstruct", &values, Type::NamedTuple(tuple.into()))
     }
+}
+
+fn unexpected(argument: &Argument, kind: &Type) -> String {
+    format!(
+        "Expected a value of type '{}' for argument '{}' but instead found type '{}'.",
+        annotation_of(&argument.kind),
+        argument.name,
+        kind.annotation_str()
+    )
 }
 
 /// A pattern in the words of annotations: `List[t]`.

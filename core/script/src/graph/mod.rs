@@ -4,7 +4,7 @@
 mod edit;
 mod lint;
 mod parse;
-mod print;
+pub(crate) mod print;
 
 use crate::ast::Name;
 use crate::types::Type;

@@ -139,7 +139,7 @@ impl Attribute {
 }
 
 /// A float as PyTorch prints constants: `2.` if it is a small integer, else 17 digits in C's format `%g`.
-fn float(value: f64) -> String {
+pub(crate) fn float(value: f64) -> String {
     if value.is_nan() {
         return "nan".into();
     }
