@@ -280,3 +280,39 @@ fn hostile_programs_are_errors() {
         (0..100).map(|index| format!("def f{index}(n: int):\n    return f{}(n)\n", index + 1)).collect();
     fails(&format!("{calls}def f100(n: int):\n    return n\ndef f(n: int):\n    return f0(n)\n"), "nest too deeply");
 }
+
+/// The deepest code that is not an error runs in the stack of a small thread.
+#[test]
+fn nesting_needs_little_stack() {
+    let run = || {
+        let wraps: [(&str, &str); 8] = [
+            ("(", " + 1)"),
+            ("g(", ")"),
+            ("[", "][0]"),
+            ("(1 if n > ", " else 2)"),
+            ("[i for i in [", "]][0]"),
+            ("-(", ")"),
+            ("int(n < ", ")"),
+            ("{1: ", "}[1]"),
+        ];
+        for (open, close) in wraps {
+            for depth in [5, 20, 40, 80] {
+                for blocks in [0, 40, 90] {
+                    let mut text = String::from("def g(n: int) -> int:\n    return n\ndef f(n: int) -> int:\n");
+                    for level in 1..=blocks {
+                        text.push_str(&format!("{}if n > {level}:\n", " ".repeat(level)));
+                    }
+                    let pad = " ".repeat(blocks + 1);
+                    text.push_str(&format!("{pad}n = {}n{}\n return n\n", open.repeat(depth), close.repeat(depth)));
+                    let source = Source::new("<string>", &text).unwrap();
+                    let unit = Unit::new(support::operators(), Arc::new(NoHost));
+                    match unit.define("", source).and_then(|_| unit.function("f")) {
+                        Ok(function) => function.graph.lint().unwrap(),
+                        Err(error) => assert!(error.message().contains("nested too deeply"), "{error}"),
+                    }
+                }
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
+}
