@@ -13,6 +13,7 @@ mod files;
 #[allow(dead_code, reason = "the tool also writes such files by name")]
 #[path = "../../../bindings/cli/src/npz.rs"]
 mod npz;
+mod script;
 pub mod seeds;
 mod state;
 mod strings;
@@ -29,7 +30,7 @@ pub struct Reader {
 }
 
 /// All of them.
-pub static READERS: [Reader; 10] = [
+pub static READERS: [Reader; 13] = [
     Reader { name: "pt", read: files::pt, seeds: seeds::archives },
     Reader { name: "legacy", read: files::pt, seeds: seeds::streams },
     Reader { name: "pickle", read: files::pickle, seeds: seeds::pickles },
@@ -40,6 +41,9 @@ pub static READERS: [Reader; 10] = [
     Reader { name: "names", read: strings::names, seeds: seeds::names },
     Reader { name: "generator", read: state::generator, seeds: seeds::generator_states },
     Reader { name: "dlpack", read: dlpack::import, seeds: seeds::dlpack },
+    Reader { name: "torchscript", read: script::archive, seeds: seeds::modules },
+    Reader { name: "source", read: script::source, seeds: seeds::programs },
+    Reader { name: "graph", read: script::graph, seeds: seeds::graphs },
 ];
 
 /// The reader of this name.

@@ -70,6 +70,31 @@ pub fn streams() -> Vec<Vec<u8>> {
     recorded_as(|name, bytes| name.ends_with(".pt") && !is_archive(bytes))
 }
 
+/// Modules that PyTorch saved.
+pub fn modules() -> Vec<Vec<u8>> {
+    let module = folder().join("../../core/script/tests/data/module.pt");
+    files_in(&folder().join("../data/script")).iter().chain([&module]).map(|path| read(path)).collect()
+}
+
+/// The programs that `core/script/tests/language.rs` compiles: each begins with a line `=== name`.
+pub fn programs() -> Vec<Vec<u8>> {
+    let text = read(&folder().join("../../core/script/tests/data/language.txt"));
+    let text = String::from_utf8(text).expect("programs in UTF-8");
+    let program = |part: &str| part.split_once('\n').map(|(_, source)| source.as_bytes().to_vec());
+    text.split("=== ").filter_map(program).collect()
+}
+
+/// Graphs that PyTorch printed: each begins with `graph(`.
+pub fn graphs() -> Vec<Vec<u8>> {
+    let graph = |part: &str| {
+        let end = part.find("\n\n").unwrap_or(part.len());
+        format!("graph({}", &part[..end]).into_bytes()
+    };
+    let files = files_in(&folder().join("../../core/script/tests/data/graphs"));
+    let texts = files.iter().map(|path| String::from_utf8(read(path)).expect("graphs in UTF-8"));
+    texts.flat_map(|text| text.split("graph(").skip(1).map(graph).collect::<Vec<_>>()).collect()
+}
+
 /// The pickles of the archives.
 pub fn pickles() -> Vec<Vec<u8>> {
     let pickle = |archive: Vec<u8>| {
