@@ -102,6 +102,10 @@ conformance: build ## GOLDEN=dir: every recorded case of a folder, by name throu
 	@cargo run -q --release --locked -p rushlight-conformance -- --library $(LIBRARY) $(if $(OP),--op '$(OP)') $(if $(JSON),--json) \
 	  $(if $(PROPERTIES),--properties) '$(GOLDEN)'
 
+zoo: build ## DIR=dir: runs every saved model of a folder through the C functions and compares with PyTorch's results; ONLY=part of a name
+	@test -d "$(DIR)" || { echo "DIR=dir is needed: an unpacked zoo, a folder for each model" >&2; exit 1; }
+	@cargo run -q --release --locked -p rushlight-conformance --bin zoo -- --library $(LIBRARY) $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
+
 fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator; each must succeed or return an error
 	@cargo run -q --release --locked -p rushlight-conformance --bin fuzz-calls -- --library $(LIBRARY) --calls $(or $(N),100000) \
 	  --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')

@@ -4,7 +4,7 @@ pub use crate::abi::tag;
 use crate::abi::{Api, Payload, RltGradcheckOptions, RltNamed, RltTensor, RltValue};
 use crate::cases::Item;
 use crate::host::HostTensor;
-use rushlight_base::{Complex, DType, Device, DeviceType, MemoryFormat, Scalar};
+use rushlight_base::{Complex, DType, Device, DeviceType, Layout, MemoryFormat, Scalar};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -17,6 +17,7 @@ pub const INTERNAL: &str = "internal error";
 const ERROR_INTERNAL: i32 = 13;
 
 /// The library.
+#[derive(Clone)]
 pub struct Door {
     pub(crate) api: Rc<Api>,
 }
@@ -32,6 +33,10 @@ struct Handle {
 
 impl Tensor {
     pub(crate) fn raw(&self) -> *const RltTensor {
+        self.0.raw
+    }
+
+    pub(crate) fn raw_mut(&self) -> *mut RltTensor {
         self.0.raw
     }
 }
@@ -165,7 +170,7 @@ impl Door {
         unsafe { (self.api.rlt_last_error_code)() }
     }
 
-    fn own(&self, raw: *mut RltTensor) -> Tensor {
+    pub(crate) fn own(&self, raw: *mut RltTensor) -> Tensor {
         Tensor(Rc::new(Handle { api: self.api.clone(), raw }))
     }
 
@@ -461,7 +466,7 @@ impl Door {
     }
 
     /// Another handle of a tensor that the library lends.
-    fn retained(&self, raw: *const RltTensor) -> Result<Tensor, String> {
+    pub(crate) fn retained(&self, raw: *const RltTensor) -> Result<Tensor, String> {
         let mut owned = ptr::null_mut();
         // SAFETY: the caller passes a handle that is live while it is borrowed.
         self.check(unsafe { (self.api.rlt_tensor_retain)(raw, &mut owned) })?;
@@ -547,6 +552,14 @@ impl Door {
         self.check(unsafe { (self.api.rlt_tensor_dtype)(tensor.0.raw, &mut code) })?;
         let (sizes, strides) = self.geometry(tensor)?;
         Ok((DType::from_code(code).map_err(|error| error.message().to_owned())?, sizes, strides))
+    }
+
+    /// Whether the elements lie in memory at strides, not in a sparse layout.
+    pub fn is_strided(&self, tensor: &Tensor) -> Result<bool, String> {
+        let mut layout = 0;
+        // SAFETY: the handle is live, since `tensor` owns it.
+        self.check(unsafe { (self.api.rlt_tensor_layout)(tensor.0.raw, &mut layout) })?;
+        Ok(layout == Layout::Strided as i32)
     }
 
     /// The kind of device a tensor is on.

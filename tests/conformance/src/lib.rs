@@ -3,7 +3,7 @@
 //! `cases` reads the files, `door` gives access to the shipped library through its C functions (`abi`), `run` runs a
 //! case and `compare` judges it, `suite` runs all of an operator's; `freedom` lists results that operators leave
 //! undetermined. `properties` checks properties of every operator on the same inputs; `fuzz` calls them with random
-//! arguments.
+//! arguments. `zoo` runs saved models.
 
 pub mod abi;
 pub mod cases;
@@ -21,3 +21,4 @@ pub mod properties;
 pub mod rounding;
 pub mod run;
 pub mod suite;
+pub mod zoo;

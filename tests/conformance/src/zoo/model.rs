@@ -1,0 +1,169 @@
+//! The cases of a model.
+
+use super::compare::{Compare, numbers};
+use super::module::{Library, Module, Tensors};
+use super::record::Reader;
+use super::value::Value;
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+
+/// A saved model: its file, description and tensors.
+pub struct Model {
+    library: Library,
+    file: PathBuf,
+    meta: Json,
+    tensors: Tensors,
+}
+
+/// What a call got and gave.
+struct Called {
+    args: Vec<Value>,
+    result: Result<Value, String>,
+}
+
+fn entries(json: &Json) -> impl Iterator<Item = (&String, &Json)> {
+    json.as_object().into_iter().flatten()
+}
+
+fn items(json: &Json) -> impl Iterator<Item = &Json> {
+    json.as_array().into_iter().flatten()
+}
+
+fn at(place: impl std::fmt::Display) -> impl FnOnce(String) -> String {
+    move |error| format!("{place}: {error}")
+}
+
+impl Model {
+    /// The model of a file, described by the `meta.json` beside it.
+    pub fn open(library: &Library, file: &Path) -> Result<Model, String> {
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let text = std::fs::read(folder.join("meta.json")).map_err(|error| format!("meta.json: {error}"))?;
+        let meta = serde_json::from_slice(&text).map_err(|error| format!("meta.json: {error}"))?;
+        let tensors = library.tensors(&folder.join("cases.safetensors"))?;
+        Ok(Model { library: library.clone(), file: file.to_owned(), meta, tensors })
+    }
+
+    /// Runs every case; the reason if one disagrees.
+    pub fn run(&self) -> Result<(), String> {
+        let cases = self.meta["cases"].as_array().filter(|cases| !cases.is_empty()).ok_or("it has no cases")?;
+        self.attributes()?;
+        let stateful = self.meta["stateful"] == true;
+        let trains = self.meta["mode"] == "train";
+        let used = self.load()?;
+        for (index, case) in cases.iter().enumerate() {
+            let judged = if trains {
+                self.train(&self.load()?, case)
+            } else if stateful {
+                self.case(&used, case)
+            } else {
+                self.case(&self.load()?, case).and_then(|()| self.case(&used, case).map_err(at("used instance")))
+            };
+            judged.map_err(at(format_args!("case {index}")))?;
+        }
+        Ok(())
+    }
+
+    fn load(&self) -> Result<Module, String> {
+        Module::load(&self.library, &self.file)
+    }
+
+    fn attributes(&self) -> Result<(), String> {
+        let module = self.load()?;
+        entries(&self.meta["attributes"]).try_for_each(|(name, expected)| {
+            self.check(&module.attribute(name)?, expected).map_err(at(format_args!("attribute {name}")))
+        })
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { door: &self.library.door, tensors: &self.tensors }
+    }
+
+    fn check(&self, actual: &Value, expected: &Json) -> Result<(), String> {
+        let absolute = self.meta["tolerance"]["atol"].as_f64().unwrap_or(0.0);
+        Compare { door: &self.library.door, absolute }.agrees(actual, &self.reader().value(expected)?)
+    }
+
+    fn call(&self, module: &Module, case: &Json) -> Result<Called, String> {
+        if let Some(seed) = case["seed"].as_i64() {
+            self.library.door.seed(seed.cast_unsigned())?;
+        }
+        let reader = self.reader();
+        let args = items(&case["args"]).map(|value| reader.value(value)).collect::<Result<Vec<_>, _>>()?;
+        let kwargs = entries(&case["kwargs"]).map(|(name, value)| Ok((name.clone(), reader.value(value)?)));
+        let kwargs = kwargs.collect::<Result<Vec<_>, String>>()?;
+        let result = module.run(case["method"].as_str().unwrap_or("forward"), &args, &kwargs);
+        Ok(Called { args, result })
+    }
+
+    fn case(&self, module: &Module, case: &Json) -> Result<(), String> {
+        let called = self.call(module, case)?;
+        let printed = module.printed();
+        let expected = case["stdout"].as_str().unwrap_or("");
+        if case["raises"].is_null() {
+            self.results(called, case)?;
+        } else {
+            raises(called.result, &case["raises"])?;
+        }
+        if printed != expected {
+            return Err(format!("printed {printed:?}, not {expected:?}"));
+        }
+        Ok(())
+    }
+
+    fn results(&self, called: Called, case: &Json) -> Result<(), String> {
+        let result = called.result?;
+        self.check(&result, &case["result"]).or_else(|error| match &case["result_other_engine"] {
+            Json::Null => Err(error),
+            other => self.check(&result, other),
+        })?;
+        let mut after = called.args.iter().zip(items(&case["args_after"]));
+        after.try_for_each(|(value, expected)| self.check(value, expected).map_err(at("argument after the call")))
+    }
+
+    fn train(&self, module: &Module, case: &Json) -> Result<(), String> {
+        module.train()?;
+        let called = self.call(module, case)?;
+        let result = called.result?;
+        if !case["result"].is_null() {
+            self.check(&result, &case["result"])?;
+        }
+        self.library.backward(result.first_tensor().ok_or("the result has no tensor")?)?;
+        self.parameters(&module.parameters()?, case)?;
+        let buffers = module.buffers()?;
+        for (name, expected) in entries(&case["buffers_after"]) {
+            let buffer = buffers.get(name).ok_or_else(|| format!("there is no buffer {name}"))?;
+            self.check(&Value::Tensor(buffer.clone()), expected).map_err(at(name))?;
+        }
+        for (index, expected) in items(&case["input_grads"]).enumerate() {
+            if let (Some(Value::Tensor(input)), false) = (called.args.get(index), expected.is_null()) {
+                let grad = self.library.grad(input)?.ok_or_else(|| format!("input {index} has no gradient"))?;
+                self.check(&Value::Tensor(grad), expected).map_err(at(format_args!("gradient of input {index}")))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn parameters(&self, parameters: &Tensors, case: &Json) -> Result<(), String> {
+        for (name, norm) in entries(&case["grad_norms"]) {
+            let parameter = parameters.get(name).ok_or_else(|| format!("there is no parameter {name}"))?;
+            let grad = self.library.grad(parameter)?.ok_or_else(|| format!("{name} has no gradient"))?;
+            let squares = numbers(&self.library.door, &grad)?.iter().map(|value| value * value).sum::<f64>();
+            let (found, norm) = (squares.sqrt(), norm.as_f64().ok_or("a norm that is no number")?);
+            // Gradients that are zero but for rounding have no digits to compare.
+            let near = (found - norm).abs() <= 1e-4 * norm.abs() + 1e-6;
+            if !near {
+                return Err(format!("the gradient of {name} has the norm {found}, not {norm}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn raises(result: Result<Value, String>, expected: &Json) -> Result<(), String> {
+    let message = expected["message"].as_str().unwrap_or_default();
+    match result {
+        Ok(_) => Err(format!("it does not raise '{message}'")),
+        Err(found) if found.contains(message) => Ok(()),
+        Err(found) => Err(format!("raised '{found}', not '{message}'")),
+    }
+}
