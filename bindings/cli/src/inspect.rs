@@ -1,9 +1,10 @@
-//! `rushlight inspect`: lists the contents of a file.
+//! `rushlight inspect`: lists the contents of a file of tensors; `script` describes saved models.
 
 use crate::model::Model;
 use crate::plain::plain;
+use crate::script;
 use crate::summary::Summary;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use comfy_table::{CellAlignment, Table, presets};
 use rushlight_base::err;
 use rushlight_io::Entry;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Lists the tensors of files.
 #[derive(clap::Args)]
 pub struct Inspect {
-    /// Files: .pt, .safetensors or .npz.
+    /// Files: .pt (of tensors, or TorchScript), .safetensors, .npz or .npy.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Minimum, mean, maximum and standard deviation of each tensor, and the number of non-finite values.
@@ -24,12 +25,27 @@ pub struct Inspect {
     /// One JSON object per file.
     #[arg(long)]
     json: bool,
+    /// The graphs of the methods, of a saved model.
+    #[arg(long)]
+    graph: bool,
+    /// The graphs of the methods in the language of Graphviz, and nothing else.
+    #[arg(long, conflicts_with_all = ["graph", "json", "stats"])]
+    dot: bool,
 }
 
 impl Inspect {
     /// Runs the command.
     pub fn run(&self, out: &mut impl Write) -> Result<()> {
         for file in &self.files {
+            if let Some(script) = script::Description::of(file)? {
+                match (self.dot, self.json) {
+                    (true, _) => script.write_dot(out)?,
+                    (false, true) => writeln!(out, "{}", script.as_json(file, self.graph))?,
+                    (false, false) => write!(out, "{}", script.as_text(file, self.graph))?,
+                }
+                continue;
+            }
+            ensure!(!self.graph && !self.dot, "{}: the file has no program, so no graph", file.display());
             let model = Model::list(file)?;
             let stats = if self.stats { figures(file, &model)? } else { Vec::new() };
             match self.json {
@@ -107,7 +123,6 @@ fn as_text(file: &Path, model: &Model, stats: &[Summary]) -> String {
         human(model.bytes)
     );
     let mut table = Table::new();
-    table.load_style(presets::NOTHING);
     let mut header = vec!["name", "dtype", "shape", "bytes"];
     if !stats.is_empty() {
         header.extend(["min", "mean", "max", "std", "nan", "inf"]);
@@ -122,13 +137,7 @@ fn as_text(file: &Path, model: &Model, stats: &[Summary]) -> String {
         }
         table.add_row(row);
     }
-    for column in table.column_iter_mut().skip(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for line in table.lines() {
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
+    text.push_str(&shown_table(table, 3));
     for (name, leaf) in &model.values {
         text.push_str(&format!(" {} = {}\n", plain(name), plain(leaf_json(leaf))));
     }
@@ -138,12 +147,21 @@ fn as_text(file: &Path, model: &Model, stats: &[Summary]) -> String {
     text
 }
 
+/// A table as text, whose columns from `numbers` on are numbers.
+pub fn shown_table(mut table: Table, numbers: usize) -> String {
+    table.load_style(presets::NOTHING);
+    for column in table.column_iter_mut().skip(numbers) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
 fn shape(entry: &Entry) -> String {
     rushlight_base::format_sizes(&entry.sizes)
 }
 
 /// 1234567 as 1,234,567.
-fn grouped(number: i64) -> String {
+pub fn grouped(number: i64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

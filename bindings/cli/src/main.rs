@@ -1,6 +1,6 @@
 //! The command-line tool `rushlight`.
 //!
-//! Its commands are `inspect`, `convert`, `verify` and `bench`. `model` is a file of tensors in any format (`npz` is
+//! Its commands are `inspect`, `run`, `convert`, `verify` and `bench`. `script` describes saved models; `model` is a file of tensors in any format (`npz` is
 //! NumPy's), `summary` the statistics of a tensor's values; strings from files are printed through `plain`.
 
 mod bench;
@@ -9,6 +9,8 @@ mod inspect;
 mod model;
 mod npz;
 mod plain;
+mod run;
+mod script;
 mod summary;
 mod verify;
 
@@ -16,10 +18,10 @@ use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Inspects model files and converts them (PyTorch's .pt, safetensors, NumPy's .npz), verifies an installation,
-/// measures it.
+/// Inspects model files, runs them (TorchScript), converts them (PyTorch's .pt, safetensors, NumPy's .npy and .npz),
+/// verifies an installation, measures it.
 ///
-/// Nothing in a file is executed.
+/// Nothing in a file is executed, but by `run`.
 #[derive(Parser)]
 #[command(name = "rushlight", version)]
 struct Arguments {
@@ -31,6 +33,8 @@ struct Arguments {
 enum Command {
     /// Lists the contents of files: names, dtypes, shapes, sizes.
     Inspect(inspect::Inspect),
+    /// Calls a method of a saved model (TorchScript).
+    Run(run::Run),
     /// Writes the tensors of a file in another format.
     Convert(convert::Convert),
     /// Runs recorded cases of PyTorch against the installed library.
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
     let mut out = std::io::stdout().lock();
     let result = match Arguments::parse().command {
         Command::Inspect(command) => command.run(&mut out),
+        Command::Run(command) => command.run(&mut out),
         Command::Convert(command) => command.run(&mut out),
         Command::Verify(command) => command.run(&mut out),
         Command::Bench(command) => command.run(&mut out),

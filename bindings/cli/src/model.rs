@@ -18,8 +18,10 @@ pub enum Format {
     Pt,
     /// Hugging Face's.
     Safetensors,
-    /// NumPy's.
+    /// NumPy's archive.
     Npz,
+    /// NumPy's file of one array.
+    Npy,
 }
 
 impl Format {
@@ -29,7 +31,11 @@ impl Format {
             Some("pt" | "pth" | "bin") => Ok(Format::Pt),
             Some("safetensors") => Ok(Format::Safetensors),
             Some("npz") => Ok(Format::Npz),
-            _ => bail!("{}: the name of the file must end in .pt, .pth, .bin, .safetensors or .npz", path.display()),
+            Some("npy") => Ok(Format::Npy),
+            _ => bail!(
+                "{}: the name of the file must end in .pt, .pth, .bin, .safetensors, .npz or .npy",
+                path.display()
+            ),
         }
     }
 
@@ -38,6 +44,10 @@ impl Format {
         let mut source = File::open(path)?;
         if npz::is_npz(&source) {
             return Ok(Format::Npz);
+        }
+        source.rewind()?;
+        if npz::is_npy(&source) {
+            return Ok(Format::Npy);
         }
         source.rewind()?;
         match recognise(&mut source)? {
@@ -52,7 +62,7 @@ impl Format {
         match self {
             Format::Pt => "PyTorch",
             Format::Safetensors => "safetensors",
-            Format::Npz => "NumPy",
+            Format::Npz | Format::Npy => "NumPy",
         }
     }
 }
@@ -79,6 +89,7 @@ impl Model {
                 Format::Pt => Ok(Model::of_pt(pt::read(open(path)?)?)),
                 Format::Safetensors => Ok(Model::of_safetensors(safetensors::read(open(path)?)?)),
                 Format::Npz => Ok(Model::of_arrays(Format::Npz, npz::read(open(path)?)?)),
+                Format::Npy => Ok(Model::of_arrays(Format::Npy, vec![npz::read_array(open(path)?)?])),
             }
         };
         read().with_context(|| path.display().to_string())
@@ -91,6 +102,7 @@ impl Model {
                 Format::Pt => Ok(Model::of_pt(pt::list(open(path)?)?)),
                 Format::Safetensors => Ok(Model::of_safetensors(safetensors::list(open(path)?)?)),
                 Format::Npz => Ok(Model::of_arrays(Format::Npz, npz::list(open(path)?)?)),
+                Format::Npy => Ok(Model::of_arrays(Format::Npy, vec![npz::list_array(open(path)?)?])),
             }
         };
         read().with_context(|| path.display().to_string())
@@ -98,12 +110,13 @@ impl Model {
 
     /// Passes on the tensors of a file, in any order, each with its index; the storage of one tensor at a time is in
     /// memory.
-    pub fn visit(path: &Path, look: impl FnMut(usize, Entry) -> rushlight_base::Result<()>) -> Result<()> {
+    pub fn visit(path: &Path, mut look: impl FnMut(usize, Entry) -> rushlight_base::Result<()>) -> Result<()> {
         let read = || -> Result<_> {
             match Format::of_content(path)? {
                 Format::Pt => Ok(pt::visit(open(path)?, look)?),
                 Format::Safetensors => Ok(safetensors::visit(open(path)?, look)?),
                 Format::Npz => npz::visit(open(path)?, look),
+                Format::Npy => Ok(look(0, npz::read_array(open(path)?)?)?),
             }
         };
         read().with_context(|| path.display().to_string())
@@ -125,7 +138,7 @@ impl Model {
     }
 
     /// Tensors that each have their own bytes, and no other values.
-    fn of_arrays(format: Format, entries: Vec<Entry>) -> Model {
+    pub fn of_arrays(format: Format, entries: Vec<Entry>) -> Model {
         let bytes = entries.iter().map(|entry| entry.storage.bytes() as u64).sum();
         Model { format, entries, values: Vec::new(), metadata: BTreeMap::new(), bytes }
     }
@@ -139,6 +152,10 @@ impl Model {
                 safetensors::save(path, &self.entries, (!metadata.is_empty()).then_some(metadata))?;
             }
             Format::Npz => npz::save(path, &self.entries)?,
+            Format::Npy => match self.entries.as_slice() {
+                [entry] => npz::save_array(path, entry)?,
+                entries => bail!("a .npy file has one tensor, not {}: write .npz", entries.len()),
+            },
         }
         Ok(())
     }

@@ -37,6 +37,31 @@ pub fn is_npz(file: &File) -> bool {
     ZipArchive::new(file).is_ok_and(|archive| archive.file_names_raw().all(|name| name.ends_with(b".npy")))
 }
 
+/// Whether this is a file of one array.
+pub fn is_npy(mut file: &File) -> bool {
+    let mut magic = [0; 6];
+    file.read_exact(&mut magic).is_ok() && magic == *b"\x93NUMPY"
+}
+
+/// The array of a file of one.
+pub fn read_array(source: impl Read + Seek) -> Result<Entry> {
+    lone(source, read_storage)
+}
+
+/// Reads the header only, like [`list`].
+pub fn list_array(source: impl Read + Seek) -> Result<Entry> {
+    lone(source, |_, _, bytes| Storage::meta(bytes))
+}
+
+fn lone(
+    mut source: impl Read + Seek,
+    fetch: impl Fn(&mut dyn Read, DType, usize) -> rushlight_base::Result<Storage>,
+) -> Result<Entry> {
+    let size = source.seek(SeekFrom::End(0))?;
+    source.rewind()?;
+    array("", source, size, fetch)
+}
+
 /// The arrays of an archive.
 pub fn read(source: impl Read + Seek) -> Result<Vec<Entry>> {
     collected(source, read_storage)
@@ -140,6 +165,21 @@ fn array(
     Ok(entry)
 }
 
+/// Writes a file of one array as `numpy.save` does. The file is replaced atomically.
+pub fn save_array(path: &Path, entry: &Entry) -> Result<()> {
+    Ok(replace(path, |new| write_array(&mut File::create(new)?, entry).map_err(|error| err!(Io, "{error:#}")))?)
+}
+
+fn write_array(sink: &mut impl Write, entry: &Entry) -> Result<()> {
+    let Some((_, text)) = DTYPES.iter().find(|(dtype, _)| *dtype == entry.dtype) else {
+        bail!("tensor '{}': NumPy has no dtype for {}; convert it with --dtype", entry.name, entry.dtype)
+    };
+    let sizes: Vec<u64> = entry.sizes.iter().map(|&size| size as u64).collect();
+    let dtype = npyz::DType::Plain(text.parse::<TypeStr>()?);
+    WriteOptions::new_header_only().dtype(dtype).shape(&sizes).writer(&mut *sink).write_header_only()?;
+    Ok(sink.write_all(&entry.row_major()?)?)
+}
+
 /// Writes an archive as `numpy.savez` does. The file is replaced atomically.
 pub fn save(path: &Path, entries: &[Entry]) -> Result<()> {
     Ok(replace(path, |new| write(File::create(new)?, entries).map_err(|error| err!(Io, "{error:#}")))?)
@@ -152,15 +192,9 @@ pub fn write(sink: impl Write + Seek, entries: &[Entry]) -> Result<()> {
     for entry in entries {
         let name = &entry.name;
         ensure!(names.insert(name), "two tensors are called '{name}'");
-        let Some((_, text)) = DTYPES.iter().find(|(dtype, _)| *dtype == entry.dtype) else {
-            bail!("tensor '{name}': NumPy has no dtype for {}; convert it with --dtype", entry.dtype)
-        };
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
         archive.start_file(npyz::npz::file_name_from_array_name(name), options)?;
-        let sizes: Vec<u64> = entry.sizes.iter().map(|&size| size as u64).collect();
-        let dtype = npyz::DType::Plain(text.parse::<TypeStr>()?);
-        WriteOptions::new_header_only().dtype(dtype).shape(&sizes).writer(&mut archive).write_header_only()?;
-        archive.write_all(&entry.row_major()?)?;
+        write_array(&mut archive, entry)?;
     }
     archive.finish()?;
     Ok(())

@@ -294,3 +294,76 @@ fn the_benchmark_reports_a_figure_for_each_case() {
         assert!(row.split_whitespace().last().unwrap().parse::<f64>().unwrap() > 0.0, "{row}");
     }
 }
+
+/// Written by torch.jit.save (tests/data/zoo): a saved model is described and run.
+#[test]
+fn saved_models_are_described() {
+    let model = data("zoo/ctl_strings/model.pt");
+    let shown = text(&rushlight(&["inspect"], &[&model]));
+    assert!(shown.lines().next().unwrap().contains("TorchScript, version"), "{shown}");
+    for line in ["emb: __torch__.torch.nn.modules.sparse.Embedding", "aten::embedding 1"] {
+        assert!(shown.lines().any(|shown| shown.trim() == line), "{shown}");
+    }
+    assert!(shown.contains("Strings.forward(") && !shown.contains("cannot run"), "{shown}");
+    let graphs = text(&rushlight(&["inspect", "--graph"], &[&model]));
+    assert!(graphs.contains("graph(%self : __torch__.zoo_public.Strings"), "{graphs}");
+    let described: Value = serde_json::from_str(&text(&rushlight(&["inspect", "--json"], &[&model]))).unwrap();
+    assert_eq!((&described["format"], &described["operators"]["aten::embedding"]), (&"TorchScript".into(), &1.into()));
+}
+
+#[test]
+fn graphs_are_written_for_graphviz() {
+    let dot = text(&rushlight(&["inspect", "--dot"], &[&data("zoo/ctl_state/model.pt")]));
+    assert!(dot.starts_with("digraph model {\n") && dot.ends_with("}\n"), "{dot}");
+    assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+    assert!(dot.contains("[label=\"aten::mean\"]") && dot.contains(" -> "), "{dot}");
+    let refused = rushlight(&["inspect", "--dot"], &[&data("io/model.pt")]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no program"));
+}
+
+#[test]
+fn a_saved_model_runs() {
+    let (model, tensors) = (data("zoo/ctl_strings/model.pt"), place("ids.npz"));
+    let arguments = ["run", "--input", "\"Hello world 17 big-red apple\"", "--input", "loud=true", "--output"];
+    let shown = text(&rushlight(&[&arguments[..], &[tensors.to_str().unwrap()]].concat(), &[&model]));
+    assert!(shown.starts_with("ids [1, 2, 1, 3, 9] 5 words 1.5 True None\n"), "{shown}");
+    assert!(shown.contains("result.0") && shown.contains("float32"), "{shown}");
+    assert_eq!(inspected(&tensors)["tensors"][0]["name"], "result.0");
+    let (counter, x, y) = (data("zoo/ctl_state/model.pt"), place("x.npy"), place("y.npy"));
+    std::fs::write(&x, npy("<f4", "(3, 4)", &1.5f32.to_le_bytes().repeat(12))).unwrap();
+    let files = ["run", "--input", x.to_str().unwrap(), "--output", y.to_str().unwrap()];
+    assert!(text(&rushlight(&files, &[&counter])).contains("float32"));
+    assert_eq!(inspected(&y)["tensors"][0]["dtype"], "float32");
+    let failed = |arguments: &[&str], reason: &str| {
+        let said = String::from_utf8_lossy(&rushlight(arguments, &[&counter]).stderr).into_owned();
+        assert!(said.contains(reason), "{said}");
+    };
+    failed(&["run"], "forward() is missing value for argument 'x'");
+    failed(&["run", "--method", "backward"], "backward");
+    failed(&["run", "--input", "missing.npy"], "missing.npy");
+    let half = text(&rushlight(&["run", "--method", "half_size"], &[&counter]));
+    assert!(half.lines().nth(1).unwrap().split_whitespace().eq(["result", "float", "2.0"]), "{half}");
+}
+
+/// The contents of a file that numpy.save writes.
+fn npy(dtype: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let start = [b"\x93NUMPY\x01\0".as_slice(), &(header.len() as u16).to_le_bytes()].concat();
+    [start.as_slice(), header.as_bytes(), elements].concat()
+}
+
+/// A single array is written as numpy.save does, and read.
+#[test]
+fn files_of_one_array_are_read_and_written() {
+    let (one, back) = (place("one.npy"), place("one.safetensors"));
+    let refused = rushlight(&["convert"], &[&data("io/arrays.npz"), &one]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("a .npy file has one tensor"), "{refused:?}");
+    let elements: Vec<u8> = [7i32, 9].iter().flat_map(|element| element.to_le_bytes()).collect();
+    std::fs::write(&one, npy("<i4", "(2,)", &elements)).unwrap();
+    assert_eq!(inspected(&one)["tensors"][0]["max"].as_f64(), Some(9.0));
+    let again = place("again.npy");
+    text(&rushlight(&["convert"], &[&one, &again]));
+    assert_eq!(inspected(&again)["tensors"][0]["shape"], Value::from(vec![2]));
+    text(&rushlight(&["convert"], &[&again, &back]));
+    assert_eq!(inspected(&back)["tensors"][0]["min"].as_f64(), Some(7.0));
+}
