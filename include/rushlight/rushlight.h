@@ -23,6 +23,7 @@
 #include <rushlight/ops/convolution.h>     /* Convolutions and transposed convolutions over one, two and three dimensions. */
 #include <rushlight/ops/copy.h>            /* Copies, and conversion of dtype, device and memory format. */
 #include <rushlight/ops/creation.h>        /* Creation of tensors from sizes, constants and ranges, and filling. */
+#include <rushlight/ops/detection.h>       /* Object detection with the operators of torchvision: non-maximum suppression, pooling of boxes, deformable convolution. */
 #include <rushlight/ops/distance.h>        /* Distances and similarities between vectors. */
 #include <rushlight/ops/elementary.h>      /* Element-wise powers, exponentials, logarithms, trigonometric and hyperbolic functions; integer inputs give floating-point results. */
 #include <rushlight/ops/factory.h>         /* Factory functions for sequences, identity matrices and window functions, and new tensors with the options of another. */

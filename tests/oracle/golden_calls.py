@@ -9,6 +9,7 @@ rejects, or "values" for those whose gradients are not recorded.
 import collections
 
 import torch
+import torchvision  # noqa: F401: its operators
 
 from golden_overloads import sampled
 
@@ -463,9 +464,164 @@ def reflections():
                 yield name, (strided(columns), tau), {}
 
 
+def python_operators():
+    """The operators of Python's `&`, `|`, `^`, `<<` and `>>`."""
+    for dtype in [torch.int64, torch.int16, torch.uint8, torch.bool, torch.float32]:
+        x, y = (sampled(dtype, 3, 4) if dtype != torch.bool else torch.rand(3, 4) > 0.5 for _ in range(2))
+        for name in ["and", "or", "xor", "lshift", "rshift"]:
+            if dtype == torch.bool and name.endswith("shift"):
+                continue
+            wrong = ["error"] if dtype == torch.float32 else []
+            near = y.abs() % 5 if name.endswith("shift") else y
+            for given, other in [(x, near), (strided(x), near[0]), (x[:0], near[:0])]:
+                if wrong and not given.numel():
+                    continue
+                yield f"__{name}__.Tensor", (given, other), {}, *wrong
+                yield f"__i{name}__.Tensor", (given.clone(), other), {}, *wrong
+                yield f"__{name}__.Scalar", (given, True if dtype == torch.bool else 3), {}, *wrong
+                yield f"__i{name}__.Scalar", (given.clone(), True if dtype == torch.bool else 2), {}, *wrong
+
+
+def convolutions():
+    """What traced and scripted models call for convolutions, and weight normalization."""
+    flags, older = (False, False, True, True), (False, False, True)
+    for dtype in FLOATS:
+        line, plane, filters = sampled(dtype, 2, 4, 7), sampled(dtype, 2, 4, 6, 5), sampled(dtype, 6, 2, 3, 3)
+        bias = sampled(dtype, 6)
+        calls = [
+            (plane, filters, bias, [1, 2], [1, 0], [1, 1], False, [0, 0], 2),
+            (strided(plane), filters, None, [2, 1], [2, 2], [2, 1], False, [0, 0], 2),
+            (plane, sampled(dtype, 4, 3, 3, 2), bias, [2, 2], [1, 0], [1, 1], True, [1, 0], 2),
+            (line, sampled(dtype, 6, 2, 3), bias, [2], [1], [1], False, [0], 2),
+            (sampled(dtype, 1, 2, 3, 4, 3), sampled(dtype, 3, 2, 2, 2, 2), None, [1, 1, 2], [1, 0, 0], [1, 1, 1], False, [0, 0, 0], 1),
+        ]
+        for call in calls:
+            yield "_convolution", (*call, *flags), {}
+            yield "_convolution.deprecated", (*call, *older), {}
+        yield "_convolution", (plane, sampled(dtype, 6, 3, 3, 3), bias, *calls[0][3:], *flags), {}, "error"
+        for padding, dilation in [("same", [1, 2]), ("valid", [1, 1]), ("same", [1, 1])]:
+            for given in [plane, strided(plane)]:
+                yield "_convolution_mode", (given, filters, bias, [1, 1], padding, dilation, 2), {}
+        yield "_convolution_mode", (line, sampled(dtype, 6, 2, 4), None, [1], "same", [1], 2), {}
+        yield "_convolution_mode", (plane, filters, bias, [2, 1], "same", [1, 1], 2), {}, "error"
+        for sizes, dim in [((3, 4), 0), ((3, 4), 1), ((2, 3, 2), 0), ((2, 3, 4), 2)]:
+            v, g = sampled(dtype, *sizes), sampled(dtype, *[size if at == dim else 1 for at, size in enumerate(sizes)])
+            norms = torch.norm_except_dim(v, 2, dim)
+            for given in [v, strided(v)]:
+                yield "_weight_norm", (given, g, dim), {}
+                yield "_weight_norm_interface", (given.contiguous(), g, dim), {}
+                grad = sampled(dtype, *sizes)
+                yield "_weight_norm_interface_backward", (grad, given.contiguous(), g, norms, dim), {}, "values"
+                yield "_weight_norm_differentiable_backward", (grad, given.contiguous(), g, norms, dim), {}, "values"
+        yield "_weight_norm", (sampled(dtype, 2, 3, 4), sampled(dtype, 1, 3, 1), 1), {}
+
+
+def encoders():
+    """Self-attention and encoder layers, which modules call without gradients."""
+    for dtype in FLOATS:
+        width, heads = 6, 2
+        packed, bias = sampled(dtype, 3 * width, width), sampled(dtype, 3 * width)
+        out, out_bias = sampled(dtype, width, width), sampled(dtype, width)
+        x, y = sampled(dtype, 2, 4, width), sampled(dtype, 2, 4, width)
+        keys, pairs = torch.rand(2, 4) > 0.7, torch.rand(4, 4) > 0.6
+        pairs.fill_diagonal_(False)
+        keys[:, 0] = False
+        full = pairs.expand(2, heads, 4, 4).contiguous()
+        weights = (width, heads, packed, bias, out, out_bias)
+        for given in [(x, x, x), (x, y, y), (strided(x), y, x)]:
+            for mask, kind in [(None, None), (keys, 1), (pairs, 0), (full, 2)]:
+                for need, average in [(True, True), (True, False)]:
+                    yield "_native_multi_head_attention", (*given, *weights, mask, need, average, kind), {}, "values"
+        yield "_native_multi_head_attention", (x, x, x, width, 4, *weights[2:]), {}, "error"
+        yield "_native_multi_head_attention", (x[0], x[0], x[0], *weights), {}, "error"
+        scores = sampled(dtype, 2, heads, 4, 4)
+        # PyTorch reads a strided input as if it were contiguous.
+        for given in [scores, sampled(dtype, 2, heads, 4, 4)]:
+            for mask, kind in [(keys, 1), (pairs, 0), (full, 2)]:
+                yield "_masked_softmax", (given, mask, 3, kind), {}, "values"
+                yield "_masked_softmax", (given, mask), {"dim": 2, "mask_type": kind}, "values"
+            yield "_masked_softmax_backward", (given, scores.softmax(-1), full), {"dim": 3}, "values"
+        yield "_masked_softmax", (scores, pairs.to(dtype), 3, 0), {}, "error"
+        yield "_masked_softmax", (scores, pairs), {}, "error"
+        yield "_masked_softmax_backward", (scores, scores, pairs), {}, "error"
+        for given in [sampled(dtype, 2, 3, 3 * width), strided(sampled(dtype, 2, 3, 3 * width))]:
+            for count in [1, 2, 3]:
+                yield "_transform_bias_rescale_qkv", (given, bias, count), {}, "values"
+        norms = [sampled(dtype, width) for _ in range(4)]
+        network = sampled(dtype, 8, width), sampled(dtype, 8), sampled(dtype, width, 8), sampled(dtype, width)
+        for gelu in [False, True]:
+            for first in [False, True]:
+                for mask, kind in [(None, None), (keys, 1), (pairs, 0)]:
+                    yield "_transformer_encoder_layer_fwd", (x, *weights, gelu, first, 1e-5, *norms, *network, mask, kind), {}, "values"
+
+
+def boxes(dtype, count, images, height, width):
+    """Boxes inside of an image and beyond its edges."""
+    corners = torch.rand(count, 4) * torch.tensor([width, height, width, height]) * 1.5 - 1
+    first, second = corners[:, :2].minimum(corners[:, 2:]), corners[:, :2].maximum(corners[:, 2:])
+    return torch.cat([torch.randint(images, (count, 1)), first, second], 1).to(dtype)
+
+
+def detection():
+    for dtype in [*FLOATS, torch.float16]:
+        x = sampled(dtype, 2, 8, 6, 7)
+        rois = boxes(dtype, 5, 2, 6, 7)
+        rois[-1, 1:] = rois[-1, [3, 4, 1, 2]]
+        kind = ["values"] if dtype == torch.float16 else []
+        for given, places in [(x, rois), (strided(x), strided(rois)), (x, rois[:0])]:
+            for scale, (height, width), sampling in [(1.0, (2, 2), 2), (0.5, (2, 2), -1), (1.25, (1, 4), 0)]:
+                sizes = (2, 8, 6, 7)
+                for aligned in [False, True]:
+                    yield "torchvision::roi_align", (given, places, scale, height, width, sampling, aligned), {}, *kind
+                    grad = sampled(dtype, len(places), 8, height, width)
+                    yield "torchvision::_roi_align_backward", (grad, places, scale, height, width, *sizes, sampling, aligned), {}, "values"
+                yield "torchvision::roi_pool", (given, places, scale, height, width), {}, *kind
+                argmax = torch.ops.torchvision.roi_pool(given, places, scale, height, width)[1]
+                yield "torchvision::_roi_pool_backward", (grad, places, argmax, scale, height, width, *sizes), {}, "values"
+                part = sampled(dtype, len(places), 2, height, width)
+                yield "torchvision::ps_roi_pool", (given, places, scale, height, width), {}, *kind
+                mapping = torch.ops.torchvision.ps_roi_pool(given, places, scale, height, width)[1]
+                yield "torchvision::_ps_roi_pool_backward", (part, places, mapping, scale, height, width, *sizes), {}, "values"
+                if sampling > 0:
+                    # Without it, boxes of negative size divide 0 by a number of samples that nothing defines.
+                    yield "torchvision::ps_roi_align", (given, places, scale, height, width, sampling), {}, *kind
+                    yield "torchvision::_ps_roi_align_backward", (part, places, mapping, scale, height, width, sampling, *sizes), {}, "values"
+        for name in ["ps_roi_align", "ps_roi_pool"]:
+            sampling = (2,) if name.endswith("align") else ()
+            yield f"torchvision::{name}", (x[:, :7], rois, 1.0, 2, 2, *sampling), {}, "error"
+        candidates = torch.cat([rois[:, 1:], rois[:, 1:] + 0.5, boxes(dtype, 8, 1, 6, 7)[:, 1:]])
+        candidates[4] = candidates[4, [2, 3, 0, 1]]
+        if dtype == torch.float16:
+            yield "torchvision::nms", (candidates, sampled(dtype, len(candidates)), 0.5), {}, "error"
+        else:
+            for scores in [sampled(dtype, len(candidates)), torch.ones(len(candidates), dtype=dtype)]:
+                for threshold in [0.0, 0.3, 0.5, 0.9]:
+                    yield "torchvision::nms", (candidates, scores, threshold), {}
+            yield "torchvision::nms", (strided(candidates), scores, 0.2), {}
+            yield "torchvision::nms", (candidates[:0], scores[:0], 0.2), {}
+            yield "torchvision::nms", (rois, scores[:5], 0.2), {}, "error"
+            yield "torchvision::nms", (candidates, scores[:5], 0.2), {}, "error"
+            yield "torchvision::nms", (candidates, candidates, 0.2), {}, "error"
+        for steps, groups, offset_groups, masked in [((1, 1, 1, 1, 1, 1), 1, 1, True), ((2, 1, 0, 1, 1, 2), 2, 2, True), ((1, 2, 2, 1, 2, 1), 1, 4, False), ((1, 1, 0, 0, 1, 1), 4, 1, True)]:
+            image, weight, bias = sampled(dtype, 2, 4, 6, 5), sampled(dtype, 4, 4 // groups, 3, 2), sampled(dtype, 4)
+            height = (6 + 2 * steps[2] - 2 * steps[4] - 1) // steps[0] + 1
+            width = (5 + 2 * steps[3] - steps[5] - 1) // steps[1] + 1
+            offset = sampled(dtype, 2, offset_groups * 12, height, width)
+            mask = sampled(dtype, 2, offset_groups * 6, height, width) if masked else torch.zeros(2, 1, dtype=dtype)
+            rest = (*steps, groups, offset_groups, masked)
+            yield "torchvision::deform_conv2d", (image, weight, offset, mask, bias, *rest), {}, *kind
+            yield "torchvision::deform_conv2d", (strided(image), strided(weight), strided(offset), mask, bias, *rest), {}, *kind
+            if dtype != torch.float16:
+                grad = sampled(dtype, 2, 4, height, width)
+                yield "torchvision::_deform_conv2d_backward", (grad, image, weight, offset, mask, bias, *rest), {}, "values"
+                yield "torchvision::deform_conv2d", (image, weight, offset[:, 1:], mask, bias, *rest), {}, "error"
+                yield "torchvision::deform_conv2d", (image, weight, offset[:1], mask, bias, *rest), {}, "error"
+                yield "torchvision::deform_conv2d", (image, weight, offset[:, :, 1:], mask, bias, *rest), {}, "error"
+
+
 GROUPS = [
     windows, indices, shapes, searches, distances, numbers, sums, losses, activations, steps, recurrent, random_numbers, products, half_exponentials, spectra,
-    special_matrices, reflections,
+    special_matrices, reflections, python_operators, convolutions, encoders, detection,
 ]  # fmt: skip
 
 

@@ -62,7 +62,7 @@ SAMPLES, CANDIDATES = 8, 24
 
 
 def full_name(schema):
-    return re.match(r"[\w.]+", schema)[0]
+    return re.match(r"[\w.:]+", schema)[0]
 
 
 def functional(schema):
@@ -301,9 +301,10 @@ def observed_calls(wanted):
 
 
 def function_of(name):
-    base, _, overload = name.partition(".")
+    namespace, _, rest = name.rpartition("::")
+    base, _, overload = rest.partition(".")
     try:
-        return getattr(getattr(torch.ops.aten, base), overload or "default")
+        return getattr(getattr(getattr(torch.ops, namespace or "aten"), base), overload or "default")
     except AttributeError:
         return None
 
@@ -426,9 +427,8 @@ class Recorder(golden_overloads.Recorder):
 
     def record_call(self, function, args, kwargs, kind="", strict=True):
         """Returns whether the call is recorded now."""
-        name = function._schema.name.removeprefix("aten::")
-        op = f"aten::{name}" + (f".{function._schema.overload_name}" if function._schema.overload_name else "")
-        file = self.files.setdefault(name, golden.File())
+        op = function._schema.name + (f".{function._schema.overload_name}" if function._schema.overload_name else "")
+        file = self.files.setdefault(function._schema.name.rpartition("::")[2], golden.File())
         before = len(file.cases), len(file.tensors)
         try:
             if kind == "error":
@@ -518,7 +518,7 @@ def record_all(recorder, function, by_hand, calls):
     if len(recorded) >= ENOUGH:
         return len(recorded)
     recorded += record(recorder, function, calls())
-    return len(recorded) + sum(recorder.record_call(function, *call) for call in variants(function._schema.name[6:], recorded))
+    return len(recorded) + sum(recorder.record_call(function, *call) for call in variants(function._schema.name.removeprefix("aten::"), recorded))
 
 
 def accurate_cases(name):

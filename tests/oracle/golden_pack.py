@@ -25,7 +25,7 @@ def families():
     for path in sorted((ROOT / "core" / "schema" / "ops").glob("*.toml")):
         declared = tomllib.loads(path.read_text())
         for operator in declared["op"]:
-            full = re.match(r"[\w.]+", operator["func"])[0]
+            full = re.match(r"[\w.:]+", operator["func"])[0].rpartition("::")[2]
             shared.setdefault(full.split(".")[0], declared["family"])
             exact[full] = declared["family"]
             for alias in operator.get("aliases", []):

@@ -30,9 +30,17 @@ pub fn base(signature: &Signature) -> &str {
     split(signature).0
 }
 
-/// The function in `rushlight_tensor::ops`: `mul_tensor_`.
+/// The function in `rushlight_tensor::ops`: `mul_tensor_`. Underscores inside of it are single: `__and_tensor_`.
 pub fn rust_function(signature: &Signature) -> String {
-    rust_identifier(&joined(signature).to_lowercase())
+    let name = joined(signature).to_lowercase();
+    let words = name.trim_start_matches('_');
+    let mut function = name[..name.len() - words.len()].to_owned();
+    for character in words.chars() {
+        if character != '_' || !function.ends_with('_') || function.trim_start_matches('_').is_empty() {
+            function.push(character);
+        }
+    }
+    rust_identifier(&function)
 }
 
 /// The `OpDef` static: `MUL_TENSOR_`.

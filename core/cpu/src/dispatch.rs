@@ -90,7 +90,7 @@ macro_rules! element {
 /// `dispatch!(dtype, "kernel_name", sets..., T => body)`: runs `body` (a `Result`) with `T` the element
 /// type of `dtype`, or fails with "not implemented for" if no set holds it.
 ///
-/// Sets: `integer` (u8 to i64), `unsigned` (u16, u32, u64), `half`, `float`, `complex`, `chalf`, `bool`.
+/// Sets: `integer` (u8 to i64), `unsigned` (u16, u32, u64), `half`, `float16`, `float`, `complex`, `chalf`, `bool`.
 macro_rules! dispatch {
     ($dtype:expr, $kernel:expr, $($set:ident)+, $T:ident => $body:expr) => {
         dispatch!(@sets $dtype, $kernel, [$($set)+] [], $T => $body)
@@ -103,6 +103,9 @@ macro_rules! dispatch {
     };
     (@sets $dtype:expr, $kernel:expr, [half $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
         dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* F16 BF16], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [float16 $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* F16], $T => $body)
     };
     (@sets $dtype:expr, $kernel:expr, [float $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
         dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* F32 F64], $T => $body)

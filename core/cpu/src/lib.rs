@@ -26,6 +26,7 @@ pub mod compare;
 pub mod convert;
 pub mod convolution;
 pub mod ctc;
+pub mod detection;
 pub mod deviation;
 pub mod elementary;
 pub mod extrema;

@@ -23,7 +23,12 @@ static FORMS: LazyLock<HashMap<String, Value>> = LazyLock::new(|| {
 /// The full names of the aliases of an operator.
 fn aliases(operator: &Value) -> impl Iterator<Item = String> {
     let schemas = list(operator, "aliases").iter().filter_map(Value::as_str);
-    schemas.map(|schema| format!("aten::{}", schema.split('(').next().unwrap_or_default()))
+    schemas.map(|schema| qualified(schema.split('(').next().unwrap_or_default()))
+}
+
+/// The name with its namespace, `aten` if it has none.
+fn qualified(name: &str) -> String {
+    if name.contains("::") { name.to_owned() } else { format!("aten::{name}") }
 }
 
 /// `aten::index.Tensor`

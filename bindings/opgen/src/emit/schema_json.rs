@@ -34,7 +34,10 @@ fn family_object(family: &Family) -> String {
         .map(|op| {
             let forms = faces.iter().filter(|face| std::ptr::eq(face.op, op));
             let forms: Vec<String> = forms.map(form_object).collect();
-            let mut text = format!("        {{\n          \"name\": {},\n", quoted(&format!("aten::{}", op.name())));
+            let namespace = &*op.primary().signature.namespace;
+            let namespace = if namespace.is_empty() { "aten" } else { namespace };
+            let mut text =
+                format!("        {{\n          \"name\": {},\n", quoted(&format!("{namespace}::{}", op.name())));
             let _ = writeln!(text, "          \"forms\": [\n{}\n          ],", forms.join(",\n"));
             let aliases = op.aliases.iter().map(|alias| quoted(&alias.form.signature.to_string()));
             let aliases: Vec<String> = aliases.collect();

@@ -17,6 +17,8 @@ pub mod conv;
 pub mod copy;
 pub mod creation;
 pub mod ctc;
+#[cfg(feature = "op-detection")]
+pub mod detection;
 pub mod distance;
 pub mod elementary;
 #[cfg(feature = "op-factory")]

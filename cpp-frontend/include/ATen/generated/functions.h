@@ -1532,6 +1532,8 @@ inline Tensor& range_out(Tensor& out, const Scalar& start, const Scalar& end, co
   return range_outf(start, end, step, out);
 }
 
+// detection: Object detection with the operators of torchvision: non-maximum suppression, pooling of boxes, deformable convolution.
+
 // distance: Distances and similarities between vectors.
 /// Computes the cosine similarity of the vectors of `x1` and `x2` along a dimension.
 /// `out = sum(x1 * x2, dim) / (max(|x1|_2, eps) * max(|x2|_2, eps))`

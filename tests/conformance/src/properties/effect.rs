@@ -18,6 +18,9 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("sparse_grad", "sparse gradients are not supported: the dense one is right"),
     ("cudnn_enable", "chooses between kernels of a GPU"),
     ("cudnn_enabled", "chooses between kernels of a GPU"),
+    ("benchmark", "chooses between kernels of a GPU"),
+    ("deterministic", "chooses between kernels of a GPU"),
+    ("allow_tf32", "chooses between kernels of a GPU"),
     ("compute_mode", "chooses between ways to the same distances: there is one"),
     ("momentum", "moves the running statistics, which are no result"),
     ("half_to_float", "a CUDA path: rejected on the CPU"),
@@ -59,8 +62,13 @@ const UNREAD: &[(&str, &str)] = &[
     // The target does.
     ("nll_loss_backward", "self"),
     ("nll_loss2d_backward", "self"),
+    // Only transposed convolutions read it.
+    ("_convolution", "output_padding"),
+    ("_convolution.deprecated", "output_padding"),
     // The output mask says whether there is a bias.
     ("convolution_backward", "bias_sizes"),
+    // The norms are computed again, as functions of the weight.
+    ("_weight_norm_differentiable_backward", "saved_norms"),
     // The padding does.
     ("reflection_pad1d_backward", "self"),
     ("reflection_pad2d_backward", "self"),

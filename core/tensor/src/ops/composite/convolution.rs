@@ -154,6 +154,74 @@ convolutions!(1: conv1d conv1d_padding conv_transpose1d "conv1d" "conv_transpose
 convolutions!(2: conv2d conv2d_padding conv_transpose2d_input "conv2d" "conv_transpose2d");
 convolutions!(3: conv3d conv3d_padding conv_transpose3d_input "conv3d" "conv_transpose3d");
 
+/// A convolution; the last arguments are settings of other devices.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn _convolution(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+    _benchmark: bool,
+    _deterministic: bool,
+    _cudnn_enabled: bool,
+    _allow_tf32: bool,
+) -> Result<Tensor> {
+    by_parts(input, weight, bias, |input, weight, bias| {
+        ops::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    })
+}
+
+/// The same without the newest setting.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn _convolution_deprecated(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+    benchmark: bool,
+    deterministic: bool,
+    cudnn_enabled: bool,
+) -> Result<Tensor> {
+    _convolution(
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+        benchmark,
+        deterministic,
+        cudnn_enabled,
+        true,
+    )
+}
+
+/// A convolution with a padding mode.
+pub fn convolution_mode(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &str,
+    dilation: &[i64],
+    groups: i64,
+) -> Result<Tensor> {
+    by_parts(input, weight, bias, |input, weight, bias| padded(input, weight, bias, stride, padding, dilation, groups))
+}
+
 /// The gradients of `convolution` with respect to input, weight and bias: those that `output_mask` selects, the others
 /// empty.
 #[allow(clippy::too_many_arguments)] // the operator's

@@ -7,10 +7,14 @@ mod activation;
 mod advanced;
 #[cfg(feature = "op-nn")]
 mod attention;
+#[cfg(feature = "op-bitwise")]
+mod bitwise;
 #[cfg(feature = "op-convolution")]
 mod convolution;
 #[cfg(feature = "op-loss")]
 mod ctc;
+#[cfg(feature = "op-detection")]
+mod detection;
 #[cfg(feature = "op-distance")]
 mod distance;
 #[cfg(feature = "op-nn")]
@@ -21,6 +25,8 @@ mod einsum;
 mod elementary;
 #[cfg(feature = "op-nn")]
 mod embedding_bag;
+#[cfg(feature = "op-nn")]
+mod encoder;
 #[cfg(feature = "op-factory")]
 mod factory;
 #[cfg(feature = "op-sorting")]
@@ -51,7 +57,7 @@ mod quantization;
 #[cfg(feature = "op-random")]
 mod random;
 #[cfg(feature = "op-recurrent")]
-mod recurrent;
+pub(crate) mod recurrent;
 #[cfg(feature = "op-sorting")]
 mod segments;
 #[cfg(feature = "op-series")]
@@ -73,10 +79,14 @@ pub use activation::*;
 pub use advanced::*;
 #[cfg(feature = "op-nn")]
 pub use attention::*;
+#[cfg(feature = "op-bitwise")]
+pub use bitwise::*;
 #[cfg(feature = "op-convolution")]
 pub use convolution::*;
 #[cfg(feature = "op-loss")]
 pub use ctc::*;
+#[cfg(feature = "op-detection")]
+pub use detection::*;
 #[cfg(feature = "op-distance")]
 pub use distance::*;
 #[cfg(feature = "op-nn")]
@@ -87,6 +97,8 @@ pub use einsum::*;
 pub use elementary::*;
 #[cfg(feature = "op-nn")]
 pub use embedding_bag::*;
+#[cfg(feature = "op-nn")]
+pub use encoder::*;
 #[cfg(feature = "op-factory")]
 pub use factory::*;
 #[cfg(feature = "op-sorting")]

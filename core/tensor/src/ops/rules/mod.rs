@@ -10,6 +10,8 @@ mod broadcast;
 #[cfg(feature = "op-convolution")]
 pub(crate) mod convolution;
 mod creation;
+#[cfg(feature = "op-detection")]
+pub(crate) mod detection;
 mod distance;
 mod elementary;
 #[cfg(feature = "op-factory")]
@@ -49,6 +51,8 @@ pub use broadcast::{broadcast, check_expandable};
 #[cfg(feature = "op-convolution")]
 pub use convolution::*;
 pub use creation::*;
+#[cfg(feature = "op-detection")]
+pub use detection::*;
 pub use distance::*;
 pub use elementary::*;
 #[cfg(feature = "op-factory")]
