@@ -9,7 +9,9 @@ VNNI.
   c:DTYPE:AXIS:SIZES:SEED             a per channel quantized tensor
   v:DTYPE:NUMBERS                     a vector
   d:DTYPE  s:TEXT  [INTS]  {TENSOR,TENSOR}  none  true  false  NUMBER
+  e:SIZES:SEED                        a quint8 matrix with a scale and a floating-point zero point for each row
   p:OPERATOR(ARGUMENTS)               packed parameters
+  r:KIND:IN:WIDTH:GATES:SEED+...      a list of the parameters of recurrent cells; KIND is dynamic, reduced or fp16
 """
 
 import pathlib
@@ -62,6 +64,13 @@ def argument(text):
         return getattr(torch, parts[0])
     if kind == "s":
         return rest
+    if kind == "e":
+        sizes, seed = sizes_of(parts[0]), int(parts[1])
+        scales = torch.tensor([0.01 * (row + 1) for row in range(sizes[0])])
+        zeros = torch.tensor([60.5 + row for row in range(sizes[0])])
+        return torch.quantize_per_channel(argument(f"f:{parts[0]}:{seed}"), scales, zeros, 0, torch.quint8)
+    if kind == "r":
+        return [cell(*one.split(":")) for one in rest.split("+")]
     if kind == "p":
         operator, _, arguments = rest.partition("(")
         return getattr(torch.ops.quantized, operator)(*[argument(one.strip()) for one in arguments[:-1].split(",,")])
@@ -72,6 +81,17 @@ def argument(text):
     if text in ("none", "true", "false"):
         return {"none": None, "true": True, "false": False}[text]
     return float(text) if "." in text or "e" in text else int(text)
+
+
+def cell(kind, inputs, width, gates, seed):
+    rows = int(width) * int(gates)
+    biases = [argument(f"f:{rows}:{int(seed) + at}") / 4 for at in range(2)]
+    if kind == "fp16":
+        packed = [torch.ops.quantized.linear_prepack_fp16(argument(f"f:{rows}x{columns}:{seed}") / 4, bias) for columns, bias in zip((inputs, width), biases)]
+        return torch.ops.quantized.make_quantized_cell_params_fp16(*packed)
+    weights = [argument(f"q:qint8:0.02:0:{rows}x{columns}:{seed}") for columns in (inputs, width)]
+    packed = [torch.ops.quantized.linear_prepack(weight, bias) for weight, bias in zip(weights, biases)]
+    return torch.ops.quantized.make_quantized_cell_params_dynamic(*packed, *biases, kind == "reduced")
 
 
 def shown(value):
@@ -101,6 +121,11 @@ C2 = "p:conv2d_prepack(c:qint8:0:4x3x3x2:3,,f:4:5,,[2 1],,[1 0],,[1 2],,2)"
 C2T = "p:conv2d_prepack(q:qint8:0.02:1:4x6x3x3:3,,none,,[1 1],,[1 1],,[1 1],,1)"
 C1 = "p:conv1d_prepack(q:qint8:0.02:1:4x3x3:3,,f:4:2,,[2],,[1],,[1],,1)"
 C3 = "p:conv3d_prepack(c:qint8:0:2x3x2x2x2:3,,f:2:2,,[1 2 1],,[0 1 1],,[1 1 1],,1)"
+TRANSPOSED = [
+    (1, "2x4x5", "p:conv_transpose1d_prepack(q:qint8:0.02:1:4x3x3:3,,f:6:2,,[2],,[1],,[1],,[1],,2)"),
+    (2, "2x4x5x4", "p:conv_transpose2d_prepack(q:qint8:0.02:1:4x3x3x2:3,,f:6:2,,[2 1],,[1 0],,[1 0],,[1 2],,2)"),
+    (3, "1x2x3x2x3", "p:conv_transpose3d_prepack(q:qint8:0.02:0:2x3x2x2x2:3,,none,,[1 2 1],,[0 1 0],,[0 1 0],,[1 1 1],,1)"),
+]
 POOL = "[3 3] ; [2 2] ; [1 1]"
 
 CALLS = [
@@ -161,6 +186,25 @@ CALLS = [
     f"quantized::conv2d_dilation ; {C2}", f"quantized::conv2d_groups ; {C2}", f"quantized::conv2d_transpose ; {C2}",
     f"quantized::conv1d ; {Q}:2x3x9:1 ; {C1} ; 0.13 ; 120", f"quantized::conv1d_relu ; {Q}:2x3x9:1 ; {C1} ; 0.13 ; 120",
     f"quantized::conv3d.new ; {Q}:1x3x3x4x3:1 ; {C3} ; 0.13 ; 120",
+    f"quantized::conv1d_unpack ; {C1}", f"quantized::conv2d_stride ; {C1}", f"quantized::conv2d_padding ; {C1}",
+    *[f"quantized::conv_transpose{dims}d ; {Q}:{sizes}:1 ; {packed} ; 0.19 ; 110" for dims, sizes, packed in TRANSPOSED],
+    *[f"quantized::conv_transpose{dims}d_unpack ; {packed}" for dims, _, packed in TRANSPOSED],
+    *[f"quantized::conv_transpose2d_{name} ; {TRANSPOSED[1][2]}" for name in ("stride", "padding", "output_padding", "dilation", "groups", "transpose")],
+    *[f"quantized::conv{dims}d_dynamic ; f:{sizes}:3 ; {packed} ; {reduced}" for reduced in ("true", "false")
+      for dims, sizes, packed in ((1, "2x3x9", C1), (2, "2x6x7x6", C2), (3, "1x3x3x4x3", C3))],
+    *[f"quantized::conv_transpose{dims}d_dynamic ; f:{sizes}:3 ; {packed} ; true" for dims, sizes, packed in TRANSPOSED[:2]],
+    f"quantized::embedding_byte ; p:embedding_bag_prepack(e:5x8:3) ; v:int64:4 0 2 2",
+    f"quantized::embedding_byte ; p:embedding_bag_prepack(e:5x8:3) ; v:int32:1",
+    *[f"aten::quantized_lstm.input ; f:5x2x3:1 ; {{f:{layers * (1 + both)}x2x4:2,f:{layers * (1 + both)}x2x4:3}} ; "
+      f"r:{cells} ; true ; {layers} ; 0.0 ; false ; {'true' if both else 'false'} ; false"
+      for layers, both, cells in ((1, 0, "dynamic:3:4:4:1"), (1, 0, "reduced:3:4:4:2"), (1, 0, "fp16:3:4:4:3"),
+                                  (2, 0, "reduced:3:4:4:1+reduced:4:4:4:2"), (1, 1, "dynamic:3:4:4:1+dynamic:3:4:4:5"))],
+    "aten::quantized_lstm.data ; f:6x3:1 ; v:int64:3 2 1 ; {f:1x3x4:2,f:1x3x4:3} ; r:dynamic:3:4:4:1 ; true ; 1 ; 0.0 ; false ; false",
+    "aten::quantized_gru.input ; f:2x5x3:1 ; f:1x2x4:2 ; r:reduced:3:4:3:1 ; true ; 1 ; 0.0 ; false ; false ; true",
+    "aten::quantized_gru.data ; f:6x3:1 ; v:int64:3 2 1 ; f:1x3x4:2 ; r:dynamic:3:4:3:1 ; true ; 1 ; 0.0 ; false ; false",
+    *[f"quantized::quantized_{name}_cell_dynamic ; f:2x5:1 ; {state} ; p:linear_prepack(q:qint8:0.02:0:{rows}x5:1,,f:{rows}:1) ; "
+      f"p:linear_prepack(q:qint8:0.02:0:{rows}x3:2,,f:{rows}:2) ; f:{rows}:1 ; f:{rows}:2"
+      for name, state, rows in (("lstm", "{f:2x3:2,f:2x3:3}", 12), ("gru", "f:2x3:2", 9), ("rnn_tanh", "f:2x3:2", 3), ("rnn_relu", "f:2x3:2", 3))],
 ]
 
 

@@ -1,9 +1,9 @@
-//! The library `quantized::`: operators that saved quantized models call by name.
+//! The library `quantized::`: operators that saved quantized models call by name, and quantized recurrent layers.
 //!
 //! Each is an operator like those that programs define (`dispatch::runtime_ops`), made of a schema and a kernel when a
 //! program first looks one up.
 
-use super::{arithmetic, convolution, linear};
+use super::{arithmetic, convolution, embedding, linear, recurrent};
 use crate::dispatch::runtime_ops::RuntimeOp;
 use crate::dispatch::{Args, Few, Value, Values};
 use rushlight_base::Result;
@@ -16,10 +16,10 @@ type Library = BTreeMap<(String, String), Arc<RuntimeOp>>;
 
 static LIBRARY: RwLock<Option<Library>> = RwLock::new(None);
 
-/// The operator `quantized::linear` with this overload.
+/// The operator `quantized::linear` or `aten::quantized_lstm` with this overload.
 #[cold]
 pub(crate) fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
-    if !name.starts_with("quantized::") {
+    if !name.starts_with("quantized::") && !name.starts_with("aten::quantized_") {
         return None;
     }
     let key = (name.to_owned(), overload.to_owned());
@@ -68,12 +68,14 @@ pub(super) fn operators() -> impl Iterator<Item = (String, Kernel)> {
         let schema = schema
             .replace("LINEAR", linear::CLASS)
             .replace("CONV2D", convolution::CLASS_2D)
-            .replace("CONV3D", convolution::CLASS_3D);
-        (format!("quantized::{schema}"), *kernel)
+            .replace("CONV3D", convolution::CLASS_3D)
+            .replace("EMBEDDING", embedding::CLASS)
+            .replace("CELL", recurrent::CLASS);
+        (if schema.starts_with("aten::") { schema } else { format!("quantized::{schema}") }, *kernel)
     })
 }
 
-/// The schemas; `LINEAR`, `CONV2D` and `CONV3D` are classes of packed parameters.
+/// The schemas; `LINEAR`, `CONV2D`, `CONV3D`, `EMBEDDING` and `CELL` are classes of packed parameters.
 const OPERATORS: &[(&str, Kernel)] = &[
     ("relu6(Tensor qx, bool inplace=False) -> Tensor", arithmetic::clamp),
     ("linear_prepack(Tensor W, Tensor? B=None) -> LINEAR W_prepack", linear::prepack),
@@ -221,6 +223,110 @@ const OPERATORS: &[(&str, Kernel)] = &[
     (
         "batch_norm3d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
         arithmetic::batch_norm,
+    ),
+    (
+        "conv_transpose1d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] output_padding, int[] dilation, int groups) -> CONV2D",
+        convolution::prepack_transposed_1d,
+    ),
+    (
+        "conv_transpose1d(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv1d,
+    ),
+    (
+        "conv_transpose1d_unpack(CONV2D packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
+        convolution::unpack,
+    ),
+    ("conv1d_dynamic(Tensor qx, CONV2D packed_weight, bool reduce_range=False) -> Tensor", convolution::dynamic_1d),
+    (
+        "conv_transpose1d_dynamic(Tensor qx, CONV2D packed_weight, bool reduce_range=False) -> Tensor",
+        convolution::dynamic_1d,
+    ),
+    (
+        "conv_transpose2d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] output_padding, int[] dilation, int groups) -> CONV2D",
+        convolution::prepack_transposed_2d,
+    ),
+    (
+        "conv_transpose2d(Tensor qx, CONV2D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv2d,
+    ),
+    (
+        "conv_transpose2d_unpack(CONV2D packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
+        convolution::unpack,
+    ),
+    ("conv2d_dynamic(Tensor qx, CONV2D packed_weight, bool reduce_range=False) -> Tensor", convolution::dynamic_2d),
+    (
+        "conv_transpose2d_dynamic(Tensor qx, CONV2D packed_weight, bool reduce_range=False) -> Tensor",
+        convolution::dynamic_2d,
+    ),
+    ("conv_transpose2d_stride(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose2d_padding(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose2d_output_padding(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose2d_dilation(CONV2D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose2d_groups(CONV2D packed_weights) -> int", convolution::parameter),
+    ("conv_transpose2d_transpose(CONV2D packed_weights) -> int", convolution::parameter),
+    (
+        "conv_transpose3d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] output_padding, int[] dilation, int groups) -> CONV3D",
+        convolution::prepack_transposed_3d,
+    ),
+    (
+        "conv_transpose3d(Tensor qx, CONV3D packed_weight, float output_scale, int output_zero_point) -> Tensor",
+        convolution::conv3d,
+    ),
+    (
+        "conv_transpose3d_unpack(CONV3D packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
+        convolution::unpack,
+    ),
+    ("conv3d_dynamic(Tensor qx, CONV3D packed_weight, bool reduce_range=False) -> Tensor", convolution::dynamic_3d),
+    (
+        "conv_transpose3d_dynamic(Tensor qx, CONV3D packed_weight, bool reduce_range=False) -> Tensor",
+        convolution::dynamic_3d,
+    ),
+    ("conv_transpose3d_stride(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose3d_padding(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose3d_output_padding(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose3d_dilation(CONV3D packed_weights) -> int[]", convolution::parameter),
+    ("conv_transpose3d_groups(CONV3D packed_weights) -> int", convolution::parameter),
+    ("conv_transpose3d_transpose(CONV3D packed_weights) -> int", convolution::parameter),
+    ("embedding_bag_prepack(Tensor weight) -> EMBEDDING W_prepack", embedding::prepack),
+    ("embedding_bag_unpack(EMBEDDING W_prepack) -> Tensor W_origin", embedding::unpack),
+    ("embedding_byte(EMBEDDING weight, Tensor indices, bool pruned_weights=False) -> Tensor", embedding::lookup),
+    ("embedding_4bit(EMBEDDING weight, Tensor indices, bool pruned_weights=False) -> Tensor", embedding::lookup),
+    (
+        "make_quantized_cell_params_dynamic(LINEAR w_ih, LINEAR w_hh, Tensor bias_ih, Tensor bias_hh, bool reduce_range=False) -> CELL",
+        recurrent::make_dynamic,
+    ),
+    ("make_quantized_cell_params_fp16(LINEAR w_ih, LINEAR w_hh) -> CELL", recurrent::make_half),
+    (
+        "aten::quantized_lstm.input(Tensor input, Tensor[] hx, CELL[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first, *, ScalarType? dtype=None, bool use_dynamic=False) -> (Tensor, Tensor, Tensor)",
+        recurrent::lstm_input,
+    ),
+    (
+        "aten::quantized_lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, CELL[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, *, ScalarType? dtype=None, bool use_dynamic=False) -> (Tensor, Tensor, Tensor)",
+        recurrent::lstm_data,
+    ),
+    (
+        "aten::quantized_gru.input(Tensor input, Tensor hx, CELL[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+        recurrent::gru_input,
+    ),
+    (
+        "aten::quantized_gru.data(Tensor data, Tensor batch_sizes, Tensor hx, CELL[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
+        recurrent::gru_data,
+    ),
+    (
+        "quantized_lstm_cell_dynamic(Tensor input, Tensor[] hx, LINEAR w_ih, LINEAR w_hh, Tensor bias_ih, Tensor bias_hh) -> (Tensor, Tensor)",
+        recurrent::lstm_cell,
+    ),
+    (
+        "quantized_gru_cell_dynamic(Tensor input, Tensor hx, LINEAR w_ih, LINEAR w_hh, Tensor b_ih, Tensor b_hh) -> Tensor",
+        recurrent::gru_cell,
+    ),
+    (
+        "quantized_rnn_tanh_cell_dynamic(Tensor input, Tensor hx, LINEAR w_ih, LINEAR w_hh, Tensor b_ih, Tensor b_hh) -> Tensor",
+        recurrent::tanh_cell,
+    ),
+    (
+        "quantized_rnn_relu_cell_dynamic(Tensor input, Tensor hx, LINEAR w_ih, LINEAR w_hh, Tensor b_ih, Tensor b_hh) -> Tensor",
+        recurrent::relu_cell,
     ),
 ];
 

@@ -25,13 +25,19 @@ pub(super) enum Linear {
 /// The contents of an object of a class.
 pub(super) fn content<'a, T: 'static>(operator: &str, args: &Args<'a>, index: usize) -> Result<&'a T> {
     match args.0.get(index) {
-        Some(Value::Object(object)) => match object.content() {
-            Some(content) => Ok(content),
-            None => {
-                bail!(Type, "{operator}: an object of {} is no packed parameter of this library", object.class_name())
-            }
-        },
+        Some(value) => content_of(operator, value),
         _ => bail!(Type, "{operator}: argument {index} must be packed parameters"),
+    }
+}
+
+/// The contents of an object.
+pub(super) fn content_of<'a, T: 'static>(operator: &str, value: &'a Value) -> Result<&'a T> {
+    let Value::Object(object) = value else {
+        bail!(Type, "{operator}: expected packed parameters, but got {}", value.kind())
+    };
+    match object.content() {
+        Some(content) => Ok(content),
+        None => bail!(Type, "{operator}: an object of {} is no packed parameter of this library", object.class_name()),
     }
 }
 
@@ -68,44 +74,58 @@ pub(super) fn packed_weight(operator: &str, weight: &Tensor) -> Result<Tensor> {
 
 /// `quantized::linear_prepack`
 pub(super) fn prepack(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    let weight = args.tensor(0)?;
-    ensure!(
-        weight.ndim() == 2,
-        Runtime,
-        "{name}: The weight tensor should be 2-dimensional, but it has sizes {}",
-        format_sizes(&weight.sizes())
-    );
-    let (rows, bias) = (rows(name, weight)?, packed_bias(name, args.tensor_opt(1)?, weight)?);
-    let weight = packed_weight(name, weight)?;
-    one(Object::new(CLASS, Linear::Int8 { weight, rows, bias })?)
+    one(Object::new(CLASS, Linear::int8(name, args.tensor(0)?, args.tensor_opt(1)?)?)?)
 }
 
 /// `quantized::linear_prepack_fp16`
 pub(super) fn prepack_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    let weight = args.tensor(0)?;
-    ensure!(
-        weight.ndim() == 2 && weight.dtype() == DType::F32,
-        Runtime,
-        "{name}: The weight tensor should be a float matrix, but it is {} {}",
-        format_sizes(&weight.sizes()),
-        weight.dtype()
-    );
-    let bias = packed_bias(name, args.tensor_opt(1)?, weight)?;
-    let limit = Scalar::Float(65504.0);
-    let held = ops::clamp(&ops::detach(weight)?, Some(Scalar::Float(-65504.0)), Some(limit))?;
-    let half = ops::to_dtype(&held, DType::F16, false, false, None)?;
-    let weight = ops::to_dtype(&half, DType::F32, false, false, None)?;
-    one(Object::new(CLASS, Linear::Half { weight, bias })?)
+    one(Object::new(CLASS, Linear::half(name, args.tensor(0)?, args.tensor_opt(1)?)?)?)
+}
+
+impl Linear {
+    /// Packs an int8 weight.
+    pub fn int8(name: &str, weight: &Tensor, bias: Option<&Tensor>) -> Result<Linear> {
+        ensure!(
+            weight.ndim() == 2,
+            Runtime,
+            "{name}: The weight tensor should be 2-dimensional, but it has sizes {}",
+            format_sizes(&weight.sizes())
+        );
+        let (rows, bias) = (rows(name, weight)?, packed_bias(name, bias, weight)?);
+        Ok(Linear::Int8 { weight: packed_weight(name, weight)?, rows, bias })
+    }
+
+    /// Packs a weight rounded to half precision.
+    pub fn half(name: &str, weight: &Tensor, bias: Option<&Tensor>) -> Result<Linear> {
+        ensure!(
+            weight.ndim() == 2 && weight.dtype() == DType::F32,
+            Runtime,
+            "{name}: The weight tensor should be a float matrix, but it is {} {}",
+            format_sizes(&weight.sizes()),
+            weight.dtype()
+        );
+        let bias = packed_bias(name, bias, weight)?;
+        let limit = Scalar::Float(65504.0);
+        let held = ops::clamp(&ops::detach(weight)?, Some(Scalar::Float(-65504.0)), Some(limit))?;
+        let half = ops::to_dtype(&held, DType::F16, false, false, None)?;
+        Ok(Linear::Half { weight: ops::to_dtype(&half, DType::F32, false, false, None)?, bias })
+    }
+
+    /// The weight and the bias.
+    pub fn parts(&self) -> (&Tensor, Option<&Tensor>) {
+        let (Linear::Int8 { weight, bias, .. } | Linear::Half { weight, bias }) = self;
+        (weight, bias.as_ref())
+    }
 }
 
 /// `quantized::linear_unpack`, `quantized::linear_unpack_fp16`
 pub(super) fn unpack(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    let (Linear::Int8 { weight, bias, .. } | Linear::Half { weight, bias }) = content::<Linear>(name, args, 0)?;
-    Ok(vec![ops::clone(weight, None)?.into(), bias.clone().map_or(Value::None, Value::from)])
+    let (weight, bias) = content::<Linear>(name, args, 0)?.parts();
+    Ok(vec![ops::clone(weight, None)?.into(), bias.cloned().map_or(Value::None, Value::from)])
 }
 
-fn int8<'a>(name: &str, args: &Args<'a>) -> Result<(&'a Tensor, &'a Rows, Option<&'a Tensor>)> {
-    match content::<Linear>(name, args, 1)? {
+fn int8<'a>(name: &str, packed: &'a Linear) -> Result<(&'a Tensor, &'a Rows, Option<&'a Tensor>)> {
+    match packed {
         Linear::Int8 { weight, rows, bias } => Ok((weight, rows, bias.as_ref())),
         Linear::Half { .. } => bail!(Runtime, "{name}: the weight is packed in half precision"),
     }
@@ -130,7 +150,7 @@ fn result_sizes(name: &str, input: &Tensor, weight: &Tensor) -> Result<rushlight
 pub(super) fn linear(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let x = args.tensor(0)?;
     let (values, input_scale) = input(name, x)?;
-    let (weight, rows, bias) = int8(name, args)?;
+    let (weight, rows, bias) = int8(name, content(name, args, 1)?)?;
     let (scale, zero_point) = (args.float(2)?, args.int(3)?);
     check_output(name, scale, zero_point)?;
     let sizes = result_sizes(name, x, weight)?;
@@ -145,12 +165,16 @@ pub(super) fn linear(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
 
 /// `quantized::linear_dynamic`, `quantized::linear_relu_dynamic`
 pub(super) fn dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    let (x, reduced) = (args.tensor(0)?, args.bool(2)?);
+    one(dynamic_product(name, args.tensor(0)?, content(name, args, 1)?, args.bool(2)?)?)
+}
+
+/// The product of floats, which are quantized by their range, with an int8 weight.
+pub(super) fn dynamic_product(name: &str, x: &Tensor, packed: &Linear, reduced: bool) -> Result<Tensor> {
     ensure!(x.dtype() == DType::F32, Runtime, "{name}: expected scalar type Float but found {}", x.dtype().c10_name());
-    let (weight, rows, bias) = int8(name, args)?;
+    let (weight, rows, bias) = int8(name, packed)?;
     let sizes = result_sizes(name, x, weight)?;
     if x.numel() == 0 {
-        return one(ops::zeros(&sizes, x.options())?);
+        return ops::zeros(&sizes, x.options());
     }
     let range = dynamic_range(x, (0, 255), reduced)?;
     let (inverse, zero) = (f64::from(1.0 / range.scale as f32), range.zero_point);
@@ -174,17 +198,21 @@ pub(super) fn dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
         if relu && value < 0.0 { 0.0 } else { value }
     };
     let results: Vec<f32> = list::collect(sums.iter().zip(channels.iter().cycle()).map(of))?;
-    one(Tensor::from_slice(&results, &sizes)?)
+    Tensor::from_slice(&results, &sizes)
 }
 
 /// `quantized::linear_dynamic_fp16`, `quantized::linear_relu_dynamic_fp16`
 pub(super) fn dynamic_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    let (x, packed) = (args.tensor(0)?, content::<Linear>(name, args, 1)?);
+    one(half_product(name, args.tensor(0)?, content(name, args, 1)?)?)
+}
+
+/// The product of floats with a weight rounded to half precision.
+pub(super) fn half_product(name: &str, x: &Tensor, packed: &Linear) -> Result<Tensor> {
     let Linear::Half { weight, bias } = packed else { bail!(Runtime, "{name}: the weight is packed in int8") };
     ensure!(x.dtype() == DType::F32, Runtime, "{name}: expected scalar type Float but found {}", x.dtype().c10_name());
     result_sizes(name, x, weight)?;
     let y = ops::linear(&ops::detach(x)?, weight, bias.as_ref())?;
-    one(if is_relu(name) { ops::relu(&y)? } else { y })
+    if is_relu(name) { ops::relu(&y) } else { Ok(y) }
 }
 
 /// `quantized::matmul` of matrices with one scale each: products add up in int32 as well.

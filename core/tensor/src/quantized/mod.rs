@@ -14,12 +14,15 @@ mod choose;
 mod convert;
 mod convolution;
 mod create;
+mod embedding;
 pub(crate) mod library;
 mod linear;
 mod numbers;
+pub mod packed;
 mod pointwise;
 mod pool;
 mod product;
+mod recurrent;
 mod table;
 mod views;
 

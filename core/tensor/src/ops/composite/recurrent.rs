@@ -11,19 +11,29 @@ use rushlight_base::{Result, ensure, format_sizes, list};
 
 /// The weights of one direction of one layer.
 #[derive(Clone, Copy)]
-struct Weights<'a> {
-    input: &'a Tensor,
-    state: &'a Tensor,
-    biases: Option<[&'a Tensor; 2]>,
+pub(crate) struct Weights<'a> {
+    pub input: &'a Tensor,
+    pub state: &'a Tensor,
+    pub biases: Option<[&'a Tensor; 2]>,
     /// The projection of the outputs of an LSTM.
-    projection: Option<&'a Tensor>,
+    pub projection: Option<&'a Tensor>,
+    /// The products of packed weights, whose shapes alone the weights are then.
+    pub products: Option<&'a dyn Products>,
+}
+
+/// Products with packed weights.
+pub(crate) trait Products {
+    /// W x + b
+    fn of_input(&self, input: &Tensor) -> Result<Tensor>;
+    /// U h + d
+    fn of_state(&self, state: &Tensor) -> Result<Tensor>;
 }
 
 /// The states of a batch: h, and c of an LSTM.
-type States = Vec<Expr>;
+pub(crate) type States = Vec<Expr>;
 
 /// One step, from the products with the input and with the states.
-trait Cell: Copy {
+pub(crate) trait Cell: Copy {
     /// Rows of the weights for each element of the state.
     const GATES: i64;
     fn step(self, input: Expr, states: &States, weights: Weights<'_>) -> Result<States>;
@@ -31,6 +41,9 @@ trait Cell: Copy {
 
 /// U h + d
 fn of_state(state: &Expr, weights: Weights<'_>) -> Result<Expr> {
+    if let Some(products) = weights.products {
+        return Ok(products.of_state(state.tensor()?)?.into());
+    }
     Ok(ops::linear(state.tensor()?, weights.state, weights.biases.map(|[_, bias]| bias))?.into())
 }
 
@@ -41,7 +54,7 @@ fn gate(gates: &Expr, nth: i64, count: i64) -> Expr {
 }
 
 #[derive(Clone, Copy)]
-struct Lstm;
+pub(crate) struct Lstm;
 
 impl Cell for Lstm {
     const GATES: i64 = 4;
@@ -60,7 +73,7 @@ impl Cell for Lstm {
 }
 
 #[derive(Clone, Copy)]
-struct Gru;
+pub(crate) struct Gru;
 
 impl Cell for Gru {
     const GATES: i64 = 3;
@@ -74,7 +87,7 @@ impl Cell for Gru {
 }
 
 #[derive(Clone, Copy)]
-enum Simple {
+pub(crate) enum Simple {
     Tanh,
     Relu,
 }
@@ -93,6 +106,9 @@ impl Cell for Simple {
 
 /// W x + b
 fn of_input(input: &Tensor, weights: Weights<'_>) -> Result<Expr> {
+    if let Some(products) = weights.products {
+        return Ok(products.of_input(input)?.into());
+    }
     Ok(ops::linear(input, weights.input, weights.biases.map(|[bias, _]| bias))?.into())
 }
 
@@ -187,21 +203,22 @@ fn direction(
 }
 
 /// The structure of the layers.
-struct Layers {
-    has_biases: bool,
-    count: i64,
-    dropout: f64,
-    train: bool,
-    bidirectional: bool,
+pub(crate) struct Layers {
+    pub has_biases: bool,
+    pub count: i64,
+    pub dropout: f64,
+    pub train: bool,
+    pub bidirectional: bool,
 }
 
 impl Layers {
-    fn directions(&self) -> usize {
+    pub fn directions(&self) -> usize {
         1 + usize::from(self.bidirectional)
     }
 
     /// The weights of each direction of each layer.
-    fn weights<'a>(&self, params: &[&'a Tensor], projected: bool) -> Result<Vec<Weights<'a>>> {
+    fn weights<'a>(&self, params: &[&'a Tensor], states: &[&Tensor]) -> Result<Vec<Weights<'a>>> {
+        let projected = states.len() == 2 && states[0].sizes().last() != states[1].sizes().last();
         let each = 2 + 2 * usize::from(self.has_biases) + usize::from(projected);
         let wanted = each * self.count.max(0) as usize * self.directions();
         ensure!(
@@ -217,6 +234,7 @@ impl Layers {
             state: part[1],
             biases: self.has_biases.then(|| [part[2], part[3]]),
             projection: projected.then(|| part[each - 1]),
+            products: None,
         });
         Ok(weights.collect())
     }
@@ -228,11 +246,9 @@ impl Layers {
         data: &Tensor,
         steps: Steps<'_>,
         states: &[&Tensor],
-        params: &[&Tensor],
+        weights: &[Weights<'_>],
     ) -> Result<(Tensor, Vec<Tensor>)> {
-        let projected = states.len() == 2 && states[0].sizes().last() != states[1].sizes().last();
-        let weights = self.weights(params, projected)?;
-        check_states::<C>(states, &weights, steps.batch(0))?;
+        check_states::<C>(states, weights, steps.batch(0))?;
         let states: States = states.iter().map(|&state| Expr::from(state)).collect();
         let mut data = data.clone();
         let mut last: Vec<States> = Vec::new();
@@ -256,12 +272,12 @@ impl Layers {
     }
 
     /// Like `run`, of a padded batch.
-    fn run_padded(
+    pub fn run_padded(
         &self,
         cell: impl Cell,
         input: &Tensor,
         states: &[&Tensor],
-        params: &[&Tensor],
+        weights: &[Weights<'_>],
         batch_first: bool,
     ) -> Result<(Tensor, Vec<Tensor>)> {
         ensure!(input.ndim() == 3, Runtime, "rnn: Expected input to be 3D, got {}D instead", input.ndim());
@@ -270,25 +286,25 @@ impl Layers {
         let (steps, batch) = (sizes[0], sizes[1]);
         ensure!(steps > 0, Runtime, "Expected sequence length to be larger than 0 in RNN");
         let data = ops::reshape(&input, &[steps * batch, sizes[2]])?;
-        let (out, states) = self.run(cell, &data, Steps::Padded { count: steps as usize, batch }, states, params)?;
+        let (out, states) = self.run(cell, &data, Steps::Padded { count: steps as usize, batch }, states, weights)?;
         let width = out.sizes()[1];
         let out = ops::view(&out, &[steps, batch, width])?;
         Ok((if batch_first { ops::transpose_int(&out, 0, 1)? } else { out }, states))
     }
 
     /// Like `run`, of packed sequences.
-    fn run_packed(
+    pub fn run_packed(
         &self,
         cell: impl Cell,
         data: &Tensor,
         batch_sizes: &Tensor,
         states: &[&Tensor],
-        params: &[&Tensor],
+        weights: &[Weights<'_>],
     ) -> Result<(Tensor, Vec<Tensor>)> {
         ensure!(data.ndim() == 2, Runtime, "rnn: Expected packed data to be 2D, got {}D instead", data.ndim());
         let batch_sizes = host_numbers("batch_sizes", batch_sizes)?;
         check_batch_sizes(&batch_sizes, data.sizes()[0])?;
-        self.run(cell, data, Steps::Packed(&batch_sizes), states, params)
+        self.run(cell, data, Steps::Packed(&batch_sizes), states, weights)
     }
 }
 
@@ -329,7 +345,7 @@ fn check_input<C: Cell>(input: &Tensor, weights: Weights<'_>) -> Result<()> {
     Ok(())
 }
 
-fn two_states<'a>(name: &str, hx: &[&'a Tensor]) -> Result<[&'a Tensor; 2]> {
+pub(crate) fn two_states<'a>(name: &str, hx: &[&'a Tensor]) -> Result<[&'a Tensor; 2]> {
     match *hx {
         [output, cell] => Ok([output, cell]),
         _ => rushlight_base::bail!(Runtime, "{name} expects two hidden states"),
@@ -357,7 +373,8 @@ pub fn lstm_input(
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let states = two_states("lstm", hx)?;
     let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
-    let (out, [h, c]) = only(layers.run_padded(Lstm, input, &states, params, batch_first)?)?;
+    let (out, [h, c]) =
+        only(layers.run_padded(Lstm, input, &states, &layers.weights(params, &states)?, batch_first)?)?;
     Ok((out, h, c))
 }
 
@@ -376,7 +393,8 @@ pub fn lstm_data(
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let states = two_states("lstm", hx)?;
     let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
-    let (out, [h, c]) = only(layers.run_packed(Lstm, data, batch_sizes, &states, params)?)?;
+    let (out, [h, c]) =
+        only(layers.run_packed(Lstm, data, batch_sizes, &states, &layers.weights(params, &states)?)?)?;
     Ok((out, h, c))
 }
 
@@ -397,7 +415,7 @@ macro_rules! layers {
             batch_first: bool,
         ) -> Result<(Tensor, Tensor)> {
             let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
-            let (out, [h]) = only(layers.run_padded($cell, input, &[hx], params, batch_first)?)?;
+            let (out, [h]) = only(layers.run_padded($cell, input, &[hx], &layers.weights(params, &[hx])?, batch_first)?)?;
             Ok((out, h))
         }
 
@@ -415,7 +433,7 @@ macro_rules! layers {
             bidirectional: bool,
         ) -> Result<(Tensor, Tensor)> {
             let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
-            let (out, [h]) = only(layers.run_packed($cell, data, batch_sizes, &[hx], params)?)?;
+            let (out, [h]) = only(layers.run_packed($cell, data, batch_sizes, &[hx], &layers.weights(params, &[hx])?)?)?;
             Ok((out, h))
         }
     )*};
@@ -431,7 +449,7 @@ layers! {
 }
 
 /// One step.
-fn one_step<C: Cell>(cell: C, input: &Tensor, states: &[&Tensor], weights: Weights<'_>) -> Result<States> {
+pub(crate) fn one_step<C: Cell>(cell: C, input: &Tensor, states: &[&Tensor], weights: Weights<'_>) -> Result<States> {
     check_input::<C>(input, weights)?;
     let width = weights.state.sizes()[1];
     let batch = |tensor: &Tensor| if tensor.ndim() > 1 { tensor.sizes()[0] } else { 1 };
@@ -452,7 +470,13 @@ fn cell_weights<'a>(
     b_hh: Option<&'a Tensor>,
 ) -> Result<Weights<'a>> {
     ensure!(b_ih.is_some() == b_hh.is_some(), Runtime, "a cell has both biases or none");
-    Ok(Weights { input: w_ih, state: w_hh, biases: b_ih.zip(b_hh).map(|(a, b)| [a, b]), projection: None })
+    Ok(Weights {
+        input: w_ih,
+        state: w_hh,
+        biases: b_ih.zip(b_hh).map(|(a, b)| [a, b]),
+        projection: None,
+        products: None,
+    })
 }
 
 /// One LSTM step.
