@@ -71,7 +71,7 @@ macro_rules! complex_functions {
             fn expm1(self) -> Self {
                 let half = (self.im * 0.5).sin();
                 let (sin, cos) = self.im.sin_cos();
-                Complex::new(self.re.exp_m1() * cos - 2.0 * half * half, scaled!(self.re.exp(), sin))
+                Complex::new(self.re.exp_m1() * cos - 2.0 * half * half, self.re.exp() * sin)
             }
             fn log2(self) -> Self {
                 self.ln() * std::$module::consts::LOG2_E

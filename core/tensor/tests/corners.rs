@@ -308,3 +308,44 @@ fn index_fill_of_a_zero_dimensional_tensor_takes_any_number_of_indices() {
     let error = fill(&[1]).unwrap_err();
     assert!(error.message().contains("index 1 is out of bounds for dimension 0 with size 1"), "{error:?}");
 }
+
+#[test]
+fn index_fill_wraps_negative_indices() {
+    let zeros = empty(&[4], DType::F32);
+    let at = |values: &[i64]| Tensor::from_slice(values, &[values.len() as i64]).unwrap();
+    let filled = ops::index_fill_int_scalar(&zeros, 0, &at(&[-1, -4]), Scalar::Float(2.0)).unwrap();
+    assert_eq!(values(&filled), [2.0, 0.0, 0.0, 2.0]);
+    for beyond in [-5, 4] {
+        assert!(ops::index_fill_int_scalar(&zeros, 0, &at(&[beyond]), Scalar::Float(2.0)).is_err());
+    }
+}
+
+#[test]
+fn expm1_of_infinite_complex_numbers() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let input = [(inf, 0.0), (-inf, 0.0), (inf, 1.0), (-inf, 1.0), (0.0, inf), (inf, inf), (-inf, nan)];
+    let expected = [(inf, nan), (-1.0, 0.0), (inf, inf), (-1.0, 0.0), (nan, nan), (nan, nan), (nan, nan)];
+    let input: Vec<Complex<f32>> = input.map(|(re, im)| Complex::new(re, im)).into();
+    let found = ops::expm1(&Tensor::from_slice(&input, &[7]).unwrap()).unwrap();
+    let found: Vec<Complex<f32>> = found.to_vec().unwrap();
+    for (found, (re, im)) in found.iter().zip(expected) {
+        near(&[found.re, found.im], &[re, im]);
+    }
+}
+
+#[test]
+fn exponential_leaves_an_empty_tensor_of_any_dtype() {
+    let integers = empty(&[0], DType::I64);
+    ops::exponential_(&integers, 1.0, None).unwrap();
+    assert!(ops::exponential_(&empty(&[1], DType::I64), 1.0, None).is_err());
+}
+
+#[test]
+fn complex_windows_count_steps_of_no_complex_dtype() {
+    let complex = Options::of(DType::C64);
+    let windows =
+        [ops::hamming_window, ops::hann_window, ops::bartlett_window, ops::blackman_window, ops::kaiser_window];
+    for window in windows {
+        assert_eq!(message(window(4, complex)), "\"arange_cpu\" not implemented for 'ComplexFloat'");
+    }
+}

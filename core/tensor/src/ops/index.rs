@@ -61,6 +61,23 @@ pub fn index_fill_tensor(out: &Dense, self_: &Dense, dim: i64, index: &Dense, va
     index_fill(out, self_, dim, index, &Constant::cast_of(value, out.dtype)?)
 }
 
+/// A copy of indices in which negative ones count from the end. Those beyond it stay negative.
+fn wrapped(index: &Dense, size: i64) -> Result<Dense> {
+    if !matches!(index.dtype, DType::I32 | DType::I64) {
+        return Ok(index.clone());
+    }
+    let copy = Spec::new(index.sizes(), DType::I64, index.device).allocate()?;
+    copy_into(&copy, index)?;
+    for nth in 0..copy.numel() {
+        // SAFETY: `copy` was allocated here, contiguous with `numel` elements of int64, and is not shared yet.
+        let value = unsafe { &mut *copy.ptr().cast::<i64>().add(nth as usize) };
+        if *value < 0 && *value >= -size {
+            *value += size;
+        }
+    }
+    Ok(copy)
+}
+
 fn index_fill(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Constant) -> Result<()> {
     if self_.ndim() == 0 {
         let (out, self_) = (as_vector(out), as_vector(self_));
@@ -70,7 +87,8 @@ fn index_fill(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Const
     if let Some(size) = sizes.get_mut(wrap_dim(dim, self_.ndim())?) {
         *size = index.numel();
     }
-    let places = slices("index_fill", out, dim, index, &sizes)?;
+    let index = wrapped(index, self_.sizes().get(wrap_dim(dim, self_.ndim())?).copied().unwrap_or(0))?;
+    let places = slices("index_fill", out, dim, &index, &sizes)?;
     copy_unless_same(out, self_)?;
     let still = DimVec::from_elem(0, sizes.len());
     indexing::scatter(&array(out), &places, &value.spread(&sizes, &still))

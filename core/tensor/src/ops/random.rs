@@ -145,6 +145,9 @@ pub fn bernoulli_tensor_(self_: &Dense, p: &Dense, generator: Option<&Generator>
 
 /// self: exponential
 pub fn exponential_(self_: &Dense, lambd: f64, generator: Option<&Generator>) -> Result<()> {
+    if self_.numel() == 0 {
+        return Ok(());
+    }
     random::exponential(&Loop::new([array(self_)])?, lambd, &mut Generator::or_default(generator).lock())
 }
 
