@@ -13,7 +13,6 @@ mod objects;
 mod strings;
 mod table;
 mod tensors;
-mod vision;
 mod words;
 
 pub use args::{Args, Context};

@@ -25,6 +25,16 @@ impl Object {
         Ok(Object(Arc::new(ObjectBody { class, content: Box::new(content) })))
     }
 
+    /// An instance of a class of this library from the state in a file; `None` if this build has no such class.
+    pub fn restore(class: &str, state: Value) -> Result<Option<Object>> {
+        #[cfg(feature = "op-quantization")]
+        if crate::quantized::packed::is_packed(class) {
+            return crate::quantized::packed::from_state(class, state).map(Some);
+        }
+        let _ = (class, state);
+        Ok(None)
+    }
+
     /// The qualified name of the class.
     pub fn class_name(&self) -> &str {
         self.0.class.to_str().unwrap_or_default()

@@ -16,10 +16,15 @@ type Library = BTreeMap<(String, String), Arc<RuntimeOp>>;
 
 static LIBRARY: RwLock<Option<Library>> = RwLock::new(None);
 
+/// Whether the library may have operators of this name.
+fn is_here(name: &str) -> bool {
+    name.starts_with("quantized::") || name.starts_with("aten::quantized_")
+}
+
 /// The operator `quantized::linear` or `aten::quantized_lstm` with this overload.
 #[cold]
 pub(crate) fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
-    if !name.starts_with("quantized::") && !name.starts_with("aten::quantized_") {
+    if !is_here(name) {
         return None;
     }
     let key = (name.to_owned(), overload.to_owned());
@@ -29,7 +34,7 @@ pub(crate) fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
 /// All overloads of the operator `quantized::linear`.
 #[cold]
 pub(crate) fn overloads(name: &str) -> Vec<Arc<RuntimeOp>> {
-    if !name.starts_with("quantized::") {
+    if !is_here(name) {
         return Vec::new();
     }
     let first = (name.to_owned(), String::new());

@@ -1,6 +1,6 @@
 //! Between tensors and other values. The schemas are those that PyTorch 2.7.1 registers.
 
-use super::super::{Row, tensors, vision};
+use super::super::{Row, tensors};
 use super::row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -102,6 +102,4 @@ pub(super) const ROWS: &[Row] = &[
     row("prim::nbytes(Tensor a) -> int", tensors::nbytes),
     row("prim::requires_grad(Tensor a) -> bool", tensors::requires_grad),
     row("prim::tolist(...) -> ...", tensors::tolist),
-    row("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", vision::weight_norm),
-    row("torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", vision::nms),
 ];
