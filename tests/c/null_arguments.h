@@ -18,6 +18,8 @@ static rlt_object *object, *out_object;
 static rlt_future *future, *out_future;
 static rlt_storage *storage, *out_storage;
 static rlt_state_dict *dict, *out_dict;
+static rlt_script *script, *out_script;
+static rlt_module *module, *out_module;
 static rlt_scalar scalar = {RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, out_scalar;
 static rlt_device device = {RLT_DEVICE_CPU, -1}, out_device;
 static rlt_tensor_options options = RLT_TENSOR_OPTIONS_INIT;
@@ -118,6 +120,8 @@ static void setup(void) {
   OK(rlt_storage_of(tensor, &storage));
   OK(rlt_state_dict_new(&dict));
   OK(rlt_state_dict_insert(dict, "text", tensor));
+  OK(rlt_script_compile("def text(x):\n    return x\n", &script));
+  OK(rlt_module_load(RUSHLIGHT_TEST_DATA "/script/net.pt", &module));
   value.tag = RLT_VALUE_TENSOR;
   value.as.tensor = tensor;
   named.name = "text";
@@ -145,6 +149,8 @@ static void forget(void) {
   rlt_future_free(out_future), out_future = NULL;
   rlt_storage_free(out_storage), out_storage = NULL;
   rlt_state_dict_free(out_dict), out_dict = NULL;
+  rlt_script_free(out_script), out_script = NULL;
+  rlt_module_free(out_module), out_module = NULL;
   rlt_value_free(&out_value);
   OK(rlt_set_allocator(NULL));
   OK(rlt_set_log(NULL));
@@ -165,6 +171,8 @@ static int teardown(int calls) {
   rlt_saved_tensor_free(saved);
   rlt_error_free(error);
   rlt_state_dict_free(dict);
+  rlt_script_free(script);
+  rlt_module_free(module);
   OK(rlt_op_unregister(op));
   rlt_object_free(object);
   rlt_future_free(future);

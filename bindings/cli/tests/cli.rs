@@ -317,7 +317,7 @@ fn graphs_are_written_for_graphviz() {
     assert!(dot.starts_with("digraph model {\n") && dot.ends_with("}\n"), "{dot}");
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
     assert!(dot.contains("[label=\"aten::mean\"]") && dot.contains(" -> "), "{dot}");
-    let refused = rushlight(&["inspect", "--dot"], &[&data("io/model.pt")]);
+    let rejected = rushlight(&["inspect", "--dot"], &[&data("io/model.pt")]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no program"));
 }
 
@@ -356,8 +356,8 @@ fn npy(dtype: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
 #[test]
 fn files_of_one_array_are_read_and_written() {
     let (one, back) = (place("one.npy"), place("one.safetensors"));
-    let refused = rushlight(&["convert"], &[&data("io/arrays.npz"), &one]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("a .npy file has one tensor"), "{refused:?}");
+    let rejected = rushlight(&["convert"], &[&data("io/arrays.npz"), &one]);
+    assert!(String::from_utf8_lossy(&rejected.stderr).contains("a .npy file has one tensor"), "{rejected:?}");
     let elements: Vec<u8> = [7i32, 9].iter().flat_map(|element| element.to_le_bytes()).collect();
     std::fs::write(&one, npy("<i4", "(2,)", &elements)).unwrap();
     assert_eq!(inspected(&one)["tensors"][0]["max"].as_f64(), Some(9.0));

@@ -19,6 +19,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_set_last_error_carrying", &["message", "payload"]),
     ("rlt_set_allocator", &["allocator"]),
     ("rlt_set_log", &["log"]),
+    ("rlt_module_to", &["device", "dtype"]),
     ("rlt_set_parallel_for", &["parallel_for"]),
     ("rlt_tensor_from_blob", &["strides"]),
     ("rlt_tensor_set_grad", &["grad"]),
@@ -143,6 +144,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_tensor *" => "tensor",
         "rlt_tensor *" | "rlt_generator *" | "rlt_error *" | "rlt_node *" | "rlt_saved_tensor *"
         | "rlt_tensor_list *" | "rlt_op *" | "rlt_value *" | "rlt_object *" | "rlt_future *" | "rlt_storage *"
+        | "rlt_script *" | "rlt_module *"
             if function.returns == "void" =>
         {
             "NULL"
@@ -159,6 +161,8 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_future **" => "&out_future",
         "rlt_storage **" => "&out_storage",
         "rlt_state_dict **" => "&out_dict",
+        "rlt_script **" => "&out_script",
+        "rlt_module **" => "&out_module",
         "const rlt_scalar *" => "&scalar",
         "rlt_scalar *" => "&out_scalar",
         "rlt_device *" => "&out_device",
@@ -174,6 +178,8 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_future *" => "future",
         "const rlt_storage *" => "storage",
         "const rlt_state_dict *" | "rlt_state_dict *" => "dict",
+        "const rlt_script *" => "script",
+        "const rlt_module *" | "rlt_module *" => "module",
         "const rlt_value *" => "&value",
         "rlt_value *" => "&out_value",
         "const rlt_named_value *" => "&named",
@@ -204,7 +210,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_op_callback" => "kernel",
         "rlt_gradcheck_function" => "checked",
         "const rlt_gradcheck_options *" => "NULL",
-        "rlt_record_callback" => "NULL",
+        "rlt_record_callback" | "rlt_print_callback" => "NULL",
         "struct DLManagedTensorVersioned **" | "DLManagedTensorVersioned **" => "&out_dlpack",
         "struct DLManagedTensor **" | "DLManagedTensor **" => "&out_legacy",
         ty if ty.ends_with("DLManagedTensorVersioned *") => "in_dlpack",

@@ -220,7 +220,7 @@ impl Layers {
     fn weights<'a>(&self, params: &[&'a Tensor], states: &[&Tensor]) -> Result<Vec<Weights<'a>>> {
         let projected = states.len() == 2 && states[0].sizes().last() != states[1].sizes().last();
         let each = 2 + 2 * usize::from(self.has_biases) + usize::from(projected);
-        let wanted = each * self.count.max(0) as usize * self.directions();
+        let wanted = usize::try_from(self.count).unwrap_or(0).saturating_mul(each * self.directions());
         ensure!(
             self.count > 0 && params.len() == wanted,
             Runtime,
