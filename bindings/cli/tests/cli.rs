@@ -318,7 +318,7 @@ fn graphs_are_written_for_graphviz() {
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
     assert!(dot.contains("[label=\"aten::mean\"]") && dot.contains(" -> "), "{dot}");
     let rejected = rushlight(&["inspect", "--dot"], &[&data("io/model.pt")]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("no program"));
+    assert!(String::from_utf8_lossy(&rejected.stderr).contains("no program"));
 }
 
 #[test]

@@ -153,9 +153,22 @@ impl Program {
     pub fn compile(source: &str) -> Result<Arc<Program>> {
         let program = Program::new();
         for name in program.define(source)? {
-            program.check(&name)?;
+            program.check_defined(&name)?;
         }
         Ok(program)
+    }
+
+    /// Compiles a function, or the methods of a class.
+    fn check_defined(&self, name: &str) -> Result<()> {
+        let kind = self.unit().named_type(name)?;
+        match kind {
+            None => self.check(name),
+            Some(Type::Class(_)) => {
+                let methods = self.methods(name)?;
+                methods.iter().try_for_each(|method| self.check(&format!("{name}.{method}")))
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     fn unit(&self) -> MutexGuard<'_, Unit> {
