@@ -106,8 +106,6 @@ struct Module {
   void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) const { move(device, dtype, non_blocking); }
   void to(at::ScalarType dtype, bool non_blocking = false) const { move(std::nullopt, dtype, non_blocking); }
   void to(at::Device device, bool non_blocking = false) const { move(device, std::nullopt, non_blocking); }
-  /// A module with the same tensors, whose attributes can be set independently only after deepcopy().
-  Module copy() const { return *this; }
   /// A module with copies of all tensors and containers.
   Module deepcopy(std::optional<at::Device> device = std::nullopt) const {
     rlt_module* copied = nullptr;
@@ -116,7 +114,7 @@ struct Module {
     if (device) module.to(*device);
     return module;
   }
-  Module clone(bool inplace = false) const { return inplace ? *this : deepcopy(); }
+  Module clone() const { return deepcopy(); }
 
   /// The graphs of all methods as text.
   std::string dump_to_str() const {
