@@ -92,6 +92,8 @@ def write_fixtures():
     torch.save(model().state_dict(), FOLDER / "protocol5.pt", pickle_protocol=5)
     torch.save(model(), FOLDER / "whole_module.pt")
     torch.save(sparse(), FOLDER / "sparse.pt")
+    # With a name of 21 letters the first header of the archive's directory has 76 bytes, like the records after the last.
+    torch.save(model().state_dict(), FOLDER / "a_name_of_21_letters_.pt")
 
 
 def check(path):

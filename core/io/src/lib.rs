@@ -8,6 +8,7 @@
 
 mod atomic;
 mod entry;
+pub mod pickle;
 pub mod pt;
 pub mod safetensors;
 mod state;

@@ -9,6 +9,11 @@ use rushlight_tensor::{Components, Dense, Geometry, Lazy, Tensor, Value};
 impl Entry {
     /// Creates the entry `name` for `tensor`. A tensor without data cannot be saved.
     pub fn from_tensor(name: String, tensor: &Tensor) -> Result<Entry> {
+        ensure!(
+            !tensor.is_quantized(),
+            NotImplemented,
+            "entry '{name}' is quantized: save its integers, scales and zero points"
+        );
         if let Some(components) = tensor.components() {
             return Entry::from_sparse(name, tensor, &components);
         }
@@ -34,7 +39,7 @@ impl Entry {
         let indices: Vec<&Tensor> = match components {
             Components::Coo { indices, .. } => vec![indices],
             Components::Compressed { compressed, plain, .. } => vec![compressed, plain],
-            Components::Quantized(_) => Vec::new(),
+            _ => Vec::new(),
         };
         let entries = indices.into_iter().map(|part| Entry::from_tensor(name.clone(), part)).collect::<Result<_>>()?;
         let (layout, coalesced) = (components.layout(), components.is_coalesced());

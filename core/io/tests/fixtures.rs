@@ -40,6 +40,7 @@ fn assert_is_the_model(entries: &[Entry]) {
 fn a_state_dict_keeps_names_order_and_values() {
     assert_is_the_model(&checkpoint("model.pt").entries);
     assert_is_the_model(&checkpoint("protocol5.pt").entries);
+    assert_is_the_model(&checkpoint("a_name_of_21_letters_.pt").entries);
     assert_is_the_model(&rushlight_io::load(data("io/model.pt")).unwrap());
 }
 

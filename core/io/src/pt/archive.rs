@@ -5,6 +5,7 @@ use crate::entry::{filled_storage, normalise_bools};
 use crate::reserve;
 use rushlight_base::{Error, Result, Storage, bail, ensure, err};
 use std::io::{Read, Seek};
+use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -20,7 +21,10 @@ pub struct Archive<R> {
 impl<R: Read + Seek> Archive<R> {
     /// Opens an archive of `length` bytes.
     pub fn open(source: R, length: u64) -> Result<Archive<R>> {
-        let zip = ZipArchive::new(source).map_err(|error| err!(Io, "not a .pt file: {error}"))?;
+        // The offset is known: the crate's search for it takes the second header of the directory for the first one if
+        // that is as long as the records between the directory and the end, 76 bytes.
+        let config = Config { archive_offset: ArchiveOffset::Known(0) };
+        let zip = ZipArchive::with_config(config, source).map_err(|error| err!(Io, "not a .pt file: {error}"))?;
         // Programs disagree on which duplicate counts: another one may have validated the other.
         ensure!(!zip.has_duplicate_names(), Io, "two records of the archive have one name");
         let root = zip.file_names_raw().find_map(|name| {
@@ -82,7 +86,7 @@ impl<R: Read + Seek> Archive<R> {
                 method => bail!(Io, "the compression {method} is not supported"),
             };
             ensure!(bytes.len() as u64 == size, Io, "its two sizes differ");
-            ensure!(checksum(&bytes) == record.crc32(), Io, "its checksum is wrong");
+            ensure!(crc32fast::hash(&bytes) == record.crc32(), Io, "its checksum is wrong");
             Ok(bytes)
         };
         run().map_err(|error| error.context(format_args!("record '{}'", full.escape_debug())))
@@ -134,16 +138,4 @@ fn describe(error: ZipError) -> Error {
         ZipError::FileNotFound => err!(Io, "the archive does not have it"),
         other => err!(Io, "{other}"),
     }
-}
-
-/// The checksum of zip archives, CRC-32, of the few kilobytes of a compressed record.
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut sum = u32::MAX;
-    for &byte in bytes {
-        sum ^= u32::from(byte);
-        for _ in 0..8 {
-            sum = (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg());
-        }
-    }
-    !sum
 }

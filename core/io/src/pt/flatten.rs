@@ -4,7 +4,7 @@
 //! pickle can describe an endless tree: depth, visits and the total length of names are bounded in terms of the size of
 //! the pickle.
 
-use super::pickle::{Global, Graph, Kind, MAX_TENSORS, Node, TensorRef, Value};
+use super::pickle::{Global, Graph, Kind, MAX_TENSORS, Node, Part, TensorRef, Value};
 use rushlight_base::{DType, Result, bail, ensure};
 use std::collections::HashSet;
 
@@ -87,7 +87,6 @@ impl<'a> Walk<'_, 'a> {
             Value::Bool(value) => self.leaf(Leaf::Bool(value)),
             Value::Int(value) => self.leaf(Leaf::Int(value)),
             Value::Float(value) => self.leaf(Leaf::Float(value)),
-            Value::Complex(real, imaginary) => self.leaf(Leaf::Complex(real, imaginary)),
             Value::Text(text) => {
                 // A string counts like a name: a shared one is copied each time it is visited.
                 self.pay(text.len())?;
@@ -96,7 +95,7 @@ impl<'a> Walk<'_, 'a> {
             Value::Global(Global::DType(dtype)) => self.leaf(Leaf::Text(format!("torch.{dtype}"))),
             Value::Global(global) => bail!(Io, "{}: {global:?} found where a value is expected", self.place()),
             Value::Node(number) => match &graph.nodes[number] {
-                Node::Tensor(tensor) => {
+                Node::Part(Part::Tensor(tensor)) => {
                     self.pay(self.path.len())?;
                     ensure!(
                         self.leaves.tensors.len() < MAX_TENSORS,
@@ -107,17 +106,20 @@ impl<'a> Walk<'_, 'a> {
                     Ok(())
                 }
                 Node::Tuple(items) | Node::List(items) => self.sequence(kind_of(graph, items), items, depth),
-                Node::ListOf(kind, list) => match &graph.nodes[*list] {
+                Node::Part(Part::ListOf(kind, list)) => match &graph.nodes[*list] {
                     Node::List(items) => self.sequence(*kind, items, depth),
                     _ => bail!(Io, "{}: a list is expected", self.place()),
                 },
                 Node::Dict(items) => self.children(items.iter().copied(), depth),
-                Node::Object(None) => Ok(()),
-                Node::Object(Some(attributes)) => match &graph.nodes[*attributes] {
+                Node::Part(Part::Object(None)) => Ok(()),
+                Node::Part(Part::Object(Some(attributes))) => match &graph.nodes[*attributes] {
                     Node::Dict(items) => self.children(items.iter().copied(), depth),
                     _ => bail!(Io, "{}: a dict of attributes is expected", self.place()),
                 },
-                Node::Storage(_) => bail!(Io, "{}: a storage without a tensor is not supported", self.place()),
+                Node::Part(Part::Complex(real, imaginary)) => self.leaf(Leaf::Complex(*real, *imaginary)),
+                Node::Part(Part::Storage(_)) => {
+                    bail!(Io, "{}: a storage without a tensor is not supported", self.place())
+                }
             },
         }
     }
@@ -173,7 +175,7 @@ fn kind_of(graph: &Graph<'_>, items: &[Value<'_>]) -> Kind {
         Value::Int(_) => Kind::Int,
         Value::Float(_) => Kind::Float,
         Value::Bool(_) => Kind::Bool,
-        Value::Node(number) if matches!(graph.nodes[*number], Node::Tensor(_)) => Kind::Tensor,
+        Value::Node(number) if matches!(graph.nodes[*number], Node::Part(Part::Tensor(_))) => Kind::Tensor,
         _ => Kind::Any,
     };
     let first = items.first().map_or(Kind::Any, of);

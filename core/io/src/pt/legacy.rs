@@ -5,7 +5,7 @@
 //! elements.
 
 use super::flatten::{Leaves, flatten};
-use super::pickle::{self, Graph, Node, Value};
+use super::pickle::{self, Graph, Node, Part, Value};
 use super::read::{MAX_PICKLE, Storages};
 use crate::entry::{filled_storage, normalise_bools};
 use crate::reserve;
@@ -113,7 +113,7 @@ fn is_little_endian(machine: &Graph<'_>) -> bool {
 fn dtypes<'a>(graph: &Graph<'a>) -> Result<HashMap<&'a str, Option<DType>>> {
     let mut dtypes = HashMap::new();
     for node in &graph.nodes {
-        let Node::Storage(storage) = node else { continue };
+        let Node::Part(Part::Storage(storage)) = node else { continue };
         let known = *dtypes.entry(storage.key).or_insert(storage.dtype);
         ensure!(known == storage.dtype, Io, "storage '{}' is declared with two dtypes", storage.key.escape_debug());
     }

@@ -2,23 +2,27 @@
 //!
 //! `archive` reads the records, `pickle` reads the object graph without executing anything, `flatten` converts it to named leaves, `read` loads the
 //! storages they refer to, `write` creates a file that `torch.load(path, weights_only=True)` reads as a state dict,
-//! `values` encodes other values as tensors. Supported are archives of PyTorch 1.6 (2020) and later, uncompressed,
+//! `opcodes` and `records` write pickles and archives, also those of TorchScript, `values` encodes other values as tensors. Supported are archives of PyTorch 1.6 (2020) and later, uncompressed,
 //! little-endian, as PyTorch writes them, and the streams that it wrote before (`legacy`).
 
 mod archive;
 mod flatten;
 mod inflate;
 mod legacy;
+mod opcodes;
 mod pickle;
 mod read;
+mod records;
 mod values;
 mod write;
 
 pub use archive::Archive;
 pub use flatten::Leaf;
+pub use opcodes::{Pickler, storage_class};
 pub use pickle::Kind;
 pub(crate) use read::is_pt;
 pub use read::{Checkpoint, list, load, read, visit};
+pub use records::Records;
 pub use write::{save, to_bytes, write};
 
 use rushlight_base::DType;

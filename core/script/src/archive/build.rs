@@ -1,7 +1,7 @@
 //! From the nodes of a pickle to values: objects of the program's classes, tensors over the archive's storages.
 
 use super::custom;
-use super::pickle::{Item, Node, Pickle, StorageRef, TensorRef};
+use super::pickle::{Global, Item, Node, Part, Pickle, StorageRef, TensorRef};
 use crate::builtins::call;
 use crate::runtime::dict::Dict;
 use crate::runtime::list::List;
@@ -71,9 +71,9 @@ impl<'a> Builder<'_, 'a> {
                 _ => Value::Int(value),
             },
             Item::Float(value) => Value::Float(value),
-            Item::Bytes(bytes) => Value::str(bytes),
-            Item::Global(super::pickle::Global::DType(dtype)) => Value::Int(dtype as i64),
-            Item::Global(super::pickle::Global::QScheme(code)) => Value::Int(code),
+            Item::Text(bytes) => Value::str(bytes),
+            Item::Global(Global::DType(dtype)) => Value::Int(dtype as i64),
+            Item::Global(Global::QScheme(code)) => Value::Int(code),
             Item::Global(global) => bail!(Io, "{global:?} is found where a value is expected"),
             Item::Node(number) => {
                 if let Some(known) = self.known.get(&number) {
@@ -105,19 +105,25 @@ impl<'a> Builder<'_, 'a> {
             }
             Node::List(items) => self.list(number, items, kind, depth)?,
             Node::Dict(items) => self.dict(number, items, kind, depth)?,
-            Node::Tagged(item, annotation) => {
+            Node::Part(part) => self.part(number, part, depth)?,
+        })
+    }
+
+    fn part(&mut self, number: usize, part: &Part<'a>, depth: usize) -> Result<Value> {
+        Ok(match part {
+            Part::Tagged(item, annotation) => {
                 let text = std::str::from_utf8(annotation).map_err(|_| err!(Io, "a type that is not UTF-8"))?;
                 let kind = parse_type(text, &Tags(self.source))?;
                 self.value(*item, Some(&kind), depth - 1)?
             }
-            Node::Complex(real, imaginary) => Complex::new(*real, *imaginary).into(),
-            Node::Device(name) => Device::parse(&String::from_utf8_lossy(name))?.into(),
-            Node::Object { module, name, state } => self.object(number, &format!("{module}.{name}"), *state, depth)?,
-            Node::Call { module, name, arguments } => self.called(&format!("{module}.{name}"), arguments, depth)?,
-            Node::Storage(_) => bail!(Io, "a storage without a tensor is not supported"),
-            Node::Tensor(tensor) => self.tensor(tensor)?,
-            Node::Sparse(parts) => self.sparse(parts, depth)?,
-            Node::Numbered(index) => self
+            Part::Complex(real, imaginary) => Complex::new(*real, *imaginary).into(),
+            Part::Device(name) => Device::parse(&String::from_utf8_lossy(name))?.into(),
+            Part::Object { module, name, state } => self.object(number, &format!("{module}.{name}"), *state, depth)?,
+            Part::Call { module, name, arguments } => self.called(&format!("{module}.{name}"), arguments, depth)?,
+            Part::Storage(_) => bail!(Io, "a storage without a tensor is not supported"),
+            Part::Tensor(tensor) => self.tensor(tensor)?,
+            Part::Sparse(parts) => self.sparse(parts, depth)?,
+            Part::Numbered(index) => self
                 .source
                 .tensor(usize::try_from(*index).map_err(|_| err!(Io, "a tensor with the number {index}"))?)?,
         })
@@ -204,7 +210,7 @@ impl<'a> Builder<'_, 'a> {
         };
         let known = class.attributes();
         for &(key, value) in attributes {
-            let Item::Bytes(key) = key else { bail!(Io, "the name of an attribute of {name} is no string") };
+            let Item::Text(key) = key else { bail!(Io, "the name of an attribute of {name} is no string") };
             let key = std::str::from_utf8(key).map_err(|_| err!(Io, "the name of an attribute is not UTF-8"))?;
             // Attributes that the class does not declare cannot be read by its code.
             let Some(attribute) = known.iter().find(|attribute| &*attribute.name == key) else { continue };

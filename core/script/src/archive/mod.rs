@@ -135,7 +135,7 @@ impl Archive {
         let pickle = pickle::read(&bytes, &name)?;
         Ok(match pickle.root {
             pickle::Item::Node(number) => match pickle.nodes.get(number) {
-                Some(pickle::Node::Object { module, name, .. }) => Some(format!("{module}.{name}")),
+                Some(pickle::Node::Part(pickle::Part::Object { module, name, .. })) => Some(format!("{module}.{name}")),
                 _ => None,
             },
             _ => None,
