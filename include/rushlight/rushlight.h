@@ -36,6 +36,7 @@
 #include <rushlight/ops/linalg_spectral.h> /* Eigenvalues and singular values of matrices, and what is computed with them. */
 #include <rushlight/ops/loss.h>            /* Loss functions and the log-probabilities that they start from. */
 #include <rushlight/ops/metadata.h>        /* Metadata of tensors, dtypes, devices and numbers: sizes, strides, types, state of autograd. */
+#include <rushlight/ops/nested.h>          /* Nested tensors: a batch of tensors whose sizes differ, as the fast path of `TransformerEncoder` in saved models makes them. */
 #include <rushlight/ops/nn.h>              /* Functions of neural network layers: softmax, layer normalization, dropout, embeddings and attention. */
 #include <rushlight/ops/normalization.h>   /* Normalization layers: batch, instance, group and root-mean-square normalization. */
 #include <rushlight/ops/numeric.h>         /* Element-wise arithmetic: rounding, signs, remainders, division with rounding modes, minima and maxima, clamping and interpolation. */

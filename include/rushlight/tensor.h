@@ -195,7 +195,7 @@ int32_t rlt_tensor_ndim(const struct rlt_tensor *tensor, int64_t *out);
 
 /**
  * Returns pointers to sizes and strides (in elements), `*ndim` of each. Borrowed: valid until the tensor is resized,
- * its shape or data are replaced, or it is freed.
+ * its shape or data are replaced, or it is freed. A nested tensor has none.
  */
 int32_t rlt_tensor_geometry(const struct rlt_tensor *tensor,
                             const int64_t **sizes,
@@ -221,6 +221,11 @@ int32_t rlt_tensor_device(const struct rlt_tensor *tensor, struct rlt_device *ou
  * Returns the layout: `RLT_LAYOUT_*`.
  */
 int32_t rlt_tensor_layout(const struct rlt_tensor *tensor, int32_t *out);
+
+/**
+ * Whether the tensor is a batch of tensors whose sizes differ.
+ */
+int32_t rlt_tensor_is_nested(const struct rlt_tensor *tensor, int32_t *out);
 
 /**
  * Returns the number of specified elements of a sparse tensor; an error for a strided one.

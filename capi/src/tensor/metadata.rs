@@ -22,7 +22,7 @@ pub unsafe extern "C" fn rlt_tensor_ndim(tensor: *const rlt_tensor, out: *mut i6
 }
 
 /// Returns pointers to sizes and strides (in elements), `*ndim` of each. Borrowed: valid until the tensor is resized,
-/// its shape or data are replaced, or it is freed.
+/// its shape or data are replaced, or it is freed. A nested tensor has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_geometry(
     tensor: *const rlt_tensor,
@@ -37,6 +37,11 @@ pub unsafe extern "C" fn rlt_tensor_geometry(
             let tensor = arg::tensor(tensor, "tensor")?;
             let (sizes, strides) = (out::value(sizes, "sizes")?, out::value(strides, "strides")?);
             let ndim = out::value(ndim, "ndim")?;
+            ensure!(
+                !tensor.is_nested(),
+                Runtime,
+                "a nested tensor has neither sizes nor strides: its tensors may differ"
+            );
             let (first_size, first_stride, count) = tensor.geometry_parts();
             sizes.set(first_size)?;
             strides.set(first_stride)?;
@@ -93,6 +98,19 @@ pub unsafe extern "C" fn rlt_tensor_layout(tensor: *const rlt_tensor, out: *mut 
         unsafe {
             let tensor = arg::tensor(tensor, "tensor")?;
             out::value(out, "out")?.set(tensor.layout() as i32)
+        }
+    })
+}
+
+/// Whether the tensor is a batch of tensors whose sizes differ.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_is_nested(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
+    guard("rlt_tensor_is_nested", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            out::value(out, "out")?.set(i32::from(tensor.is_nested()))
         }
     })
 }

@@ -1,4 +1,5 @@
-//! The components of a sparse tensor: indices and values, beside a body without bytes.
+//! The components of a tensor that is more than strided memory: indices and values of a sparse one, the quantizer of a
+//! quantized one, the tensors of a nested one.
 //!
 //! A tensor is sparse from its creation to its end: its body (`Dense`) has sizes, dtype and device, an empty storage, and
 //! these components. The key `SPARSE` sends every call with such a tensor to the layer of `sparse`, so that no kernel and
@@ -6,6 +7,8 @@
 
 use crate::dense::Dense;
 use crate::keys::KeySet;
+#[cfg(feature = "op-nested")]
+use crate::nested::Nested;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Error, Layout, Result, err};
@@ -36,6 +39,9 @@ pub enum Components {
     },
     /// Of a quantized tensor, which is strided: how its integers represent numbers.
     Quantized(Arc<Quantizer>),
+    /// The tensors of a nested tensor.
+    #[cfg(feature = "op-nested")]
+    Nested(Nested),
 }
 
 impl Components {
@@ -44,7 +50,17 @@ impl Components {
         match self {
             Components::Coo { .. } => Layout::Sparse,
             Components::Compressed { layout, .. } => *layout,
-            Components::Quantized(_) => Layout::Strided,
+            _ => Layout::Strided,
+        }
+    }
+
+    /// The key of the layer that handles a tensor with these components.
+    pub(crate) fn key(&self) -> KeySet {
+        match self {
+            Components::Coo { .. } | Components::Compressed { .. } => KeySet::SPARSE,
+            Components::Quantized(_) => KeySet::QUANTIZED,
+            #[cfg(feature = "op-nested")]
+            Components::Nested(_) => KeySet::NESTED,
         }
     }
 
@@ -52,7 +68,7 @@ impl Components {
     pub fn values(&self) -> Option<&Tensor> {
         match self {
             Components::Coo { values, .. } | Components::Compressed { values, .. } => Some(values),
-            Components::Quantized(_) => None,
+            _ => None,
         }
     }
 
@@ -61,7 +77,7 @@ impl Components {
         match self {
             Components::Coo { values, .. } => values.sizes().first().copied().unwrap_or(0),
             Components::Compressed { plain, .. } => plain.sizes().last().copied().unwrap_or(0),
-            Components::Quantized(_) => 0,
+            _ => 0,
         }
     }
 
@@ -69,7 +85,7 @@ impl Components {
     pub fn is_coalesced(&self) -> bool {
         match self {
             Components::Coo { coalesced, .. } => coalesced.load(Ordering::Relaxed),
-            Components::Compressed { .. } | Components::Quantized(_) => true,
+            _ => true,
         }
     }
 }
@@ -115,7 +131,7 @@ impl Tensor {
         match self.components().as_deref() {
             Some(Components::Coo { indices, .. }) => indices.sizes()[0],
             Some(Components::Compressed { .. }) => 2,
-            Some(Components::Quantized(_)) | None => 0,
+            _ => 0,
         }
     }
 
@@ -124,7 +140,7 @@ impl Tensor {
         match self.components().as_deref() {
             Some(Components::Coo { values, .. }) => values.ndim() as i64 - 1,
             Some(Components::Compressed { .. }) => 0,
-            Some(Components::Quantized(_)) | None => self.ndim() as i64,
+            _ => self.ndim() as i64,
         }
     }
 
@@ -140,6 +156,11 @@ impl Tensor {
         }
     }
 
+    /// Whether the tensor is a batch of tensors whose sizes differ.
+    pub fn is_nested(&self) -> bool {
+        self.keys().intersects(KeySet::NESTED)
+    }
+
     /// Whether the layout is not strided.
     pub fn is_any_sparse(&self) -> bool {
         self.keys().intersects(KeySet::SPARSE)
@@ -149,8 +170,14 @@ impl Tensor {
 /// The error of code that needs numbers in memory.
 #[cold]
 pub(crate) fn no_memory(components: &Components) -> Error {
-    if components.layout() == Layout::Strided {
-        return err!(NotImplemented, "the tensor is quantized: its memory holds integers, not numbers");
+    match components {
+        Components::Quantized(_) => {
+            err!(NotImplemented, "the tensor is quantized: its memory holds integers, not numbers")
+        }
+        #[cfg(feature = "op-nested")]
+        Components::Nested(_) => {
+            err!(NotImplemented, "Cannot access data pointer of Tensor that doesn't have storage: it is nested")
+        }
+        _ => err!(NotImplemented, "Cannot access data pointer of Tensor that doesn't have storage: it is sparse"),
     }
-    err!(NotImplemented, "Cannot access data pointer of Tensor that doesn't have storage: it is sparse")
 }

@@ -223,6 +223,13 @@ impl Dense {
         Ok(body)
     }
 
+    /// The same body with another number of elements than its sizes say: that of a nested tensor.
+    #[cfg(feature = "op-nested")]
+    pub(crate) fn with_elements(mut self, elements: i64) -> Dense {
+        self.elements = elements;
+        self
+    }
+
     /// The shape of a [`Dense::shapeless`] tensor, with as many elements.
     #[inline(always)]
     pub(crate) fn set_shape(&mut self, sizes: DimVec) {

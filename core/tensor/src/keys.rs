@@ -40,6 +40,10 @@ impl KeySet {
     pub const SPARSE: KeySet = KeySet(1 << 13);
     /// Has integers with a quantizer: only the layer of quantized tensors handles it.
     pub const QUANTIZED: KeySet = KeySet(1 << 12);
+    /// Is a batch of tensors whose sizes differ: only the layer of nested tensors handles it.
+    pub const NESTED: KeySet = KeySet(1 << 11);
+    /// Has components beside its body.
+    const COMPONENTS: KeySet = KeySet(KeySet::SPARSE.0 | KeySet::QUANTIZED.0 | KeySet::NESTED.0);
 
     // Layers, innermost first.
     /// Has autograd metadata: requires a gradient, or is a tracked view.
@@ -48,14 +52,13 @@ impl KeySet {
     pub const RECORD: KeySet = KeySet(1 << 20);
 
     /// Layers that work on boxed values. Each has one file in `dispatch/`.
-    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::SPARSE.0 | KeySet::QUANTIZED.0);
+    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::COMPONENTS.0);
     /// Everything that keeps a call from going straight to the kernel.
     pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0 | KeySet::INFERENCE.0);
 
     /// The keys that [`KeySet::of`] decides on.
-    pub(crate) const OF_BODY: KeySet = KeySet(
-        KeySet::WRAPPED.0 | KeySet::META.0 | KeySet::CUDA.0 | KeySet::LAZY.0 | KeySet::SPARSE.0 | KeySet::QUANTIZED.0,
-    );
+    pub(crate) const OF_BODY: KeySet =
+        KeySet(KeySet::WRAPPED.0 | KeySet::META.0 | KeySet::CUDA.0 | KeySet::LAZY.0 | KeySet::COMPONENTS.0);
 
     /// The keys that follow from a tensor's body.
     #[inline(always)]
@@ -71,14 +74,9 @@ impl KeySet {
 
     #[cold]
     fn of_rare(dense: &Dense) -> KeySet {
-        let facts = [
-            (dense.wrapped, KeySet::WRAPPED),
-            (dense.lazy.conj, KeySet::CONJ),
-            (dense.lazy.neg, KeySet::NEG),
-            (dense.components.is_some() && !dense.dtype.is_quantized(), KeySet::SPARSE),
-            (dense.components.is_some() && dense.dtype.is_quantized(), KeySet::QUANTIZED),
-        ];
-        facts.into_iter().filter(|(is, _)| *is).fold(KeySet::EMPTY, |keys, (_, key)| keys | key)
+        let facts = [(dense.wrapped, KeySet::WRAPPED), (dense.lazy.conj, KeySet::CONJ), (dense.lazy.neg, KeySet::NEG)];
+        let layer = dense.components.as_ref().map_or(KeySet::EMPTY, |components| components.key());
+        facts.into_iter().filter(|(is, _)| *is).fold(layer, |keys, (_, key)| keys | key)
     }
 
     /// Whether any key of `other` is in this set.

@@ -11,6 +11,8 @@ pub mod dense;
 pub mod dispatch;
 mod generator;
 mod keys;
+#[cfg(feature = "op-nested")]
+pub mod nested;
 mod once;
 pub mod ops;
 mod options;

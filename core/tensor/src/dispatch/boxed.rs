@@ -2,7 +2,7 @@
 
 use super::few::Few;
 use super::value::{FromValue, Value};
-#[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+#[cfg(any(feature = "op-nested", feature = "op-sparse", feature = "op-quantization"))]
 use crate::autograd::{check_inplace, should_record};
 use crate::generator::Generator;
 use crate::options::Options;
@@ -33,8 +33,19 @@ impl<'a> Args<'a> {
         T::from_value(value).ok_or_else(|| err!(Type, "argument {index} must be {}, not {}", T::EXPECTED, value.kind()))
     }
 
+    /// An error if the call would have to be recorded: the operator has no derivative for `kind` tensors.
+    #[cfg(any(feature = "op-nested", feature = "op-sparse"))]
+    pub(crate) fn check_unrecorded(&self, operator: &str, kind: &str) -> Result<()> {
+        let mut records = false;
+        self.0.iter().for_each(|value| value.for_each_tensor(|tensor| records |= should_record([tensor])));
+        if records {
+            bail!(NotImplemented, "the derivative for '{operator}' is not implemented for {kind} tensors");
+        }
+        Ok(())
+    }
+
     /// Checks that the call may write `target` in place.
-    #[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+    #[cfg(any(feature = "op-nested", feature = "op-sparse", feature = "op-quantization"))]
     pub(crate) fn check_in_place(&self, target: &Tensor) -> Result<()> {
         let mut records = false;
         self.0.iter().for_each(|value| value.for_each_tensor(|tensor| records |= should_record([tensor])));

@@ -70,7 +70,7 @@ impl Op {
     }
 
     /// Calls an operator that was defined at run time below the layers: its kernels receive the arguments as they are.
-    #[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+    #[cfg(any(feature = "op-nested", feature = "op-sparse", feature = "op-quantization"))]
     pub(crate) fn call_without_layer(&self, args: &[Value], results: &mut Values) -> Result<()> {
         match self {
             Op::BuiltIn(def) => bail!(Internal, "{} has no kernels of its own", def.full_name()),

@@ -1,8 +1,8 @@
-//! The layers of sparse and quantized tensors, which a program links only if it can create such tensors.
+//! The layers of sparse, quantized and nested tensors, which a program links only if it can create such tensors.
 //!
 //! If the table of layers named their handlers, every program with the static library would contain all kernels that they
 //! call. What creates such a tensor links its layer instead, and so do calls by name. The shared library, which contains
-//! everything, links both when it is loaded (`capi/src/support/load.rs`).
+//! everything, links all when it is loaded (`capi/src/support/load.rs`).
 
 use super::by_name::Op;
 use super::{Value, Values};
@@ -23,10 +23,12 @@ pub(crate) struct Linked {
 pub(crate) static SPARSE: Linked = Linked { tensors: "sparse", family: "sparse", handle: OnceLock::new() };
 /// The layer of quantized tensors.
 pub(crate) static QUANTIZED: Linked = Linked { tensors: "quantized", family: "quantization", handle: OnceLock::new() };
+/// The layer of nested tensors.
+pub(crate) static NESTED: Linked = Linked { tensors: "nested", family: "nested", handle: OnceLock::new() };
 
 impl Linked {
     /// From now on calls with such tensors reach this handler.
-    #[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+    #[cfg(any(feature = "op-nested", feature = "op-sparse", feature = "op-quantization"))]
     pub(crate) fn link(&self, handle: Handle) {
         self.handle.get_or_init(|| handle);
     }
@@ -53,8 +55,14 @@ pub(super) fn quantized(op: &Op, args: &[Value], results: &mut Values) -> Result
     QUANTIZED.call(op, args, results)
 }
 
+pub(super) fn nested(op: &Op, args: &[Value], results: &mut Values) -> Result<()> {
+    NESTED.call(op, args, results)
+}
+
 /// Links the layers of this build.
 pub fn link_layers() {
+    #[cfg(feature = "op-nested")]
+    NESTED.link(crate::nested::handle);
     #[cfg(feature = "op-sparse")]
     SPARSE.link(crate::sparse::handle);
     #[cfg(feature = "op-quantization")]

@@ -39,6 +39,8 @@ pub use forms::{Argument, active_for_tracked_view, boxed, done_above};
 pub(crate) use forms::{above, below, forms, forwarded};
 pub(crate) use lazy::carried_out;
 pub use lent::LentValues;
+#[cfg(feature = "op-nested")]
+pub(crate) use linked::NESTED;
 #[cfg(feature = "op-quantization")]
 pub(crate) use linked::QUANTIZED;
 #[cfg(feature = "op-sparse")]
@@ -64,6 +66,7 @@ const LAYERS: &[Layer] = &[
     Layer { key: KeySet::RECORD, handle: record::handle },
     Layer { key: KeySet::SPARSE, handle: linked::sparse },
     Layer { key: KeySet::QUANTIZED, handle: linked::quantized },
+    Layer { key: KeySet::NESTED, handle: linked::nested },
     Layer { key: KeySet::LAZY, handle: lazy::handle },
 ];
 
@@ -82,7 +85,7 @@ pub fn named<T>(operator: &'static str, body: impl FnOnce() -> Result<T>) -> Res
 }
 
 /// [`named`] for operators whose name is known at run time.
-#[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+#[cfg(any(feature = "op-nested", feature = "op-sparse", feature = "op-quantization"))]
 pub(crate) fn named_call<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     named_dynamic(operator, body)
 }

@@ -35,6 +35,16 @@ impl Object {
         Ok(None)
     }
 
+    /// The state of an object of a class of this library, from which [`restore`](Object::restore) creates an equal one;
+    /// `None` if the library does not know the class.
+    pub fn state(&self) -> Result<Option<Value>> {
+        #[cfg(feature = "op-quantization")]
+        if crate::quantized::packed::is_packed(self.class_name()) {
+            return crate::quantized::packed::to_state(self).map(Some);
+        }
+        Ok(None)
+    }
+
     /// The qualified name of the class.
     pub fn class_name(&self) -> &str {
         self.0.class.to_str().unwrap_or_default()

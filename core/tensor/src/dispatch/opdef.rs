@@ -42,7 +42,7 @@ impl OpDef {
     }
 
     /// The functional form's name of an in-place form: `add.Tensor` of `add_.Tensor`. Whether there is one is open.
-    #[cfg(any(feature = "op-sparse", feature = "op-quantization"))]
+    #[cfg(any(feature = "op-nested", feature = "op-sparse", feature = "op-quantization"))]
     pub(crate) fn functional_of_in_place(&self) -> Option<String> {
         let base = self.name().strip_suffix('_')?;
         Some(if self.overload().is_empty() { base.to_owned() } else { format!("{base}.{}", self.overload()) })

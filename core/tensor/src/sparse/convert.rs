@@ -71,11 +71,11 @@ pub(super) fn with_values(like: &Tensor, values: &Tensor) -> Result<Tensor> {
             let coalesced = components(like)?.is_coalesced();
             ops::_sparse_coo_tensor_unsafe(indices, values, &like.sizes(), values.options(), Some(coalesced))
         }
-        Components::Quantized(_) => bail!(Internal, "the tensor is quantized"),
         Components::Compressed { layout, compressed, plain, .. } => {
             let options = crate::Options { layout: Some(*layout), ..values.options() };
             ops::_sparse_compressed_tensor_unsafe(compressed, plain, values, &like.sizes(), options)
         }
+        _ => bail!(Internal, "the tensor is not sparse"),
     }
 }
 

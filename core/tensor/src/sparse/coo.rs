@@ -36,7 +36,7 @@ impl Coo {
                 coalesced: components.is_coalesced(),
             }),
             Components::Compressed { .. } => Compressed::of(tensor)?.into_coo(),
-            Components::Quantized(_) => rushlight_base::bail!(Internal, "the tensor is quantized"),
+            _ => rushlight_base::bail!(Internal, "the tensor is not sparse"),
         }
     }
 

@@ -111,16 +111,6 @@ pub(super) fn recorded(
     Ok(result)
 }
 
-/// The error of a call that would have to be recorded, of a kernel without a derivative.
-pub(super) fn check_unrecorded(operator: &str, args: &[Value]) -> Result<()> {
-    let mut records = false;
-    args.iter().for_each(|value| value.for_each_tensor(|tensor| records |= should_record([tensor])));
-    if records {
-        bail!(NotImplemented, "the derivative for '{operator}' is not implemented for sparse tensors");
-    }
-    Ok(())
-}
-
 /// Passes the gradient on: the node of a target that was written in place.
 pub(super) static COPIED: Derivative =
     Derivative { name: "CopyBackwards", needs: &[], back: |_, grad, _| Ok(grad.clone()) };

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "op-optim")]
 use super::optim;
-use super::record::{Back, Derivative, check_unrecorded, recorded};
+use super::record::{Back, Derivative, recorded};
 use super::{binary, convert, create, product, reduce, shape, unary, write};
 use crate::dispatch::{Args, OpDef, Value, by_name};
 use rushlight_base::{Result, bail};
@@ -40,7 +40,7 @@ impl Row {
         match &self.gradient {
             Gradient::Composite | Gradient::Never => self.run(&args),
             Gradient::Missing => {
-                check_unrecorded(self.name, args.0)?;
+                args.check_unrecorded(self.name, "sparse")?;
                 self.run(&args)
             }
             Gradient::Node(derivative) => {

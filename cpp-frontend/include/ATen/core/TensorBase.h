@@ -157,7 +157,7 @@ class TensorBase {
   bool is_quantized() const { return defined() && isQIntType(scalar_type()); }
   QScheme qscheme() const { return static_cast<QScheme>(get<int32_t>(rlt_tensor_qscheme)); }
   bool is_mkldnn() const { return false; }
-  bool is_nested() const { return false; }
+  bool is_nested() const { return get<int32_t>(rlt_tensor_is_nested) != 0; }
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }

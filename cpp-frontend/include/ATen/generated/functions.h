@@ -6346,6 +6346,8 @@ inline Tensor lift_fresh(const Tensor& self) {
   return Tensor(out0);
 }
 
+// nested: Nested tensors: a batch of tensors whose sizes differ, as the fast path of `TransformerEncoder` in saved models makes them. Operators of other families that have a kernel for them: arithmetic with numbers and with nested tensors of the same sizes, activations, `linear`, `layer_norm`, `softmax`, and the layers of transformers.
+
 // nn: Functions of neural network layers: softmax, layer normalization, dropout, embeddings and attention.
 /// Computes the softmax function along a dimension: scales elements to probabilities that sum to 1.
 /// `out_i = e^(self_i) / sum_j e^(self_j), with the sum along dim`

@@ -279,7 +279,7 @@ pub fn transformer_encoder_layer_fwd(
     let first = |x: &Tensor| norm(x, norm_weight_1, norm_bias_1);
     let second = |x: &Tensor| norm(x, norm_weight_2, norm_bias_2);
     let attention = |x: &Tensor| -> Result<Tensor> {
-        let (out, _) = native_multi_head_attention(
+        let (out, _) = ops::_native_multi_head_attention(
             x,
             x,
             x,

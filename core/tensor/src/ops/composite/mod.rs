@@ -42,6 +42,8 @@ mod loss;
 mod losses;
 #[cfg(feature = "op-linalg")]
 mod matrices;
+#[cfg(feature = "op-nested")]
+mod nested;
 #[cfg(feature = "op-nn")]
 mod nn;
 #[cfg(feature = "op-normalization")]
@@ -114,6 +116,8 @@ pub use loss::*;
 pub use losses::*;
 #[cfg(feature = "op-linalg")]
 pub use matrices::*;
+#[cfg(feature = "op-nested")]
+pub use nested::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
 #[cfg(feature = "op-normalization")]
