@@ -52,29 +52,51 @@ typedef void (*rlt_print_callback)(void *ctx, const char *text, int64_t len);
 extern "C" {
 #endif // __cplusplus
 
-/* ---- Source code ---- */
+/* ---- Attributes ---- */
 
 /**
- * Compiles functions and classes from source code.
+ * Returns an attribute, as an owned value: `scale`, or `layer.weight` of a submodule.
  */
-int32_t rlt_script_compile(const char *source, struct rlt_script **out);
+int32_t rlt_module_attribute(const struct rlt_module *module, const char *name, rlt_value *out);
 
 /**
- * Calls the function `name`. Arguments are matched with the parameters of the function; missing ones take their
- * defaults. The result is owned: None, a value, or a tuple.
+ * Sets an attribute, whose type must be that of the value.
  */
-int32_t rlt_script_run(const struct rlt_script *script,
-                       const char *name,
-                       const rlt_value *args,
-                       int64_t n_args,
-                       const rlt_named_value *kwargs,
-                       int64_t n_kwargs,
-                       rlt_value *out);
+int32_t rlt_module_set_attribute(const struct rlt_module *module, const char *name, const rlt_value *value);
 
 /**
- * Frees the handle of compiled source code.
+ * Returns the names of the attributes that are modules, as a list of strings.
  */
-void rlt_script_free(struct rlt_script *script);
+int32_t rlt_module_children(const struct rlt_module *module, rlt_value *out);
+
+/**
+ * Returns the module that is the attribute `name`, which shares its tensors with `module`.
+ */
+int32_t rlt_module_child(const struct rlt_module *module, const char *name, struct rlt_module **out);
+
+/* ---- Parameters ---- */
+
+/**
+ * Returns the parameters of a module and of the modules inside of it, with their names joined by dots. The tensors are
+ * those of the module.
+ */
+int32_t rlt_module_parameters(const struct rlt_module *module, rlt_state_dict **out);
+
+/**
+ * Returns the buffers of a module and of the modules inside of it, like [`rlt_module_parameters`].
+ */
+int32_t rlt_module_buffers(const struct rlt_module *module, rlt_state_dict **out);
+
+/**
+ * Sets the training mode of a module and of the modules inside of it; 0 is evaluation.
+ */
+int32_t rlt_module_train(const struct rlt_module *module, int32_t on);
+
+/**
+ * Moves parameters and buffers to a device, and converts those with a floating-point dtype to a dtype. NULL leaves the
+ * device or the dtype.
+ */
+int32_t rlt_module_to(const struct rlt_module *module, const rlt_device *device, const int32_t *dtype);
 
 /* ---- Loading ---- */
 
@@ -147,51 +169,78 @@ int32_t rlt_module_set_print(struct rlt_module *module,
                              void *ctx,
                              rlt_deleter deleter);
 
-/* ---- Attributes ---- */
+/* ---- Passes ---- */
 
 /**
- * Returns an attribute, as an owned value: `scale`, or `layer.weight` of a submodule.
+ * Returns a copy of a module in which the attributes that its methods only read are constants of the graphs. It has the
+ * method `forward` and the `n_preserved` methods and attributes of `preserved`; the others are gone, except for
+ * attributes that methods change. Its tensors are those of the module, without gradients. The module must be in
+ * evaluation mode. If `optimize_numerics` is not 0, batch norms are folded into the layers before them, which changes
+ * results by rounding.
  */
-int32_t rlt_module_attribute(const struct rlt_module *module, const char *name, rlt_value *out);
+int32_t rlt_module_freeze(const struct rlt_module *module,
+                          const char *const *preserved,
+                          int64_t n_preserved,
+                          int32_t optimize_numerics,
+                          struct rlt_module **out);
 
 /**
- * Sets an attribute, whose type must be that of the value.
+ * Returns a copy of a module that is made to run fast: it is frozen with `forward` and the `n_other` methods of
+ * `other_methods`, batch norms are folded, dropout is removed. The module must be in evaluation mode.
  */
-int32_t rlt_module_set_attribute(const struct rlt_module *module, const char *name, const rlt_value *value);
+int32_t rlt_module_optimize_for_inference(const struct rlt_module *module,
+                                          const char *const *other_methods,
+                                          int64_t n_other,
+                                          struct rlt_module **out);
 
 /**
- * Returns the names of the attributes that are modules, as a list of strings.
+ * Returns the graph of a method as text, with the nodes of the methods and functions that it calls in place of the
+ * calls, as an owned string.
  */
-int32_t rlt_module_children(const struct rlt_module *module, rlt_value *out);
+int32_t rlt_module_method_inlined_graph(const struct rlt_module *module, const char *method, rlt_value *out);
+
+/* ---- Saving ---- */
 
 /**
- * Returns the module that is the attribute `name`, which shares its tensors with `module`.
+ * Saves the module as a file that `torch.jit.load` of PyTorch reads. The file is replaced atomically. `extra` are files
+ * to put into the archive: their contents are strings, or tensors of bytes (`RLT_DTYPE_UINT8`) with one dimension.
  */
-int32_t rlt_module_child(const struct rlt_module *module, const char *name, struct rlt_module **out);
-
-/* ---- Parameters ---- */
-
-/**
- * Returns the parameters of a module and of the modules inside of it, with their names joined by dots. The tensors are
- * those of the module.
- */
-int32_t rlt_module_parameters(const struct rlt_module *module, rlt_state_dict **out);
+int32_t rlt_module_save(const struct rlt_module *module,
+                        const char *path,
+                        const rlt_named_value *extra,
+                        int64_t n_extra);
 
 /**
- * Returns the buffers of a module and of the modules inside of it, like [`rlt_module_parameters`].
+ * Returns the contents of the file that [`rlt_module_save`] writes, as a tensor of bytes.
  */
-int32_t rlt_module_buffers(const struct rlt_module *module, rlt_state_dict **out);
+int32_t rlt_module_save_memory(const struct rlt_module *module,
+                               const rlt_named_value *extra,
+                               int64_t n_extra,
+                               rlt_tensor **out);
+
+/* ---- Source code ---- */
 
 /**
- * Sets the training mode of a module and of the modules inside of it; 0 is evaluation.
+ * Compiles functions and classes from source code.
  */
-int32_t rlt_module_train(const struct rlt_module *module, int32_t on);
+int32_t rlt_script_compile(const char *source, struct rlt_script **out);
 
 /**
- * Moves parameters and buffers to a device, and converts those with a floating-point dtype to a dtype. NULL leaves the
- * device or the dtype.
+ * Calls the function `name`. Arguments are matched with the parameters of the function; missing ones take their
+ * defaults. The result is owned: None, a value, or a tuple.
  */
-int32_t rlt_module_to(const struct rlt_module *module, const rlt_device *device, const int32_t *dtype);
+int32_t rlt_script_run(const struct rlt_script *script,
+                       const char *name,
+                       const rlt_value *args,
+                       int64_t n_args,
+                       const rlt_named_value *kwargs,
+                       int64_t n_kwargs,
+                       rlt_value *out);
+
+/**
+ * Frees the handle of compiled source code.
+ */
+void rlt_script_free(struct rlt_script *script);
 
 #ifdef __cplusplus
 }  // extern "C"

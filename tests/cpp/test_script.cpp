@@ -81,6 +81,21 @@ TEST(Script, AModuleCanBeTrained) {
   EXPECT_FALSE(copy.hasattr("nothing"));
 }
 
+TEST(Script, SavesModules) {
+  auto module = torch::jit::load(kFile);
+  module.setattr("calls", 3);
+  torch::NoGradGuard guard;
+  module.parameters()[1].add_(1);
+  std::stringstream stream;
+  module.save(stream, {{"note", std::string("a\0b", 3)}});
+  torch::jit::ExtraFilesMap files{{"note", ""}};
+  auto again = torch::jit::load(stream, torch::kCPU, files);
+  EXPECT_EQ(files["note"], std::string("a\0b", 3));
+  EXPECT_EQ(again.attr("calls").toInt(), 3);
+  EXPECT_TRUE(torch::equal(again.forward({input()}).toTensor(), expected() + 2));
+  EXPECT_THROW(module.save("/nowhere/module.pt"), c10::Error);
+}
+
 TEST(Script, CompilesFunctions) {
   auto unit = torch::jit::compile(R"(
 def relu_script(a, b):

@@ -1,4 +1,4 @@
-"""Writes tests/data/script/*.pt: TorchScript modules saved by PyTorch 2.7.1, which tests/c/script.c loads and runs.
+"""Writes tests/data/script/net.pt: a TorchScript module saved by PyTorch 2.7.1, which tests/c/script.c loads and runs.
 
 `net.pt` is a small network with a branch, buffers, attributes of several types, a method beside `forward`, and an extra
 file. The numbers that the test expects are printed.

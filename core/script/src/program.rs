@@ -7,15 +7,16 @@ use crate::compile::{self, Constant, Host, Unit};
 use crate::graph;
 use crate::operators::Operators;
 use crate::runtime::function::{Function, Linker};
-use crate::runtime::object::{Attribute, Class, EnumValue, Role};
+use crate::runtime::object::{Attribute, Class, EnumValue, Object, Role};
 use crate::runtime::value::Value;
 use crate::runtime::{Environment, run};
-use crate::schema::Schema;
+use crate::schema::{Formal, Schema};
 use crate::source::Source;
 use crate::types::{Resolver, Type};
 use rushlight_base::{Result, Storage, bail, err};
 use rushlight_tensor::dispatch::by_name;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 type Lists = RwLock<HashMap<String, Arc<[Arc<Schema>]>>>;
@@ -84,8 +85,8 @@ impl Host for Contents {
         Some(Constant { kind: value.type_of(), value: graph::Attribute::Opaque(Arc::new(value)) })
     }
 
-    fn custom_method(&self, _class: &str, _method: &str) -> Option<Arc<Schema>> {
-        None
+    fn custom_method(&self, class: &str, method: &str) -> Option<Arc<Schema>> {
+        crate::packed::schema(class, method)
     }
 }
 
@@ -126,6 +127,8 @@ pub struct Program {
     contents: Arc<Contents>,
     classes: RwLock<HashMap<Name, Arc<Class>>>,
     functions: RwLock<HashMap<Name, Arc<Function>>>,
+    /// How many names [`free_class_name`](Program::free_class_name) has given out.
+    named: AtomicU64,
 }
 
 impl Program {
@@ -136,6 +139,7 @@ impl Program {
             contents,
             classes: RwLock::default(),
             functions: RwLock::default(),
+            named: AtomicU64::new(0),
         })
     }
 
@@ -200,6 +204,64 @@ impl Program {
         Ok(self.unit().class(class)?.methods.clone())
     }
 
+    /// The type with a qualified name; None for a function.
+    pub(crate) fn named_type(&self, name: &str) -> Result<Option<Type>> {
+        self.unit().named_type(name)
+    }
+
+    /// A class as the compiler sees it.
+    pub(crate) fn class_data(&self, name: &str) -> Result<Arc<compile::Class>> {
+        self.read_class(name)
+    }
+
+    /// The schema of a function or of a method, which may be that of an interface.
+    pub(crate) fn schema(&self, name: &str) -> Result<Arc<Schema>> {
+        self.unit().schema(name)
+    }
+
+    /// A name for a class that is made from another one, in the form that PyTorch gives to such classes.
+    pub(crate) fn free_class_name(&self, class: &str) -> Name {
+        let (path, name) = class.rsplit_once('.').unwrap_or(("__torch__", class));
+        let path = path.split(".___torch_mangle_").next().unwrap_or(path);
+        loop {
+            let number = self.named.fetch_add(1, Ordering::Relaxed);
+            let free: Name = format!("{path}.___torch_mangle_{number}.{name}").into();
+            if self.unit().class(&free).is_err() {
+                return free;
+            }
+        }
+    }
+
+    /// Adds the class of a module that a pass has made, with the classes of the modules in it and its methods.
+    pub(crate) fn define_frozen(
+        &self,
+        object: &Object,
+        children: Vec<Arc<Class>>,
+        methods: Vec<(Name, graph::Graph, Arc<Schema>)>,
+    ) -> Result<()> {
+        for class in children.iter().chain([object.class()]) {
+            let mut data = compile::Class::module(&class.name);
+            data.attributes = class.attributes().iter().map(compiled_attribute).collect();
+            if Arc::ptr_eq(class, object.class()) {
+                data.methods = methods.iter().map(|(name, ..)| name.clone()).collect();
+            }
+            self.unit().define_class(data)?;
+            let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
+            classes.insert(class.name.clone(), class.clone());
+        }
+        let own = &object.class().name;
+        for (name, graph, schema) in methods {
+            let mut schema = Schema::clone(&schema);
+            if let Some(argument) = schema.arguments.first_mut() {
+                argument.kind = Formal::Type(Type::Class(own.clone()));
+            }
+            let function = Function::new(name.clone(), graph, schema);
+            let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
+            functions.insert(format!("{own}.{name}").into(), Arc::new(function));
+        }
+        Ok(())
+    }
+
     /// Whether objects of a class are modules.
     pub(crate) fn is_module(&self, class: &str) -> bool {
         self.unit().class(class).is_ok_and(|class| class.kind == ClassKind::Module)
@@ -243,6 +305,15 @@ impl Program {
         let arguments = object.into_iter().chain(arguments).collect();
         let arguments = crate::arguments::complete(&function.schema, arguments, named, &**self)?;
         run(&function, arguments, environment)
+    }
+}
+
+fn compiled_attribute(attribute: &Attribute) -> compile::ClassAttribute {
+    compile::ClassAttribute {
+        name: attribute.name.clone(),
+        kind: attribute.kind.clone(),
+        is_parameter: attribute.role == Role::Parameter,
+        is_buffer: attribute.role == Role::Buffer,
     }
 }
 
@@ -297,6 +368,10 @@ impl Linker for Program {
             Ok(EnumValue::new(class, name.clone(), crate::runtime::constant(kind, Some(value))?))
         };
         read.values.iter().map(member).collect()
+    }
+
+    fn custom_method(&self, class: &str, name: &str) -> Option<builtins::Builtin> {
+        crate::packed::method(class, name)
     }
 
     fn source(&self, file: &str) -> Option<Source> {

@@ -2,10 +2,11 @@
 
 mod values;
 
-use rushlight_base::DType;
+use rushlight_base::{DType, Scalar};
 use rushlight_script::module::Module;
 use rushlight_script::program::Program;
 use rushlight_script::runtime::value::Value;
+use rushlight_tensor::dispatch as boxed;
 use values::{matches, read};
 
 fn call(program: &str, name: &str, arguments: &str) -> Value {
@@ -144,4 +145,31 @@ fn damaged_files_are_errors() {
             drop(module.forward(vec![read("T([1, 2], [1.0, 2.0])")]));
         }
     }
+}
+
+#[test]
+fn layouts_are_asked_for_and_numbers_are_copied_into_tensors() {
+    let program = "
+def f(n: int):
+    x = torch.zeros([2, 3, 4, 5]).contiguous(memory_format=torch.channels_last)
+    y = torch.zeros([2]).copy_(n).copy_(n + 0.5)
+    return x.is_contiguous(), x.is_contiguous(memory_format=torch.channels_last), x[:, :, ::2].is_contiguous(), y.tolist()
+";
+    let program = program.replace("y.tolist()", "float(y.sum())");
+    returns(&program, "(3,)", "(False, True, False, 7.0)");
+}
+
+/// Lists and dicts from outside whose elements are of several types are converted to the type of the parameter.
+#[test]
+fn mixed_numbers_become_those_of_the_parameter() {
+    let program = Program::compile("def f(x: List[float], y: Dict[str, float]):\n    return x, y\n").unwrap();
+    let numbers = [Scalar::Float(1.5), Scalar::Int(2)];
+    let entries =
+        numbers.iter().zip(["a", "b"]).map(|(number, key)| (boxed::Value::from(key), boxed::Value::Scalar(*number)));
+    let dict = boxed::Value::Dict(boxed::Dict::new(entries.collect()).unwrap());
+    let result = program.call_boxed("f", vec![boxed::Value::Scalars(numbers.to_vec()), dict], &[]).unwrap();
+    assert_eq!(format!("{:?}", result).matches("Int").count(), 0, "{result:?}");
+    assert!(
+        matches!(result, boxed::Value::Tuple(items) if matches!(&items[0], boxed::Value::Floats(x) if *x == [1.5, 2.0]))
+    );
 }

@@ -6,6 +6,7 @@
 #include <torch/autograd.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/jit.h>
 #include <torch/library.h>

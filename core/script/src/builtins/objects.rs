@@ -26,6 +26,11 @@ pub(super) fn no(_args: &mut Args<'_>) -> Result<Value> {
     Ok(Value::Bool(false))
 }
 
+/// Operators of nested tensors, which programs contain in branches that are not taken.
+pub(super) fn nested(_args: &mut Args<'_>) -> Result<Value> {
+    bail!(NotImplemented, "nested tensors are not supported")
+}
+
 pub(super) fn yes(_args: &mut Args<'_>) -> Result<Value> {
     Ok(Value::Bool(true))
 }

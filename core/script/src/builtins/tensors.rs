@@ -6,7 +6,9 @@ use crate::runtime::convert::{number_of, scalar_of};
 use crate::runtime::list::{Items, List};
 use crate::runtime::value::Value;
 use crate::types::Type;
-use rushlight_base::{Complex, DType, Device, DeviceType, Layout, Result, Scalar, bail, ensure, err, runtime};
+use rushlight_base::{
+    Complex, DType, Device, DeviceType, Layout, MemoryFormat, Result, Scalar, bail, ensure, err, runtime,
+};
 use rushlight_tensor::{Tensor, autograd};
 
 /// The number in a tensor with one element.
@@ -349,8 +351,21 @@ pub(super) fn is_sparse_csr(args: &mut Args<'_>) -> Result<Value> {
     Ok((layout_of(args.tensor(0)?) == Layout::SparseCsr).into())
 }
 
+pub(super) fn is_nested(args: &mut Args<'_>) -> Result<Value> {
+    Ok(args.tensor(0)?.is_nested().into())
+}
+
 pub(super) fn is_quantized(args: &mut Args<'_>) -> Result<Value> {
     Ok(args.tensor(0)?.dtype().is_quantized().into())
+}
+
+/// `is_contiguous(self, memory_format)`
+pub(super) fn is_contiguous(args: &mut Args<'_>) -> Result<Value> {
+    let format = match args.all().get(1) {
+        Some(format) => MemoryFormat::from_code(i32::try_from(format.as_int()?).unwrap_or(-1))?,
+        None => MemoryFormat::Contiguous,
+    };
+    Ok(args.tensor(0)?.is_contiguous(format).into())
 }
 
 pub(super) fn itemsize(args: &mut Args<'_>) -> Result<Value> {
@@ -387,6 +402,11 @@ renamed! {
     xor_scalar_in_place: "bitwise_xor_", "Scalar";
     abs: "abs", "";
     add_gradients: "add", "Tensor";
+}
+
+/// `copy_(self, number)`
+pub(super) fn copy_number(args: &mut Args<'_>) -> Result<Value> {
+    call("fill_", "Scalar", args.all())
 }
 
 /// The convolution that traced programs call, with settings of a backend at the end.

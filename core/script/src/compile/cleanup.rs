@@ -1,7 +1,7 @@
 //! Removes what compiling leaves behind: values without uses, and outputs of `prim::If` without uses.
 
 use super::environment::Compiler;
-use crate::graph::{BlockId, Graph, NodeId};
+use crate::graph::{Graph, NodeId};
 use rushlight_base::Result;
 
 /// Operators without effect that the compiler adds on its own.
@@ -19,43 +19,14 @@ const PURE: [&str; 9] = [
 
 impl Compiler<'_> {
     pub(super) fn cleanup(&mut self) -> Result<()> {
-        let nodes = post_order(&self.graph);
-        // From the end to the start: a use comes after what it uses.
+        let nodes = self.graph.all_nodes();
+        // From the end to the start: a use comes after what it uses, and unused outputs of `prim::If` go before what
+        // computes them.
         for node in nodes.into_iter().rev() {
             remove_unused(&mut self.graph, node)?;
         }
         Ok(())
     }
-}
-
-/// All nodes in order. A node with blocks comes before and after those in its blocks: unused outputs of `prim::If`
-/// have to go before what computes them.
-fn post_order(graph: &Graph) -> Vec<NodeId> {
-    enum Step {
-        Block(BlockId),
-        Node(NodeId),
-        Again(NodeId),
-    }
-    let mut order = Vec::new();
-    let mut steps = vec![Step::Block(graph.top())];
-    while let Some(step) = steps.pop() {
-        match step {
-            Step::Block(block) => {
-                let nodes: Vec<NodeId> = graph.nodes(block).collect();
-                steps.extend(nodes.into_iter().rev().map(Step::Node));
-            }
-            Step::Again(node) => order.push(node),
-            Step::Node(node) => {
-                order.push(node);
-                let blocks = graph.node(node).map_or(&[][..], |node| node.blocks());
-                if !blocks.is_empty() {
-                    steps.push(Step::Again(node));
-                    steps.extend(blocks.iter().rev().map(|&block| Step::Block(block)));
-                }
-            }
-        }
-    }
-    order
 }
 
 fn remove_unused(graph: &mut Graph, node: NodeId) -> Result<()> {

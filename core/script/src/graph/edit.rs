@@ -122,10 +122,66 @@ impl Graph {
             // Those after it move by one.
             let moved = self.block(block)?.outputs.clone();
             for (at, value) in moved.into_iter().enumerate().skip(index) {
-                self.remove_user(value, User::Block(block, at + 1))?;
-                self.value_mut(value)?.users.push(User::Block(block, at));
+                self.move_user(value, User::Block(block, at + 1), User::Block(block, at))?;
             }
         }
+        Ok(())
+    }
+
+    /// Removes a value that `prim::Loop` carries: its input, the parameter and the output of the block, and its output.
+    /// `index` counts the outputs of the node. Neither the output nor the parameter may be used.
+    pub fn remove_loop_value(&mut self, node: NodeId, index: usize) -> Result<()> {
+        let data = self.node(node)?;
+        let (&[body], Some(&output), Some(&input)) =
+            (data.blocks(), data.outputs().get(index), data.inputs().get(index + 2))
+        else {
+            bail!(Index, "{} carries no value {index}", data.kind)
+        };
+        let block = self.block(body)?;
+        let (Some(&parameter), Some(&result)) = (block.inputs().get(index + 1), block.outputs().get(index + 1)) else {
+            bail!(Index, "the block of {} carries no value {index}", data.kind)
+        };
+        for value in [output, parameter] {
+            ensure!(self.value(value)?.users().is_empty(), Runtime, "%{} is used", self.name(value));
+        }
+        self.forget_name(output)?;
+        self.forget_name(parameter)?;
+        self.remove_user(input, User::Node(node, index + 2))?;
+        self.remove_user(result, User::Block(body, index + 1))?;
+        let data = self.node_mut(node)?;
+        data.outputs.remove(index);
+        data.inputs.remove(index + 2);
+        let inputs = data.inputs.clone();
+        let block = self.block_mut(body)?;
+        block.inputs.remove(index + 1);
+        block.outputs.remove(index + 1);
+        let outputs = block.outputs.clone();
+        for (at, value) in inputs.into_iter().enumerate().skip(index + 2) {
+            self.move_user(value, User::Node(node, at + 1), User::Node(node, at))?;
+        }
+        for (at, value) in outputs.into_iter().enumerate().skip(index + 1) {
+            self.move_user(value, User::Block(body, at + 1), User::Block(body, at))?;
+        }
+        Ok(())
+    }
+
+    fn move_user(&mut self, value: ValueId, from: User, to: User) -> Result<()> {
+        self.remove_user(value, from)?;
+        self.value_mut(value)?.users.push(to);
+        Ok(())
+    }
+
+    /// Replaces one output of a block.
+    pub fn replace_output(&mut self, block: BlockId, index: usize, value: ValueId) -> Result<()> {
+        self.value(value)?;
+        let outputs = &mut self.block_mut(block)?.outputs;
+        let count = outputs.len();
+        let Some(slot) = outputs.get_mut(index) else {
+            bail!(Index, "the block has {count} outputs, there is no output {index}")
+        };
+        let old = std::mem::replace(slot, value);
+        self.remove_user(old, User::Block(block, index))?;
+        self.value_mut(value)?.users.push(User::Block(block, index));
         Ok(())
     }
 
@@ -190,6 +246,8 @@ impl Graph {
         while let Some(id) = removed.pop() {
             let data = self.node_mut(id)?;
             data.block = None;
+            // They may hold tensors.
+            data.attributes.clear();
             let inputs = std::mem::take(&mut data.inputs);
             let blocks = std::mem::take(&mut data.blocks);
             for output in data.outputs.clone() {

@@ -1,8 +1,10 @@
 //! The graph: nodes in blocks, in static single assignment form. Nodes, values and blocks are stored in vectors and
 //! refer to each other by index.
 
+mod copy;
 mod edit;
 mod lint;
+mod lower;
 mod parse;
 pub(crate) mod print;
 
@@ -248,6 +250,55 @@ impl Graph {
     pub fn nodes(&self, block: BlockId) -> impl Iterator<Item = NodeId> {
         let first = self.block(block).ok().and_then(|block| block.first);
         std::iter::successors(first, |&id| self.node(id).ok().and_then(|node| node.next))
+    }
+
+    /// How many nodes were created, those included that were removed.
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The nodes that were created since there were `count` of them.
+    pub(crate) fn nodes_since(&self, count: usize) -> impl Iterator<Item = NodeId> + use<> {
+        (count as u32..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// The node after this one in its block.
+    pub fn next_node(&self, id: NodeId) -> Result<Option<NodeId>> {
+        Ok(self.node(id)?.next)
+    }
+
+    /// All nodes in order. A node with blocks comes before those in its blocks, and a second time after them.
+    pub fn all_nodes(&self) -> Vec<NodeId> {
+        enum Step {
+            Block(BlockId),
+            Node(NodeId),
+            Again(NodeId),
+        }
+        let mut order = Vec::new();
+        let mut steps = vec![Step::Block(self.top())];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Block(block) => {
+                    let nodes: Vec<NodeId> = self.nodes(block).collect();
+                    steps.extend(nodes.into_iter().rev().map(Step::Node));
+                }
+                Step::Again(node) => order.push(node),
+                Step::Node(node) => {
+                    order.push(node);
+                    let blocks = self.node(node).map_or(&[][..], |node| node.blocks());
+                    if !blocks.is_empty() {
+                        steps.push(Step::Again(node));
+                        steps.extend(blocks.iter().rev().map(|&block| Step::Block(block)));
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    /// The name that was given to a value, if any.
+    pub fn given_name(&self, id: ValueId) -> Option<&Name> {
+        self.value(id).ok()?.name.as_ref()
     }
 
     /// The name of a value, without `%`: its number if it was never named.

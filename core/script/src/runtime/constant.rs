@@ -1,11 +1,12 @@
 //! The constants of graphs.
 
-use super::list::List;
+use super::list::{Items, List};
 use super::object::Tuple;
 use super::value::Value;
 use crate::graph::{Attribute, Opaque};
 use crate::types::Type;
 use rushlight_base::{Complex, Device, Result, bail, err, list};
+use std::sync::Arc;
 
 /// Lists in lists.
 const MAX_DEPTH: usize = 64;
@@ -51,6 +52,35 @@ fn constant_within(kind: &Type, attribute: &Attribute, depth: usize) -> Result<V
             value.value().ok_or_else(|| err!(Runtime, "the constant {} has no value", value.print()))?
         }
         (Attribute::Type(_) | Attribute::Graph(_), _) => bail!(Runtime, "a constant of type {kind} has no value"),
+    })
+}
+
+/// The value as the attribute of a constant; no attribute for None. Containers of other values than numbers are kept as
+/// they are.
+pub(crate) fn attribute_of(value: &Value) -> Option<Attribute> {
+    Some(match value {
+        Value::None => return None,
+        Value::Bool(value) => Attribute::Int(i64::from(*value)),
+        Value::Int(value) => Attribute::Int(*value),
+        Value::Float(value) => Attribute::Float(*value),
+        Value::Complex(value) => Attribute::Complex(value.re, value.im),
+        Value::Str(bytes) => Attribute::Str(bytes.clone()),
+        Value::Device(device) => Attribute::Str(device.to_string().into_bytes().into()),
+        Value::List(list) => {
+            let guard = list.lock();
+            match &*guard {
+                Items::Ints(items) => Attribute::List(items.iter().copied().map(Attribute::Int).collect()),
+                Items::Floats(items) => Attribute::List(items.iter().copied().map(Attribute::Float).collect()),
+                Items::Bools(items) => {
+                    Attribute::List(items.iter().map(|&item| Attribute::Int(i64::from(item))).collect())
+                }
+                _ => {
+                    drop(guard);
+                    Attribute::Opaque(Arc::new(value.clone()))
+                }
+            }
+        }
+        other => Attribute::Opaque(Arc::new(other.clone())),
     })
 }
 

@@ -208,6 +208,11 @@ impl Dict {
         drop(old);
     }
 
+    /// The address, which is the identity of the dict.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Whether both are the same dict.
     pub fn is(&self, other: &Dict) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

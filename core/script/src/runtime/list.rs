@@ -307,6 +307,11 @@ impl List {
         drop(old);
     }
 
+    /// The address, which is the identity of the list.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Whether both are the same list.
     pub fn is(&self, other: &List) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -584,10 +584,10 @@ impl Lowering<'_> {
         if let Some(()) = self.short(id, kind, &types)? {
             return Ok(());
         }
-        match resolve(kind, &types, self.linker)? {
+        match &resolve(kind, &types, self.linker)?.target {
             Target::Builtin(row) => self.with_site(id, |site| Instruction::Builtin { run: row.run, site }),
             Target::Operator(op) => {
-                let index = Self::intern(&mut self.code.operators, op);
+                let index = Self::intern(&mut self.code.operators, op.clone());
                 self.with_site(id, |site| Instruction::Operator { index, site })
             }
         }

@@ -17,10 +17,11 @@ mod lower;
 pub mod object;
 pub(crate) mod print;
 mod print_tensor;
-mod resolve;
+pub(crate) mod resolve;
 mod trace;
 pub mod value;
 
-pub(crate) use constant::constant;
+pub(crate) use constant::{attribute_of, constant};
 pub use interpreter::{Environment, Sink, run};
+pub(crate) use resolve::schema_of;
 pub use trace::Exception;

@@ -43,6 +43,11 @@ impl Tuple {
         self.0.class.as_ref()
     }
 
+    /// The address, which is the identity of the tuple.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Whether both are the same tuple.
     pub fn is(&self, other: &Tuple) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

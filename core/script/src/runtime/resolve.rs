@@ -11,55 +11,62 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// What a node calls.
-#[derive(Clone)]
 pub(crate) enum Target {
     Builtin(&'static Row),
     Operator(Op),
 }
 
-struct Candidate {
-    schema: Schema,
-    target: Target,
+/// An overload.
+pub(crate) struct Candidate {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) target: Target,
 }
 
-type Known = RwLock<HashMap<String, Arc<[Candidate]>>>;
+type Overloads = Arc<[Arc<Candidate>]>;
+
+type Known = RwLock<HashMap<String, Overloads>>;
 
 /// The overloads of the names that graphs have used. Operators that a program defines are looked up again each time.
 static KNOWN: LazyLock<Known> = LazyLock::new(Known::default);
 
 /// All overloads of `aten::add`.
-fn candidates(kind: &str) -> Arc<[Candidate]> {
+fn candidates(kind: &str) -> Overloads {
     if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(kind) {
         return known.clone();
     }
-    let rows = builtins::overloads(kind)
-        .iter()
-        .filter_map(|row| Some(Candidate { schema: Schema::parse(row.schema).ok()?, target: Target::Builtin(row) }));
-    let operators = by_name::overloads(kind).into_iter().filter_map(|op| {
-        Some(Candidate { schema: Schema::from_signature(&op.signature()).ok()?, target: Target::Operator(op) })
+    let rows = builtins::overloads(kind).iter().filter_map(|row| {
+        Some(Candidate { schema: Schema::parse(row.schema).ok()?.into(), target: Target::Builtin(row) })
     });
-    let found: Arc<[Candidate]> = rows.chain(operators).collect();
+    let operators = by_name::overloads(kind).into_iter().filter_map(|op| {
+        Some(Candidate { schema: Schema::from_signature(&op.signature()).ok()?.into(), target: Target::Operator(op) })
+    });
+    let found: Overloads = rows.chain(operators).map(Arc::new).collect();
     if kind.starts_with("aten::") || kind.starts_with("prim::") {
         KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(kind.to_owned(), found.clone());
     }
     found
 }
 
+/// The schema of the operator that a node of this kind calls with inputs of these types.
+pub(crate) fn schema_of(kind: &str, inputs: &[Type], types: &dyn Resolver) -> Result<Arc<Schema>> {
+    Ok(resolve(kind, inputs, types)?.schema.clone())
+}
+
 /// The operator that a node of this kind calls with inputs of these types.
-pub(crate) fn resolve(kind: &str, inputs: &[Type], types: &dyn Resolver) -> Result<Target> {
+pub(crate) fn resolve(kind: &str, inputs: &[Type], types: &dyn Resolver) -> Result<Arc<Candidate>> {
     let candidates = candidates(kind);
-    let of_length = |candidate: &&Candidate| {
+    let of_length = |candidate: &&Arc<Candidate>| {
         let count = candidate.schema.arguments.len();
         count == inputs.len() || candidate.schema.vararg && count <= inputs.len()
     };
     let fitting = candidates.iter().filter(of_length).find(|candidate| accepts(&candidate.schema, inputs, types));
     if let Some(found) = fitting {
-        return Ok(found.target.clone());
+        return Ok(found.clone());
     }
     // One overload of this length: the values decide, when it is called.
     let mut rest = candidates.iter().filter(of_length);
     match (rest.next(), rest.next()) {
-        (Some(only), None) => Ok(only.target.clone()),
+        (Some(only), None) => Ok(only.clone()),
         _ => Err(unknown(kind, inputs, &candidates)),
     }
 }
@@ -72,7 +79,7 @@ fn accepts(schema: &Schema, inputs: &[Type], types: &dyn Resolver) -> bool {
 }
 
 #[cold]
-fn unknown(kind: &str, inputs: &[Type], candidates: &[Candidate]) -> rushlight_base::Error {
+fn unknown(kind: &str, inputs: &[Type], candidates: &[Arc<Candidate>]) -> rushlight_base::Error {
     let types: Vec<String> = inputs.iter().map(Type::schema_str).collect();
     if candidates.is_empty() {
         return err!(UnknownOperator, "Unknown builtin op: {kind}. It is not in this build");

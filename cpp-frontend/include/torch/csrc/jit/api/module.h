@@ -116,6 +116,11 @@ struct Module {
   }
   Module clone() const { return deepcopy(); }
 
+  /// Writes the module as torch.jit.save does, with extra files by name (torch/csrc/jit/serialization/export.h).
+  void save(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
+  /// A file is replaced atomically.
+  void save(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
+
   /// The graphs of all methods as text.
   std::string dump_to_str() const {
     std::string text;

@@ -1,0 +1,141 @@
+//! Saves modules as archives that `torch.jit.load` reads.
+//!
+//! The code in an archive is printed from the graphs of the methods, not copied from the source: graphs that passes have
+//! changed are saved as they are. `program` prints classes and functions as they are named, `class` their headers,
+//! `function` and `expression` their statements; `inline` decides what is part of an expression; `names` finds names;
+//! `pickle` writes the attributes.
+
+mod class;
+mod constants;
+mod expression;
+mod function;
+mod inline;
+mod names;
+mod pickle;
+mod program;
+mod types;
+
+use crate::module::Module;
+use crate::runtime::object::Tuple;
+use pickle::{Pickled, pickle};
+use program::Printer;
+use rushlight_base::{Result, ensure};
+use rushlight_io::pt::Records;
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{BufWriter, Cursor, Seek, Write};
+use std::path::Path;
+
+/// The folder of the records; its name has no meaning.
+const ROOT: &str = "archive";
+/// The version of the operators, as PyTorch counts them: those of PyTorch 2.7.
+const VERSION: &[u8] = b"10\n";
+
+/// The parts of an archive.
+struct Contents {
+    data: Pickled,
+    constants: Pickled,
+    code: BTreeMap<String, String>,
+}
+
+impl Contents {
+    fn of(module: &Module) -> Result<Contents> {
+        let mut printer = Printer::new(module.program());
+        let data = pickle(&module.object().clone().into(), &mut printer)?;
+        printer.print_pending()?;
+        // An object among the constants may need more code, which may have more constants.
+        let constants = loop {
+            let count = printer.constants.len();
+            let constants = pickle(&Tuple::new(printer.constants.clone()).into(), &mut printer)?;
+            printer.print_pending()?;
+            if printer.constants.len() == count {
+                break constants;
+            }
+        };
+        Ok(Contents { data, constants, code: printer.into_files() })
+    }
+
+    fn write(&self, sink: impl Write + Seek, extra: &[(&str, &[u8])]) -> Result<()> {
+        let mut records = Records::new(sink, ROOT);
+        let mut identity = DefaultHasher::new();
+        let mut record = |name: &str, bytes: &[u8]| {
+            identity.write(name.as_bytes());
+            identity.write(bytes);
+            records.record(name, bytes)
+        };
+        record("data.pkl", &self.data.bytes)?;
+        record("byteorder", b"little")?;
+        record("constants.pkl", &self.constants.bytes)?;
+        for (path, code) in &self.code {
+            record(&format!("code/{}.py", path.replace('.', "/")), code.as_bytes())?;
+        }
+        for (name, bytes) in extra {
+            record(&format!("extra/{name}"), bytes)?;
+        }
+        record("version", VERSION)?;
+        let identity = identity.finish();
+        for (folder, pickled) in [("data", &self.data), ("constants", &self.constants)] {
+            for (key, (storage, dtype)) in pickled.storages.iter().enumerate() {
+                records.storage(&format!("{folder}/{key}"), storage, *dtype)?;
+            }
+        }
+        records.record(".data/serialization_id", format!("{identity:040}").as_bytes())?;
+        records.finish()
+    }
+
+    /// About how many bytes the archive has.
+    fn size(&self) -> usize {
+        let storages = self.data.storages.iter().chain(&self.constants.storages);
+        let code = self.code.values().map(String::len);
+        let pickles = [self.data.bytes.len(), self.constants.bytes.len()];
+        let parts = storages.map(|(storage, _)| storage.bytes().saturating_add(128)).chain(code).chain(pickles);
+        parts.fold(1 << 10, usize::saturating_add)
+    }
+}
+
+fn check_names(extra: &[(&str, &[u8])]) -> Result<()> {
+    for (index, (name, _)) in extra.iter().enumerate() {
+        ensure!(!name.is_empty(), Value, "an extra file has no name");
+        let again = extra.iter().skip(index + 1).any(|(other, _)| other == name);
+        ensure!(!again, Value, "two extra files are called '{name}'");
+    }
+    Ok(())
+}
+
+impl Module {
+    /// Saves the module as a file that `torch.jit.load` reads, with extra files by name. An existing file is replaced
+    /// atomically.
+    pub fn save(&self, path: impl AsRef<Path>, extra: &[(&str, &[u8])]) -> Result<()> {
+        check_names(extra)?;
+        let contents = Contents::of(self)?;
+        rushlight_io::replace(path.as_ref(), |file| {
+            let mut sink = BufWriter::new(OpenOptions::new().write(true).open(file)?);
+            contents.write(&mut sink, extra)?;
+            Ok(sink.flush()?)
+        })
+    }
+
+    /// Writes the file to a sink that can seek.
+    pub fn save_to(&self, sink: impl Write + Seek, extra: &[(&str, &[u8])]) -> Result<()> {
+        check_names(extra)?;
+        Contents::of(self)?.write(sink, extra)
+    }
+
+    /// The file in memory.
+    pub fn to_bytes(&self, extra: &[(&str, &[u8])]) -> Result<Vec<u8>> {
+        check_names(extra)?;
+        let contents = Contents::of(self)?;
+        let extra_size = extra.iter().fold(0, |sum: usize, (_, bytes)| sum.saturating_add(bytes.len()));
+        let mut bytes = Vec::new();
+        rushlight_base::list::reserve(&mut bytes, contents.size().saturating_add(extra_size))?;
+        let mut sink = Cursor::new(bytes);
+        contents.write(&mut sink, extra)?;
+        Ok(sink.into_inner())
+    }
+
+    /// The code that [`save`](Module::save) writes, by the prefix of the names in it.
+    pub fn printed_code(&self) -> Result<BTreeMap<String, String>> {
+        Ok(Contents::of(self)?.code)
+    }
+}

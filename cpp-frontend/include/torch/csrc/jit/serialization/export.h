@@ -1,0 +1,71 @@
+// torch::jit::save: modules as files that torch.jit.load of PyTorch reads. Module::save is declared in api/module.h.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace jit {
+namespace detail {
+
+/// Extra files as arguments of the C functions. It borrows the names and contents.
+class ExtraFiles {
+ public:
+  explicit ExtraFiles(const ExtraFilesMap& files) {
+    for (const auto& [name, content] : files) {
+      at::Tensor bytes = at::empty({static_cast<int64_t>(content.size())}, at::kByte);
+      if (!content.empty()) std::memcpy(bytes.data_ptr(), content.data(), content.size());
+      bytes_.push_back(std::move(bytes));
+      rlt_named_value value = {name.c_str(), {RLT_VALUE_TENSOR, 0, 0, {0}}};
+      value.value.as.tensor = bytes_.back().handle();
+      values_.push_back(value);
+    }
+  }
+  const rlt_named_value* data() const { return values_.data(); }
+  int64_t size() const { return static_cast<int64_t>(values_.size()); }
+
+ private:
+  std::vector<at::Tensor> bytes_;
+  std::vector<rlt_named_value> values_;
+};
+
+inline at::Tensor saved_bytes(const Module& module, const ExtraFilesMap& files) {
+  ExtraFiles extra(files);
+  rlt_tensor* bytes = nullptr;
+  rlt::check(rlt_module_save_memory(module.handle(), extra.data(), extra.size(), &bytes));
+  return at::Tensor(bytes);
+}
+
+}  // namespace detail
+
+inline void ExportModule(const Module& module, const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) {
+  detail::ExtraFiles extra(extra_files);
+  rlt::check(rlt_module_save(module.handle(), filename.c_str(), extra.data(), extra.size()));
+}
+/// Calls `writer` with the contents of the file.
+inline void ExportModule(const Module& module, const std::function<size_t(const void*, size_t)>& writer,
+                         const ExtraFilesMap& extra_files = ExtraFilesMap()) {
+  at::Tensor bytes = detail::saved_bytes(module, extra_files);
+  auto size = static_cast<size_t>(bytes.numel());
+  if (writer(bytes.data_ptr(), size) != size) rlt::raise<c10::Error>("the module was not written completely");
+}
+inline void ExportModule(const Module& module, std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) {
+  at::Tensor bytes = detail::saved_bytes(module, extra_files);
+  out.write(static_cast<const char*>(bytes.data_ptr()), static_cast<std::streamsize>(bytes.numel()));
+  if (!out) rlt::raise<c10::Error>("the module was not written completely");
+}
+
+inline void Module::save(std::ostream& out, const ExtraFilesMap& extra_files) const { ExportModule(*this, out, extra_files); }
+inline void Module::save(const std::string& filename, const ExtraFilesMap& extra_files) const { ExportModule(*this, filename, extra_files); }
+
+}  // namespace jit
+RLT_NAMESPACE_END
+}  // namespace torch
