@@ -13,7 +13,8 @@ ALONE := flock build/cmake.lock
 INSTALL_BUILD := build/package
 COMPARE_BUILD := build/compare
 JAR := java/target/rushlight-$(VERSION).jar
-MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
+PYTORCH_JAR := java/pytorch/target/rushlight-pytorch-$(VERSION).jar
+MAVEN := mvn -q -f java/reactor.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 RELEASE_BUILDS := build/release
 PLATFORM := linux-$(shell uname -m)
 ARM64_BUILD := $(filter-out $(RELEASE_BUILDS)/$(PLATFORM),$(wildcard $(RELEASE_BUILDS)/linux-aarch64))
@@ -57,7 +58,7 @@ ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
 
 jars: setup-java build generate ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
 	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
-	@ls -l java/target/*.jar
+	@ls -l java/target/*.jar java/pytorch/target/*.jar
 
 # ---- The two commands of the README ----
 
@@ -106,6 +107,13 @@ zoo: build ## DIR=dir: runs every saved model of a folder through the C function
 	@test -d "$(DIR)" || { echo "DIR=dir is needed: an unpacked zoo, a folder for each model" >&2; exit 1; }
 	@cargo run -q --release --locked -p rushlight-conformance --bin zoo -- --library $(LIBRARY) $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
 
+zoo-saved: build ## DIR=dir PYTHON=file: loads every saved model of a folder, saves it and runs the file in PyTorch 2.7.1 and here; ONLY=part of a name
+	@test -d "$(DIR)" || { echo "DIR=dir is needed: an unpacked zoo, a folder for each model" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "PYTHON=file is needed: a Python with PyTorch 2.7.1" >&2; exit 1; }
+	@rm -rf build/zoo-saved
+	'$(PYTHON)' tests/oracle/script_saved.py --library $(LIBRARY) --out build/zoo-saved $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
+	@cargo run -q --release --locked -p rushlight-conformance --bin zoo -- --library $(LIBRARY) build/zoo-saved
+
 fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator; each must succeed or return an error
 	@cargo run -q --release --locked -p rushlight-conformance --bin fuzz-calls -- --library $(LIBRARY) --calls $(or $(N),100000) \
 	  --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')
@@ -142,7 +150,7 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 
 test-java: setup-java build generate
 	$(MAVEN) -P publish verify
-	@tests/jars/run.sh $(JAR:.jar=) build/jars
+	@tests/jars/run.sh $(JAR:.jar=) $(PYTORCH_JAR:.jar=) build/jars
 
 examples: cmake jar ## runs the short examples
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
@@ -259,6 +267,7 @@ install: jar ## installs headers, libraries, CMake and pkg-config files, the jar
 	cmake --build $(INSTALL_BUILD)
 	cmake --install $(INSTALL_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
+	install -D -m 644 $(PYTORCH_JAR) $(abspath $(PREFIX))/share/java/rushlight-pytorch-$(VERSION).jar
 
 # Every crate but tests and tools, which have `publish = false`.
 CRATES := $(shell grep -L '^publish = false' core/*/Cargo.toml bindings/*/Cargo.toml capi/Cargo.toml)
@@ -275,15 +284,15 @@ dist: setup ## creates archives in build/dist: SDKs (arm64's if `make arm64` was
 	@rm -rf build/native
 	@for platform in $(RELEASE_BUILDS)/*; do install -D $$platform/lib/librushlight.so build/native/$$(basename $$platform)/librushlight.so; done
 	@# Maven copies a library only if it is newer than the previous one, so the folder is empty before and after.
-	mvn -q -f java/pom.xml clean
+	mvn -q -f java/reactor.xml clean
 	$(MAKE) --no-print-directory generate
-	mvn -q -f java/pom.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native/$(PLATFORM) \
+	mvn -q -f java/reactor.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native/$(PLATFORM) \
 	  $(if $(ARM64_BUILD),-Drushlight.native.dir.aarch64=$(CURDIR)/build/native/linux-aarch64) package
-	@cp java/target/rushlight-$(VERSION)*.jar build/dist && mvn -q -f java/pom.xml clean
+	@cp java/target/rushlight-$(VERSION)*.jar java/pytorch/target/rushlight-pytorch-$(VERSION)*.jar build/dist && mvn -q -f java/reactor.xml clean
 	@cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist
 	@cp build/dist/SHA256SUMS build/dist.sums && cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist && cmp build/dist.sums build/dist/SHA256SUMS
 	@tests/install/dist.sh build/dist build/dist-test
 
 clean: ## removes everything that was built
 	cargo clean
-	rm -rf build out java/target
+	rm -rf build out java/target java/pytorch/target

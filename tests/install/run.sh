@@ -14,7 +14,7 @@ root=$(cd "$here/../.." && pwd)
 "$here/sdk.sh" "$prefix" "$build"
 
 mkdir -p "$build/classes"
-jar=$(echo "$prefix"/share/java/rushlight-*.jar)
+jar=$(echo "$prefix"/share/java/rushlight-[0-9]*.jar)
 javac -cp "$jar" -d "$build/classes" "$root/examples/hello/Hello.java"
 fitted_java=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
 expect "the jar" "$fitted_java" "$(java -cp "$jar:$build/classes" Hello)"

@@ -20,7 +20,7 @@ macro_rules! call {
 
 /// Gives access to the bytes of a primitive array while the garbage collector is paused: `body` must not call into the
 /// JVM.
-fn with_bytes<T>(
+pub(crate) fn with_bytes<T>(
     frame: &mut Frame<'_>,
     array: &JObject<'_>,
     written: bool,
@@ -39,7 +39,8 @@ fn with_bytes<T>(
     }
 }
 
-fn length(frame: &mut Frame<'_>, array: &JObject<'_>) -> Result<i64> {
+/// The length of a primitive array.
+pub(crate) fn length(frame: &mut Frame<'_>, array: &JObject<'_>) -> Result<i64> {
     ensure!(!array.is_null(), NullPointer, "argument 'array' is null");
     // SAFETY: `NativeCore` passes a non-null primitive array.
     let length: jsize = unsafe { call!(frame.raw(), v1_1, GetArrayLength, array.as_raw() as jarray) };

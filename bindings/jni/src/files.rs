@@ -25,44 +25,21 @@ fn tensor(entry: Entry) -> Result<Tensor> {
     Entry { requires_grad: false, ..entry }.into_tensor()
 }
 
-fn names(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
-    let length = array.len(frame.env()).map_err(border)?;
-    let mut names = list::with_capacity(length)?;
-    for index in 0..length {
-        // One local reference at a time: a large model has more names than a frame has capacity for.
-        let name = array.get_element(frame.env(), index).map_err(border)?;
-        names.push(frame.string(&name, "name")?);
-        frame.env().delete_local_ref(name);
-    }
-    Ok(names)
-}
-
 /// The entries to save: names and their tensors.
 fn entries(
     frame: &mut Frame<'_>,
     name_array: &JObjectArray<'_, JString<'_>>,
     tensors: &JLongs<'_>,
 ) -> Result<Vec<Entry>> {
-    let names = names(frame, name_array)?;
+    let names = frame.strings(name_array, "names")?;
     let tensors = frame.tensors(tensors, "tensors")?;
     list::try_collect(names.into_iter().zip(tensors.refs()).map(|(name, tensor)| entry(name, tensor)))
 }
 
 /// A `String[]` and a `long[]` of handles.
 fn give_entries(frame: &mut Frame<'_>, entries: Vec<Entry>) -> Result<jobjectArray> {
-    let names = JObjectArray::<JString<'_>>::new(frame.env(), entries.len(), JString::null()).map_err(border)?;
-    let mut tensors = list::with_capacity(entries.len())?;
-    for (index, entry) in entries.into_iter().enumerate() {
-        let name = frame.env().new_string(&entry.name).map_err(border)?;
-        names.set_element(frame.env(), index, &name).map_err(border)?;
-        frame.env().delete_local_ref(name);
-        tensors.push(tensor(entry)?);
-    }
-    let pair = JObjectArray::<JObject<'_>>::new(frame.env(), 2, JObject::null()).map_err(border)?;
-    pair.set_element(frame.env(), 0, JObject::from(names)).map_err(border)?;
-    let handles = frame.give_all(tensors)?;
-    frame.set_array(&pair, 1, handles)?;
-    Ok(pair.as_raw())
+    let named = entries.into_iter().map(|mut entry| Ok((std::mem::take(&mut entry.name), tensor(entry)?)));
+    frame.give_named(list::try_collect(named)?)
 }
 
 /// `NativeCore.saveStateDict`
@@ -104,7 +81,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_copyState<'l>(
     strict: jboolean,
 ) -> jobjectArray {
     guard(env, |frame| {
-        let (source_names, target_names) = (names(frame, &source_names)?, names(frame, &target_names)?);
+        let (source_names, target_names) =
+            (frame.strings(&source_names, "source")?, frame.strings(&target_names, "target")?);
         let (sources, targets) = (frame.tensors(&sources, "source")?, frame.tensors(&targets, "target")?);
         let model = frame.string(&model, "model")?;
         let left_alone = rushlight_io::copy_state(

@@ -2,8 +2,9 @@
 //!
 //! A Java `long` is the handle of the C interface, so the two bindings share tensors; the wrappers in `java/` own them.
 //! `support` has the guard that turns errors and panics into Java exceptions, and the conversions; `ops` the operators;
-//! the other modules are written by hand, one for each part of `org.rushlight.internal.NativeCore`. Below are
-//! `rushlight-tensor` and `rushlight-io`; the crate `capi` links this one into the shared library.
+//! the other modules are written by hand, one for each part of `org.rushlight.internal.NativeCore`, and `script` for
+//! `NativeScript`. Below are `rushlight-tensor`, `rushlight-io` and `rushlight-script`; the crate `capi` links this one into
+//! the shared library.
 
 mod arrays;
 mod autograd;
@@ -11,6 +12,8 @@ mod files;
 mod graph;
 mod library;
 mod runtime;
+#[cfg(feature = "script")]
+mod script;
 pub mod support;
 mod tensor;
 

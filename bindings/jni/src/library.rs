@@ -1,8 +1,7 @@
 //! Operators by name, and operators defined at run time.
 
 use crate::support::{
-    Callback, Encoded, EnvUnowned, Frame, JClass, JLongs, JObject, JString, Ownership, TensorHandle, border, guard,
-    jint, jlong, jobject,
+    Callback, EnvUnowned, JClass, JLongs, JObject, JString, TensorHandle, guard, jint, jlong, jobject,
 };
 use jni::objects::JObjectArray;
 use rushlight_base::{Result, ensure, err, handles};
@@ -31,17 +30,6 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_setData<'l>(
     guard(env, |_| tensor.get("self")?.set_data(&*other.get("other")?))
 }
 
-fn to_strings(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
-    let length = array.len(frame.env()).map_err(border)?;
-    let mut strings = Vec::with_capacity(length);
-    for index in 0..length {
-        let text = array.get_element(frame.env(), index).map_err(border)?;
-        strings.push(frame.string(&text, "text")?);
-        frame.env().delete_local_ref(text);
-    }
-    Ok(strings)
-}
-
 /// `NativeCore.opCall`: the last values belong to the names in `keywords`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_opCall<'l>(
@@ -55,12 +43,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_opCall<'l>(
 ) -> jobject {
     guard(env, |frame| {
         let (name, overload) = (frame.string(&name, "name")?, frame.string(&overload, "overload")?);
-        let encoded = Encoded { numbers: frame.longs(&numbers, "arguments")?, strings: to_strings(frame, &strings)? };
-        let keywords = to_strings(frame, &keywords)?;
-        let mut positional = encoded.values(Ownership::Borrowed)?;
-        ensure!(keywords.len() <= positional.len(), Internal, "more names than arguments");
-        let named = positional.split_off(positional.len() - keywords.len());
-        let results = by_name::call(&name, &overload, positional, keywords.into_iter().zip(named).collect())?;
+        let (positional, named) = frame.call_arguments(&numbers, &strings, &keywords)?;
+        let results = by_name::call(&name, &overload, positional, named)?;
         frame.give_values(&results)
     })
 }

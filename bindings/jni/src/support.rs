@@ -30,7 +30,6 @@ pub use row::{Argument, mismatch, row};
 pub use rushlight_tensor::dispatch::Call;
 #[allow(unused_imports, reason = "the shims use them")]
 pub(crate) use shim::{passed, shim, shims, width};
-pub(crate) use values::{Encoded, Ownership};
 
 /// A `long[]` argument.
 pub type JLongs<'l> = JLongArray<'l>;

@@ -77,6 +77,18 @@ impl Callback {
         })
     }
 
+    /// Calls with a text.
+    pub(crate) fn text(&self, text: &str) -> Result<()> {
+        self.call(|env| {
+            let text = JObject::from(env.new_string(text)?);
+            let (name, signature) = (jni_str!("text"), jni_sig!("(Ljava/lang/Object;Ljava/lang/String;)V"));
+            let arguments = [JValue::Object(self.object.as_obj()), JValue::Object(&text)];
+            env.call_static_method(&self.upcalls, name, signature, &arguments)?;
+            env.delete_local_ref(text);
+            Ok(())
+        })
+    }
+
     /// Calls a gradient hook with the gradient; returns its replacement, if there is one.
     pub(crate) fn gradient(&self, grad: Option<&Tensor>) -> Result<Option<Tensor>> {
         self.call(|env| {

@@ -9,7 +9,7 @@ use super::handle::{self, BorrowedList, BorrowedOptionalList, TensorHandle};
 use super::row::Argument;
 use super::{JBooleans, JDoubles, JInts, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
-use jni::sys::{JNIEnv, jlong, jlongArray, jobject};
+use jni::sys::{JNIEnv, jlong, jlongArray, jobject, jobjectArray};
 use jni::{AttachGuard, Env, EnvUnowned, JavaVM, jni_sig, jni_str};
 use rushlight_base::memory::allocated_memory;
 use rushlight_base::{Result, Scalar, ensure, handles, list};
@@ -177,13 +177,38 @@ impl<'l> Frame<'l> {
         if text.is_null() { Ok(None) } else { text.try_to_string(self.env()).map(Some).map_err(border) }
     }
 
-    /// Returns a tensor to Java, and requests a garbage collection if Java holds much memory.
-    #[inline(never)]
-    pub fn give(&mut self, tensor: Tensor) -> jlong {
+    /// The strings of a `String[]`.
+    pub(crate) fn strings<'a>(
+        &mut self,
+        array: &JObjectArray<'_, JString<'_>>,
+        name: impl Into<Argument<'a>>,
+    ) -> Result<Vec<String>> {
+        let name = name.into();
+        ensure!(!array.is_null(), NullPointer, "{name} is null");
+        let length = array.len(self.env()).map_err(border)?;
+        let mut strings = list::with_capacity(length)?;
+        for index in 0..length {
+            // One local reference at a time: a large model has more names than a frame has capacity for.
+            let text = array.get_element(self.env(), index).map_err(border)?;
+            strings.push(self.string(&text, name)?);
+            self.env().delete_local_ref(text);
+        }
+        Ok(strings)
+    }
+
+    /// Requests a garbage collection if Java holds much memory.
+    #[inline]
+    pub(super) fn check_pressure(&mut self) {
         let weight = estimate();
         if weight > PRESSURE_LIMIT.load(Ordering::Relaxed) {
             self.report_pressure(weight);
         }
+    }
+
+    /// Returns a tensor to Java, and requests a garbage collection if Java holds much memory.
+    #[inline(never)]
+    pub fn give(&mut self, tensor: Tensor) -> jlong {
+        self.check_pressure();
         handle::give(tensor)
     }
 
@@ -203,13 +228,23 @@ impl<'l> Frame<'l> {
         Ok(array.as_raw())
     }
 
+    /// Returns tensors with their names to Java: a `String[]` and a `long[]` of handles.
+    pub(crate) fn give_named(&mut self, tensors: Vec<(String, Tensor)>) -> Result<jobjectArray> {
+        let names = JObjectArray::<JString<'_>>::new(self.env(), tensors.len(), JString::null()).map_err(border)?;
+        for (index, (name, _)) in tensors.iter().enumerate() {
+            let name = self.env().new_string(name).map_err(border)?;
+            names.set_element(self.env(), index, &name).map_err(border)?;
+            self.env().delete_local_ref(name);
+        }
+        let pair = JObjectArray::<JObject<'_>>::new(self.env(), 2, JObject::null()).map_err(border)?;
+        pair.set_element(self.env(), 0, JObject::from(names)).map_err(border)?;
+        let handles = self.give_all(tensors.into_iter().map(|(_, tensor)| tensor))?;
+        self.set_array(&pair, 1, handles)?;
+        Ok(pair.as_raw())
+    }
+
     /// Stores an array of handles in an `Object[]`.
-    pub(crate) fn set_array(
-        &mut self,
-        into: &JObjectArray<'_, JObject<'_>>,
-        index: usize,
-        array: jlongArray,
-    ) -> Result<()> {
+    fn set_array(&mut self, into: &JObjectArray<'_, JObject<'_>>, index: usize, array: jlongArray) -> Result<()> {
         // SAFETY: `give_all` has just created the local reference in this frame.
         let array = unsafe { JObject::from_raw(self.env(), array) };
         into.set_element(self.env(), index, &array).map_err(border)

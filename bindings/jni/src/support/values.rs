@@ -36,7 +36,7 @@ const DICT: jlong = 17;
 
 /// The owner of the tensors behind handles from Java.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Ownership {
+pub(super) enum Ownership {
     /// A wrapper, which holds them open during the call.
     Borrowed,
     /// Ownership of the handles was passed to the native side.
@@ -45,9 +45,9 @@ pub(crate) enum Ownership {
 
 /// Encoded values.
 #[derive(Default)]
-pub(crate) struct Encoded {
-    pub(crate) numbers: Vec<jlong>,
-    pub(crate) strings: Vec<String>,
+pub(super) struct Encoded {
+    numbers: Vec<jlong>,
+    strings: Vec<String>,
 }
 
 impl Encoded {
@@ -122,7 +122,7 @@ impl Encoded {
     }
 
     /// Values for Java: an `Object[]` of a `long[]` and a `String[]`.
-    pub(crate) fn give<'l>(values: &[Value], env: &mut Env<'l>) -> jni::errors::Result<JObject<'l>> {
+    pub(super) fn give<'l>(values: &[Value], env: &mut Env<'l>) -> jni::errors::Result<JObject<'l>> {
         let mut encoded = Encoded::default();
         values.iter().for_each(|value| encoded.add(value));
         let pair = encoded.to_java(env);
@@ -151,7 +151,7 @@ impl Encoded {
     }
 
     /// Values from Java: an `Object[]` of a `long[]` and a `String[]`.
-    pub(crate) fn from_java(env: &mut Env<'_>, pair: JObject<'_>) -> jni::errors::Result<Encoded> {
+    pub(super) fn from_java(env: &mut Env<'_>, pair: JObject<'_>) -> jni::errors::Result<Encoded> {
         let pair = env.cast_local::<JObjectArray<'_, JObject<'_>>>(pair)?;
         let first = pair.get_element(env, 0)?;
         let first = env.cast_local::<JLongArray<'_>>(first)?;
@@ -170,7 +170,7 @@ impl Encoded {
     }
 
     /// Decodes the values. Owned handles are taken, also on failure.
-    pub(crate) fn values(&self, ownership: Ownership) -> Result<Vec<Value>> {
+    pub(super) fn values(&self, ownership: Ownership) -> Result<Vec<Value>> {
         let mut reader = Reader { encoded: self, at: 0, depth: 0, ownership };
         let mut values = Vec::new();
         while reader.at < self.numbers.len() {
@@ -181,7 +181,7 @@ impl Encoded {
 }
 
 /// An error for a value that has no form in Java.
-pub(crate) fn check_forms(values: &[Value]) -> Result<()> {
+pub(super) fn check_forms(values: &[Value]) -> Result<()> {
     values.iter().try_for_each(|value| match value {
         Value::List(items) | Value::Tuple(items) => check_forms(items),
         Value::Dict(dict) => dict.iter().try_for_each(|(_, value)| check_forms(std::slice::from_ref(value))),
@@ -285,10 +285,38 @@ impl Reader<'_> {
     }
 }
 
+/// Positional and named arguments of a call.
+type CallArguments = (Vec<Value>, Vec<(String, Value)>);
+
 impl Frame<'_> {
+    /// Values from Java, which keeps its handles.
+    pub(crate) fn values(
+        &mut self,
+        numbers: &JLongArray<'_>,
+        strings: &JObjectArray<'_, JString<'_>>,
+    ) -> Result<Vec<Value>> {
+        let encoded = Encoded { numbers: self.longs(numbers, "values")?, strings: self.strings(strings, "values")? };
+        encoded.values(Ownership::Borrowed)
+    }
+
+    /// Values from Java, the last of which belong to the names in `keywords`.
+    pub(crate) fn call_arguments(
+        &mut self,
+        numbers: &JLongArray<'_>,
+        strings: &JObjectArray<'_, JString<'_>>,
+        keywords: &JObjectArray<'_, JString<'_>>,
+    ) -> Result<CallArguments> {
+        let mut positional = self.values(numbers, strings)?;
+        let keywords = self.strings(keywords, "keywords")?;
+        ensure!(keywords.len() <= positional.len(), Internal, "more names than arguments");
+        let named = positional.split_off(positional.len() - keywords.len());
+        Ok((positional, keywords.into_iter().zip(named).collect()))
+    }
+
     /// Returns values to Java as an `Object[]` of a `long[]` and a `String[]`.
     pub(crate) fn give_values(&mut self, values: &[Value]) -> Result<jni::sys::jobject> {
         check_forms(values)?;
+        self.check_pressure();
         Ok(Encoded::give(values, self.env()).map_err(border)?.into_raw())
     }
 }

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +35,7 @@ final class Boxed {
     private static final int DICT = 17;
 
     /** How deep values may nest. */
-    private static final int MAX_DEPTH = 64;
+    static final int MAX_DEPTH = 64;
 
     /** Converts an owner to the number of its handle. */
     private interface Handles {
@@ -124,6 +125,8 @@ final class Boxed {
     private void add(@Nullable Object value) {
         if (value == null) {
             put(NONE);
+        } else if (value instanceof IValue boxed) {
+            add(boxed.content());
         } else if (value instanceof Tensor tensor) {
             put(TENSOR);
             put(tensor);
@@ -154,7 +157,9 @@ final class Boxed {
 
     private void addList(Object value) {
         if (value instanceof List<?> list) {
-            if (list.stream().allMatch(item -> item == null || item instanceof Tensor)) {
+            if (list.stream().anyMatch(IValue.class::isInstance)) {
+                addList(list.stream().map(item -> item instanceof IValue boxed ? boxed.content() : item).collect(Collectors.toList()));
+            } else if (list.stream().allMatch(item -> item == null || item instanceof Tensor)) {
                 addList(list.toArray(Tensor[]::new));
             } else if (list.stream().allMatch(item -> item instanceof Number || item instanceof Boolean)) {
                 addNumbers(list);

@@ -122,7 +122,7 @@ public final class StateDict {
         }
     }
 
-    private static RushlightIOException failed(String what, IOException cause) {
+    static RushlightIOException failed(String what, IOException cause) {
         RushlightIOException failed = new RushlightIOException(what + ": " + cause);
         failed.initCause(cause);
         return failed;
@@ -194,7 +194,8 @@ public final class StateDict {
         return load(bytes);
     }
 
-    private static Map<String, Tensor> named(Object[] loaded) {
+    /** Tensors by name, of a String[] and a long[] of handles. */
+    static Map<String, Tensor> named(Object[] loaded) {
         String[] names = (String[]) loaded[0];
         Tensor[] values = Tensor.wrapAll((long[]) loaded[1]);
         Map<String, Tensor> tensors = new LinkedHashMap<>();

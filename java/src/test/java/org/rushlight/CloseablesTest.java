@@ -55,6 +55,8 @@ class CloseablesTest {
         try (Tensor product = tensor.mul(2)) {
             all.put(Node.class, product.gradNode());
         }
+        all.put(ScriptModule.class, ScriptModule.load(ScriptModuleTest.VALUES));
+        all.put(IValue.class, IValue.of(1));
         all.put(Scope.class, new Scope());
         all.put(NoGrad.class, new NoGrad());
         all.put(EnableGrad.class, new EnableGrad());

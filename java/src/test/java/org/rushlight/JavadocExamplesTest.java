@@ -47,7 +47,7 @@ public class JavadocExamplesTest {
         public final Sequential model = new Sequential(new Flatten(), new Linear(784, 10));
         protected Tensor loss = x;
         protected double total;
-        /** A folder with two digits. */
+        /** A folder with two digits and a saved model. */
         public Path folder = Path.of(".");
 
         /** Everything is created anew for each example. */
@@ -106,6 +106,7 @@ public class JavadocExamplesTest {
         ByteBuffer digits = ByteBuffer.allocate(16 + 2 * 28 * 28).putInt(0x803).putInt(2).putInt(28).putInt(28);
         Files.write(folder.resolve("train-images-idx3-ubyte"), digits.array());
         Files.write(folder.resolve("train-labels-idx1-ubyte"), new byte[] {0, 0, 8, 1, 0, 0, 0, 2, 4, 2});
+        Files.copy(Path.of("..", "tests", "data", "script", "net.pt"), folder.resolve("net.pt"));
         Map<String, String> examples = examples();
         examples.values().forEach(code -> assertFalse(code.contains("System.out.println"), "says not what it prints: " + code));
         List<String> arguments = new ArrayList<>(List.of("-proc:none", "-d", folder.toString(), "-cp",

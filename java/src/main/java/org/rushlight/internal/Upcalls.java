@@ -1,5 +1,6 @@
 package org.rushlight.internal;
 
+import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -47,6 +48,12 @@ public final class Upcalls {
 
     static Object[] values(Object function, Object[] values) {
         return ((OfValues) function).call((long[]) values[0], (String[]) values[1]);
+    }
+
+    /** Passes what a program printed to a {@code Consumer<String>}. */
+    @SuppressWarnings("unchecked")
+    static void text(Object consumer, String text) {
+        ((Consumer<String>) consumer).accept(text);
     }
 
     static Object pack(Object hooks, long tensor) {
