@@ -139,5 +139,6 @@ void products();
 void rows();
 void optimizers();
 void models();
+void saved();
 
 }  // namespace compare

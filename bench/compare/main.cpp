@@ -158,6 +158,7 @@ int main(int argc, char** argv) {
   rows();
   optimizers();
   models();
+  saved();
   // A failing function is a failure; a missing one is only reported.
   if (failed > 0) return 1;
   return current.brief && reported == 0 ? 1 : 0;

@@ -5,7 +5,7 @@ binaries=$1 jar=$2
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-javac -cp "$jar" -d "$work" "$here/Hello.java"
+javac -Xlint:all -Werror -cp "$jar" -d "$work" "$here/Hello.java" "$here/../classify/Classify.java"
 
 expect() { # name, expected, found
   if [ "$2" = "$3" ]; then echo "$1: as expected"; else
@@ -23,6 +23,12 @@ expect c/train.c "learned: yes" "$("$binaries/c_train" "$work" | tail -n 1)"
 for file in model.pt model.safetensors; do
   expect "c/infer.c $file" "exclusive or: 0 1 1 0" "$("$binaries/c_infer" "$work/$file")"
 done
+# What PyTorch returns for the picture after the same preparation (tests/oracle/java_models.py).
+data=$here/../../tests/data/script
+classes=$(printf '%-20s %s\n' green 0.8848 blue 0.0642 red 0.0510)
+expect classify/classify.c "$classes" "$("$binaries/classify_c" "$data/classifier.pt" "$data/picture.bmp")"
+expect classify/classify.cpp "$classes" "$("$binaries/classify_cpp" "$data/classifier.pt" "$data/picture.bmp")"
+expect classify/Classify.java "$classes" "$(java -cp "$jar:$work" Classify "$data/classifier.pt" "$data/picture.bmp")"
 expect embed/operator.c "$(printf 'smooth_step: 0 0.15625 1\nits gradient: 0 1.125 0\nround_through: 0 0 1\nits gradient: 1 1 1')" "$("$binaries/embed_operator")"
 expect embed/frame.c "$(printf 'a network that fits into its frame: done\none that does not: cancelled\nthe next frame: done
 more memory than there is: out of memory\nbytes left at the end: 0')" "$("$binaries/embed_frame")"

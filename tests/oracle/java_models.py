@@ -2,10 +2,11 @@
 
 `values.pt` has a method for each kind of value that crosses between Java and a program, and for the layouts of tensors.
 `classifier.pt` is a small classifier of images with the names of its classes as an extra file; it is in evaluation mode.
-The numbers that the tests expect are printed.
+`picture.bmp` is a picture for it, which `examples/classify` reads. The numbers that the tests expect are printed.
 """
 
 import pathlib
+import struct
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import torch
@@ -221,6 +222,32 @@ def classifier():
     return net
 
 
+def write_picture(path, width, height):
+    """A bitmap whose colours change along both sides."""
+    row = (3 * width + 3) // 4 * 4
+    header = b"BM" + struct.pack("<IHHI", 54 + row * height, 0, 0, 54)
+    header += struct.pack("<IiiHHIIiiII", 40, width, height, 1, 24, 0, row * height, 2835, 2835, 0, 0)
+    rows = b""
+    for y in reversed(range(height)):
+        pixels = b"".join(bytes([200 - 5 * y, 255 - 3 * x, 60 + 3 * x + 2 * y]) for x in range(width))
+        rows += pixels.ljust(row, b"\0")
+    path.write_bytes(header + rows)
+
+
+def prepared(path, width, height, net):
+    """What examples/classify prints for the picture: probabilities after torchvision's preparation."""
+    data, row = path.read_bytes()[54:], (3 * width + 3) // 4 * 4
+    rows = torch.frombuffer(bytearray(data), dtype=torch.uint8).view(height, row)[:, :3 * width].reshape(height, width, 3)
+    x = rows.flip(0).flip(2).permute(2, 0, 1).unsqueeze(0).float() / 255
+    short = min(width, height)
+    size = [256 * height // short, 256 * width // short]
+    x = torch.nn.functional.interpolate(x, size=size, mode="bilinear", antialias=True)
+    top, left = (size[0] - 224) // 2, (size[1] - 224) // 2
+    x = x[:, :, top:top + 224, left:left + 224]
+    mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+    return net((x - mean.view(3, 1, 1)) / deviation.view(3, 1, 1)).softmax(1)
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     values = torch.jit.script(Values())
@@ -231,6 +258,8 @@ def main():
     image = torch.zeros(1, 3, 2, 2)
     image[0, 1] = 1.0
     print("classes of a green image", net(image).softmax(1))
+    write_picture(FOLDER / "picture.bmp", 40, 30)
+    print("classes of picture.bmp", prepared(FOLDER / "picture.bmp", 40, 30, net))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,11 @@ pub fn means(case: &Case) -> Vec<(String, Option<f64>)> {
         "elementwise" | "reduction" | "rows" => vec![(group, Some(0.6))],
         "fft" | "linalg" => vec![(group, Some(1.0))],
         "selection" => vec![(group, Some(0.8))],
+        "saved" if case.size == "cold" => vec![(group, Some(0.3))],
+        "saved" if case.name.starts_with("other/") => {
+            vec![(group.clone(), Some(1.1)), (format!("{group}, without convolutions"), Some(0.7))]
+        }
+        "saved" => vec![(group, Some(1.1))],
         _ => vec![(group, None)],
     }
 }
@@ -159,6 +164,14 @@ mod tests {
         assert_eq!(means(&eigh), [("linalg".into(), Some(1.0))]);
         assert_eq!(bars(&eigh)[0], Bar::Ratio { most: 2.0, threads: None });
         assert_eq!(means(&case("selection", "sort", "10^6")), [("selection".into(), Some(0.8))]);
+    }
+
+    #[test]
+    fn saved_models_are_judged_by_their_first_and_their_later_runs() {
+        let means = |name: &str, size: &str| means(&case("saved", name, size));
+        assert_eq!(means("other/gpt2", "cold"), [("saved".into(), Some(0.3))]);
+        assert_eq!(means("convolutional/vgg", "steady"), [("saved".into(), Some(1.1))]);
+        assert_eq!(means("other/gpt2", "steady")[1], ("saved, without convolutions".into(), Some(0.7)));
     }
 
     #[test]

@@ -197,6 +197,7 @@ api! {
         rlt_tensor_geometry:
             unsafe extern "C" fn(*const RltTensor, *mut *const i64, *mut *const i64, *mut i64) -> i32;
         rlt_tensor_dtype: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;
+        rlt_tensor_is_nested: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;
         rlt_tensor_layout: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;
         rlt_tensor_data_ptr: unsafe extern "C" fn(*const RltTensor, *mut *mut c_void) -> i32;
         rlt_tensor_device: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;

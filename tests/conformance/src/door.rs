@@ -562,6 +562,14 @@ impl Door {
         Ok(layout == Layout::Strided as i32)
     }
 
+    /// Whether the tensor is nested: it has no sizes.
+    pub fn is_nested(&self, tensor: &Tensor) -> Result<bool, String> {
+        let mut nested = 0;
+        // SAFETY: the handle is live, since `tensor` owns it.
+        self.check(unsafe { (self.api.rlt_tensor_is_nested)(tensor.0.raw, &mut nested) })?;
+        Ok(nested != 0)
+    }
+
     /// The kind of device a tensor is on.
     pub fn device(&self, tensor: &Tensor) -> Result<DeviceType, String> {
         let mut device = [0; 2];

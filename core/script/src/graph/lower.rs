@@ -1,5 +1,5 @@
-//! Changes that leave a graph with the same meaning and fewer values: tuples that are taken apart at once, and values
-//! that loops carry without use. Code that was printed from a graph and compiled again has both.
+//! Changes that leave a graph with the same meaning and fewer values: tuples that are unpacked at once, and values that
+//! loops carry without use. Code that was printed from a graph and compiled again has both.
 
 use super::{BlockId, Graph, NodeId, Origin, User, ValueId};
 use rushlight_base::Result;
