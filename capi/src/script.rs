@@ -90,27 +90,25 @@ impl Deref for Loaded {
     }
 }
 
-/// Calls a function or a method with boxed arguments: `run` takes the name, positional and named arguments.
+/// Calls a function or a method with boxed arguments: `run` takes positional and named arguments.
 ///
 /// # Safety
-/// For the duration of the call, `name` and the names of `kwargs` are NULL or NUL-terminated strings, `args` is NULL or
-/// points to `n_args` values and `kwargs` to `n_kwargs` elements whose payloads match their tags and are live, and `out`
-/// is NULL or writable.
+/// For the duration of the call, `args` is NULL or points to `n_args` values and `kwargs` to `n_kwargs` elements whose
+/// names are NULL or NUL-terminated strings and whose payloads match their tags and are live, and `out` is NULL or
+/// writable.
 unsafe fn call(
-    name: *const c_char,
     (args, n_args): (*const rlt_value, i64),
     (kwargs, n_kwargs): (*const rlt_named_value, i64),
     out: *mut rlt_value,
-    run: impl FnOnce(&str, Vec<Value>, &[(String, Value)]) -> Result<Value>,
+    run: impl FnOnce(Vec<Value>, &[(String, Value)]) -> Result<Value>,
 ) -> Result<()> {
     // SAFETY: the caller of this function guarantees what each of these reads needs.
     unsafe {
-        let name = arg::string(name, "name")?;
         let each = arg::slice(args, n_args, "args")?.iter().enumerate();
         let args = list::try_collect(each.map(|(index, value)| value::read(value, Element("args", index))))?;
         let kwargs = named(arg::slice(kwargs, n_kwargs, "kwargs")?)?;
         let out = out::value(out, "out")?;
-        out.set(value::write(run(name, args, &kwargs)?))
+        out.set(value::write(run(args, &kwargs)?))
     }
 }
 
@@ -144,10 +142,8 @@ pub unsafe extern "C" fn rlt_script_run(
         // `name` and the names of `kwargs` are NULL or NUL-terminated strings, `args` is NULL or points to `n_args`
         // values, `kwargs` is NULL or points to `n_kwargs` elements, and `out` is NULL or writable.
         unsafe {
-            let script = arg::handle(script, "script")?;
-            call(name, (args, n_args), (kwargs, n_kwargs), out, |name, args, kwargs| {
-                script.call_boxed(name, args, kwargs)
-            })
+            let (script, name) = (arg::handle(script, "script")?, arg::string(name, "name")?);
+            call((args, n_args), (kwargs, n_kwargs), out, |args, kwargs| script.call_boxed(name, args, kwargs))
         }
     })
 }

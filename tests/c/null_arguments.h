@@ -31,7 +31,7 @@ static const int64_t *out_ints;
 static uint64_t out_uint;
 static int32_t zero, out_int32;
 static double real = 0.5, out_double;
-static const char *out_text;
+static const char *out_text, *texts[1] = {"text"};
 static float data[4];
 static void *out_data;
 static DLManagedTensorVersioned *out_dlpack, *in_dlpack;

@@ -34,8 +34,8 @@ pub unsafe extern "C" fn rlt_module_run(
         // `method` and the names of `kwargs` are NULL or NUL-terminated strings, `args` is NULL or points to `n_args`
         // values, `kwargs` is NULL or points to `n_kwargs` elements, and `out` is NULL or writable.
         unsafe {
-            let module = arg::handle(module, "module")?;
-            call(method, (args, n_args), (kwargs, n_kwargs), out, |method, args, kwargs| {
+            let (module, method) = (arg::handle(module, "module")?, arg::string(method, "method")?);
+            call((args, n_args), (kwargs, n_kwargs), out, |args, kwargs| {
                 module.printing().run_boxed(method, args, kwargs)
             })
         }

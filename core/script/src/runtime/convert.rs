@@ -180,8 +180,9 @@ fn other_from_operator(value: dispatch::Value) -> Result<Value> {
             let entries =
                 dict.iter().map(|(key, value)| Ok((from_operator(key.clone())?, from_operator(value.clone())?)));
             let entries: Vec<(Value, Value)> = list::try_collect(entries)?;
-            let types = entries.first().map_or((Type::Str, Type::Tensor), |(k, v)| (k.type_of(), v.type_of()));
-            Dict::from_entries(types.0, types.1, entries)?.into()
+            let key = common_type(entries.iter().map(|(key, _)| key)).unwrap_or(Type::Str);
+            let value = common_type(entries.iter().map(|(_, value)| value)).unwrap_or(Type::Tensor);
+            Dict::from_entries(key, value, entries)?.into()
         }
         dispatch::Value::Object(object) => match object.content::<Object>() {
             Some(inner) => Value::Object(inner.clone()),
@@ -194,8 +195,14 @@ fn other_from_operator(value: dispatch::Value) -> Result<Value> {
     })
 }
 
-/// A list whose element type is that of the first element.
+/// A list whose element type is that of all elements.
 fn list_of(values: Vec<Value>) -> Result<Value> {
-    let element = values.first().map_or(Type::Tensor, Value::type_of);
+    let element = common_type(values.iter()).unwrap_or(Type::Tensor);
     Ok(List::from_values(element, values)?.into())
+}
+
+/// The type that all values have, or `Any` if they differ; none without values.
+fn common_type<'a>(mut values: impl Iterator<Item = &'a Value>) -> Option<Type> {
+    let first = values.next()?.type_of();
+    Some(if values.all(|value| value.type_of() == first) { first } else { Type::Any })
 }

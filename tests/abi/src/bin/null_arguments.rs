@@ -129,7 +129,16 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
             if name.ends_with("_len")
                 || matches!(
                     name,
-                    "ndim" | "len" | "n_inputs" | "n_outputs" | "outs_capacity" | "n_args" | "n_kwargs"
+                    "ndim"
+                        | "len"
+                        | "n_inputs"
+                        | "n_outputs"
+                        | "outs_capacity"
+                        | "n_args"
+                        | "n_kwargs"
+                        | "n_preserved"
+                        | "n_other"
+                        | "n_extra"
                 ) =>
         {
             "1"
@@ -198,6 +207,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "double *" => "&out_double",
         "const char *" => "\"text\"",
         "const char **" => "&out_text",
+        "const char *const *" => "texts",
         "void *" => "data",
         "const void *" => "data",
         "void **" => "&out_data",
