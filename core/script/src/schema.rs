@@ -178,7 +178,11 @@ impl fmt::Display for Schema {
         if let Some(text) = &self.text {
             return f.write_str(text);
         }
-        write!(f, "{}(", self.full_name())?;
+        let name = self.full_name();
+        // The classes and functions of a program have qualified names; a schema has the last part.
+        let is_operator = name.contains("::") || !self.overload.is_empty();
+        let shown = if is_operator { &name } else { name.rsplit('.').next().unwrap_or(&name) };
+        write!(f, "{shown}(")?;
         let mut keywords = false;
         for (index, argument) in self.arguments.iter().enumerate() {
             f.write_str(if index > 0 { ", " } else { "" })?;

@@ -1,8 +1,9 @@
 //! PyTorch's `.pt` files (`torch.save`, `torch.load`): a zip archive with a pickle and raw storages.
 //!
-//! `archive` reads the records, `pickle` reads the object graph without executing anything, `flatten` converts it to named leaves, `read` loads the
-//! storages they refer to, `write` creates a file that `torch.load(path, weights_only=True)` reads as a state dict,
-//! `opcodes` and `records` write pickles and archives, also those of TorchScript, `values` encodes other values as tensors. Supported are archives of PyTorch 1.6 (2020) and later, uncompressed,
+//! `archive` reads the records, `pickle` reads the object graph without executing anything, `flatten` converts it to
+//! named leaves, `read` loads the storages they refer to, `write` creates a file that `torch.load(path,
+//! weights_only=True)` reads as a state dict, `opcodes` and `records` write pickles and archives, also those of
+//! TorchScript, `values` encodes other values as tensors. Supported are archives of PyTorch 1.6 (2020) and later,
 //! little-endian, as PyTorch writes them, and the streams that it wrote before (`legacy`).
 
 mod archive;
