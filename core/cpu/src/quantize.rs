@@ -1,4 +1,15 @@
-//! Fake quantization: floats rounded to the values that a quantized tensor can represent.
+//! Quantization: `product` and `window` have products and convolutions of 8-bit integers, `affine` converts floats to
+//! integers and back; here is fake quantization, floats rounded to the values that a quantized tensor can represent.
+
+mod affine;
+mod product;
+#[cfg(test)]
+mod products_tests;
+mod window;
+
+pub use affine::{Affine, Sums};
+pub use product::{Requantize, Weight, products};
+pub use window::{Filters, Window, convolve};
 
 use crate::number::Flag;
 use crate::pointwise::{LIGHT, Loop};

@@ -48,8 +48,17 @@ impl Tensor {
         values
             .try_reserve_exact(count as usize)
             .map_err(|_| rushlight_base::err!(OutOfMemory, "not enough memory for {count} elements"))?;
-        let mut index = DimVec::from_elem(0, dense.ndim());
         let start = dense.ptr().cast::<T>();
+        if dense.is_contiguous() {
+            // SAFETY: a contiguous tensor has `count` elements from its first one on, inside the storage, which the
+            // pinned body keeps alive; the list has capacity for them.
+            unsafe {
+                start.copy_to_nonoverlapping(values.as_mut_ptr(), count as usize);
+                values.set_len(count as usize);
+            }
+            return Ok(values);
+        }
+        let mut index = DimVec::from_elem(0, dense.ndim());
         for _ in 0..count {
             let offset: i64 = index.iter().zip(dense.strides()).map(|(i, stride)| i * stride).sum();
             // SAFETY: `index` is within the sizes, so the element is inside the storage, which the pinned body keeps

@@ -28,6 +28,11 @@ impl PackedB {
         PackedB::for_output(b, b.dtype(), level())
     }
 
+    /// Packs a matrix of int8, for products that are sums in int32.
+    pub fn for_sums(b: &Array) -> Result<PackedB> {
+        PackedB::for_output(b, DType::I32, level())
+    }
+
     pub(super) fn for_output(b: &Array, out: DType, level: Level) -> Result<PackedB> {
         ensure!(b.ndim() == 2, Internal, "a packed operand must be a matrix, not {}-dimensional", b.ndim());
         let ways = ways(b.dtype(), out, level)?;

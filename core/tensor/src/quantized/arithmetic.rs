@@ -1,7 +1,9 @@
 //! `quantized::add`, `mul`, `cat`, activation functions and normalization with a quantizer for the result.
 
 use super::convert::joined_as;
-use super::numbers::{integers_of, limits, whole};
+use super::numbers::{
+    Flat, affine, bytes, check_zero_point, integers_of, is_byte, limits, looked_up, of_bytes, table, whole,
+};
 use super::pointwise::limited;
 use super::{Quantized, is_relu, one, quantized};
 use crate::dispatch::{Args, Value};
@@ -9,16 +11,53 @@ use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes, list};
+use rushlight_cpu::quantize::Sums;
 use std::sync::Arc;
 
-/// Numbers of a tensor as the vector loops of sums compute them: scale * q - scale * zero_point, rounded once.
-fn fused(name: &str, tensor: &Quantized) -> Result<Tensor> {
+/// The numbers of integers as the vector loops of sums compute them: scale * q - scale * zero_point, rounded once.
+fn fused(name: &str, tensor: &Quantized) -> Result<impl Fn(i32) -> f32> {
     let (scale, zero_point) = tensor.affine(name)?;
     let scale = scale as f32;
     let shift = f64::from(-scale * zero_point as f32);
-    let number = |q: &i32| (f64::from(scale) * f64::from(*q) + shift) as f32;
-    let numbers: Vec<f32> = list::collect(whole(&tensor.integers)?.iter().map(number))?;
-    Tensor::from_slice(&numbers, &tensor.integers.sizes())
+    Ok(move |q: i32| (f64::from(scale) * f64::from(q) + shift) as f32)
+}
+
+/// The sum of two tensors.
+fn sum(name: &str, a: &Quantized, b: &Quantized, scale: f64, zero_point: i64) -> Result<Tensor> {
+    let (first, second) = (fused(name, a)?, fused(name, b)?);
+    if is_byte(a.dtype) {
+        let tables = [table(a.dtype, first), table(b.dtype, second)];
+        let (left, right) = (Flat::of(&a.integers)?, Flat::of(&b.integers)?);
+        if left.is_like(&right) {
+            check_zero_point("tensor", zero_point, a.dtype)?;
+            let by = affine(scale, zero_point, a.dtype);
+            let sums = Sums { tables: [&tables[0], &tables[1]], relu: is_relu(name), by };
+            let sum = sums.bytes(&bytes(&left.tensor)?, &bytes(&right.tensor)?)?;
+            return as_is(&of_bytes(&left, &sum, a.dtype)?, scale, zero_point);
+        }
+        let (a_numbers, b_numbers) = (looked_up(&a.integers, &tables[0])?, looked_up(&b.integers, &tables[1])?);
+        return requantized(
+            name,
+            &ops::add_tensor(&a_numbers, &b_numbers, Scalar::Int(1))?,
+            scale,
+            zero_point,
+            a.dtype,
+        );
+    }
+    let numbers = |of: &Quantized, number: &dyn Fn(i32) -> f32| {
+        let numbers: Vec<f32> = list::collect(whole(&of.integers)?.into_iter().map(number))?;
+        Tensor::from_slice(&numbers, &of.integers.sizes())
+    };
+    let result = ops::add_tensor(&numbers(a, &first)?, &numbers(b, &second)?, Scalar::Int(1))?;
+    requantized(name, &result, scale, zero_point, a.dtype)
+}
+
+/// Numbers as a result, without negative ones where the operator has `relu`.
+fn requantized(name: &str, numbers: &Tensor, scale: f64, zero_point: i64, dtype: DType) -> Result<Tensor> {
+    if is_relu(name) {
+        return quantized(&ops::relu(numbers)?, scale, zero_point, dtype);
+    }
+    quantized(numbers, scale, zero_point, dtype)
 }
 
 fn operands(name: &str, args: &Args<'_>) -> Result<(Quantized, Quantized)> {
@@ -36,15 +75,13 @@ fn operands(name: &str, args: &Args<'_>) -> Result<(Quantized, Quantized)> {
 /// `quantized::add`, `quantized::mul` and the forms with `relu`
 pub(super) fn binary(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let (a, b) = operands(name, args)?;
-    let result = if name.contains("::add") {
-        ops::add_tensor(&fused(name, &a)?, &fused(name, &b)?, Scalar::Int(1))?
-    } else {
-        a.affine(name)?;
-        b.affine(name)?;
-        ops::mul_tensor(&a.numbers()?, &b.numbers()?)?
-    };
-    let result = if is_relu(name) { ops::relu(&result)? } else { result };
-    one(quantized(&result, args.float(2)?, args.int(3)?, a.dtype)?)
+    let (scale, zero_point) = (args.float(2)?, args.int(3)?);
+    if name.contains("::add") {
+        return one(sum(name, &a, &b, scale, zero_point)?);
+    }
+    a.affine(name)?;
+    b.affine(name)?;
+    one(requantized(name, &ops::mul_tensor(&a.numbers()?, &b.numbers()?)?, scale, zero_point, a.dtype)?)
 }
 
 /// Integers with another scale and zero point.

@@ -2,14 +2,14 @@
 
 use super::create::dynamic_range;
 use super::linear::{content, packed_bias, packed_weight};
-use super::numbers::{floats, integers_of};
-use super::product::{Requantize, Rows, check_output, input, products, rows};
-use super::{is_relu, one};
+use super::product::{check_output, input, requantize, rows};
+use super::{Quantized, is_relu, one};
 use crate::dispatch::{Args, Object, Value};
 use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, MemoryFormat, Result, bail, ensure, format_sizes, list};
+use rushlight_base::{DType, MemoryFormat, Result, bail, ensure, format_sizes};
+use rushlight_cpu::quantize::{Filters, Window, convolve};
 use std::sync::Arc;
 
 /// The class of the parameters of one and two dimensions.
@@ -20,7 +20,8 @@ pub(super) const CLASS_3D: &str = "__torch__.torch.classes.quantized.Conv3dPacke
 /// The parameters of a convolution. One of one dimension is packed as two, the first of size 1.
 pub(super) struct Convolution {
     pub weight: Tensor,
-    rows: Rows,
+    filters: Filters,
+    scales: Vec<f32>,
     pub bias: Option<Tensor>,
     pub steps: Steps,
 }
@@ -78,8 +79,14 @@ impl Convolution {
         let weight = packed_weight(name, weight)?;
         let by_channel =
             if steps.transposed { by_output_channel(name, &weight, steps.groups)? } else { weight.clone() };
-        let (rows, bias) = (rows(name, &by_channel)?, packed_bias(name, bias, &by_channel)?);
-        Ok(Convolution { weight, rows, bias, steps })
+        // The input channels of an element of the kernel are together.
+        let dims = sizes.len() as i64;
+        let order: Vec<i64> = [0].into_iter().chain(2..dims).chain([1]).collect();
+        let integers = ops::permute(&Quantized::of(name, &by_channel)?.integers, &order)?;
+        let (rows, bias) = (rows(name, &by_channel, &integers)?, packed_bias(name, bias, &by_channel)?);
+        let taps = sizes[2..].iter().product::<i64>() as usize;
+        let filters = Filters::new(&rows.integers, &rows.zeros, steps.groups as usize, taps)?;
+        Ok(Convolution { weight, filters, scales: rows.scales, bias, steps })
     }
 
     /// Output channels.
@@ -226,60 +233,6 @@ fn three(values: &[i64], missing: i64) -> [i64; 3] {
     all
 }
 
-/// A convolution of one image in one group, as rows of a matrix.
-struct Window {
-    size: [i64; 3],
-    kernel: [i64; 3],
-    result: [i64; 3],
-    stride: [i64; 3],
-    padding: [i64; 3],
-    dilation: [i64; 3],
-    transposed: bool,
-}
-
-impl Window {
-    /// Where a tap reads the input, -1 between elements of a transposed convolution.
-    fn place(&self, d: usize, at: i64, tap: i64) -> i64 {
-        if !self.transposed {
-            return at * self.stride[d] - self.padding[d] + tap * self.dilation[d];
-        }
-        let spread = at + self.padding[d] - tap * self.dilation[d];
-        if spread % self.stride[d] == 0 { spread / self.stride[d] } else { -1 }
-    }
-
-    /// A row for each position of the result: the inputs below the kernel, channel by channel. Padding is the zero point, a
-    /// distance of 0.
-    fn rows(&self, image: &[i16]) -> Result<Vec<i16>> {
-        let plane = self.size.iter().product::<i64>().max(1) as usize;
-        let taps = (self.kernel.iter().product::<i64>().max(0) as usize) * (image.len() / plane);
-        let places = self.result.iter().product::<i64>().max(0) as usize;
-        let mut rows = list::with_capacity(taps.saturating_mul(places))?;
-        each(self.result, |at| {
-            for channel in image.chunks_exact(plane) {
-                each(self.kernel, |tap| {
-                    let place = [0, 1, 2].map(|d| self.place(d, at[d], tap[d]));
-                    let inside = place.iter().zip(&self.size).all(|(place, size)| (0..*size).contains(place));
-                    let index = (place[0] * self.size[1] + place[1]) * self.size[2] + place[2];
-                    let value = if inside { channel.get(index as usize).copied() } else { None };
-                    rows.push(value.unwrap_or(0));
-                });
-            }
-        });
-        Ok(rows)
-    }
-}
-
-/// Calls `visit` for each index of three dimensions.
-fn each(sizes: [i64; 3], mut visit: impl FnMut([i64; 3])) {
-    for a in 0..sizes[0] {
-        for b in 0..sizes[1] {
-            for c in 0..sizes[2] {
-                visit([a, b, c]);
-            }
-        }
-    }
-}
-
 /// The size of a result along a dimension.
 fn result_size(
     name: &str,
@@ -369,45 +322,22 @@ fn run(name: &str, x: &Tensor, packed: &Convolution, dims: usize, (scale, zero_p
         let numbers = [stride[d], padding[d], output_padding[d], dilation[d]];
         result[d] = result_size(name, steps, size[d], kernel[d], numbers)?;
     }
-    let (values, input_scale) = input(name, x)?;
+    let given = input(name, x)?;
+    rushlight_base::numel(&[batch.max(1), packed.filters(), result[0], result[1], result[2]])?;
     let window = Window { size, kernel, result, stride, padding, dilation, transposed: steps.transposed };
-    let count = rushlight_base::numel(&[batch.max(1), packed.filters(), result[0], result[1], result[2]])? as usize;
-    let filters = packed.filters() as usize;
-    let places = count / (filters * batch.max(1) as usize).max(1);
-    let groups = steps.groups as usize;
-    let depth = (packed.rows.values.len() / filters.max(1)).max(1);
-    let per_group = filters / groups;
-    let image_length = (values.len() / batch.max(1) as usize).max(1);
-    let mut sums = list::filled(batch as usize * places * filters, 0i32)?;
-    for (image, to) in values.chunks_exact(image_length).zip(sums.chunks_mut((places * filters).max(1))) {
-        let inputs = image.chunks_exact((image_length / groups).max(1));
-        let filters_of = packed.rows.values.chunks_exact(per_group * depth);
-        for (group, (part, weights)) in inputs.zip(filters_of).enumerate() {
-            let found = products(&window.rows(part)?, weights, depth)?;
-            for (row, sums) in to.chunks_mut(filters).zip(found.chunks_exact(per_group)) {
-                if let Some(place) = row.get_mut(group * per_group..(group + 1) * per_group) {
-                    place.copy_from_slice(sums);
-                }
-            }
-        }
-    }
-    let bias = packed.bias.as_ref().map(floats).transpose()?;
-    let by = Requantize {
-        input_scale,
-        scales: &packed.rows.scales,
-        bias: bias.as_deref(),
-        scale,
-        zero_point,
-        relu: is_relu(name),
-    };
+    let by = requantize(given.scale, &packed.scales, packed.bias.as_ref(), (scale, zero_point), is_relu(name))?;
     // Channels are the last dimension in memory, as of every quantized convolution.
+    let dims = dims as i64;
+    let inner: Vec<i64> = [0].into_iter().chain(2..dims + 2).chain([1]).collect();
+    let images: Vec<u8> =
+        ops::contiguous(&ops::permute(&given.integers, &inner)?, MemoryFormat::Contiguous)?.to_vec()?;
+    let bytes = convolve(&window, &packed.filters, &images, channels as usize, given.zero_point, &by)?;
     let mut last: Vec<i64> = vec![batch];
-    last.extend(&result[3 - dims..]);
+    last.extend(&result[3 - dims as usize..]);
     last.push(packed.filters());
-    let integers = integers_of(&by.integers(&sums)?, &last, DType::QU8)?;
-    let mut order: Vec<i64> = vec![0, dims as i64 + 1];
-    order.extend(1..=dims as i64);
-    let integers = ops::permute(&integers, &order)?;
+    let mut order: Vec<i64> = vec![0, dims + 1];
+    order.extend(1..=dims);
+    let integers = ops::permute(&Tensor::from_slice(&bytes, &last)?, &order)?;
     let integers = if dims == 1 { ops::contiguous(&integers, MemoryFormat::Contiguous)? } else { integers };
     Tensor::from_integers(&integers, Arc::new(Quantizer::PerTensor { scale, zero_point }))
 }

@@ -1,14 +1,15 @@
 //! `quantized::linear` and its packed parameters.
 
 use super::create::dynamic_range;
-use super::numbers::{floats, integers_of, whole};
-use super::product::{Requantize, Rows, check_output, input, products, rows};
+use super::numbers::{floats, whole};
+use super::product::{check_output, input, products, requantize, rows};
 use super::{Quantized, is_relu, one};
 use crate::dispatch::{Args, Object, Value};
 use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes, list};
+use rushlight_base::{DType, MemoryFormat, Result, Scalar, bail, ensure, format_sizes, list};
+use rushlight_cpu::quantize::{self, Weight};
 use std::sync::Arc;
 
 /// The class of packed parameters.
@@ -17,7 +18,7 @@ pub(super) const CLASS: &str = "__torch__.torch.classes.quantized.LinearPackedPa
 /// The parameters of a linear layer.
 pub(super) enum Linear {
     /// An int8 weight.
-    Int8 { weight: Tensor, rows: Rows, bias: Option<Tensor> },
+    Int8 { weight: Tensor, packed: Weight, scales: Vec<f32>, bias: Option<Tensor> },
     /// A weight rounded to half precision.
     Half { weight: Tensor, bias: Option<Tensor> },
 }
@@ -91,8 +92,9 @@ impl Linear {
             "{name}: The weight tensor should be 2-dimensional, but it has sizes {}",
             format_sizes(&weight.sizes())
         );
-        let (rows, bias) = (rows(name, weight)?, packed_bias(name, bias, weight)?);
-        Ok(Linear::Int8 { weight: packed_weight(name, weight)?, rows, bias })
+        let integers = Quantized::of(name, weight)?.integers;
+        let (rows, bias) = (rows(name, weight, &integers)?, packed_bias(name, bias, weight)?);
+        Ok(Linear::Int8 { weight: packed_weight(name, weight)?, packed: rows.packed()?, scales: rows.scales, bias })
     }
 
     /// Packs a weight rounded to half precision.
@@ -124,9 +126,9 @@ pub(super) fn unpack(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     Ok(vec![ops::clone(weight, None)?.into(), bias.cloned().map_or(Value::None, Value::from)])
 }
 
-fn int8<'a>(name: &str, packed: &'a Linear) -> Result<(&'a Tensor, &'a Rows, Option<&'a Tensor>)> {
-    match packed {
-        Linear::Int8 { weight, rows, bias } => Ok((weight, rows, bias.as_ref())),
+fn int8<'a>(name: &str, linear: &'a Linear) -> Result<(&'a Tensor, &'a Weight, &'a [f32], Option<&'a Tensor>)> {
+    match linear {
+        Linear::Int8 { weight, packed, scales, bias } => Ok((weight, packed, scales, bias.as_ref())),
         Linear::Half { .. } => bail!(Runtime, "{name}: the weight is packed in half precision"),
     }
 }
@@ -149,17 +151,16 @@ fn result_sizes(name: &str, input: &Tensor, weight: &Tensor) -> Result<rushlight
 /// `quantized::linear`, `quantized::linear_relu`
 pub(super) fn linear(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let x = args.tensor(0)?;
-    let (values, input_scale) = input(name, x)?;
-    let (weight, rows, bias) = int8(name, content(name, args, 1)?)?;
+    let given = input(name, x)?;
+    let (weight, packed, scales, bias) = int8(name, content(name, args, 1)?)?;
     let (scale, zero_point) = (args.float(2)?, args.int(3)?);
     check_output(name, scale, zero_point)?;
     let sizes = result_sizes(name, x, weight)?;
-    let sums = products(&values, &rows.values, weight.sizes()[1] as usize)?;
-    let bias = bias.map(floats).transpose()?;
-    let by =
-        Requantize { input_scale, scales: &rows.scales, bias: bias.as_deref(), scale, zero_point, relu: is_relu(name) };
+    let bytes: Vec<u8> = ops::contiguous(&given.integers, MemoryFormat::Contiguous)?.to_vec()?;
+    let sums = quantize::products(&bytes, given.zero_point, packed)?;
+    let by = requantize(given.scale, scales, bias, (scale, zero_point), is_relu(name))?;
     let sums = if sums.is_empty() { list::filled(rushlight_base::numel(&sizes)? as usize, 0)? } else { sums };
-    let integers = integers_of(&by.integers(&sums)?, &sizes, DType::QU8)?;
+    let integers = Tensor::from_slice(&by.all(&sums)?, &sizes)?;
     one(Tensor::from_integers(&integers, Arc::new(Quantizer::PerTensor { scale, zero_point }))?)
 }
 
@@ -171,7 +172,7 @@ pub(super) fn dynamic(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
 /// The product of floats, which are quantized by their range, with an int8 weight.
 pub(super) fn dynamic_product(name: &str, x: &Tensor, packed: &Linear, reduced: bool) -> Result<Tensor> {
     ensure!(x.dtype() == DType::F32, Runtime, "{name}: expected scalar type Float but found {}", x.dtype().c10_name());
-    let (weight, rows, bias) = int8(name, packed)?;
+    let (weight, packed, scales, bias) = int8(name, packed)?;
     let sizes = result_sizes(name, x, weight)?;
     if x.numel() == 0 {
         return ops::zeros(&sizes, x.options());
@@ -179,18 +180,18 @@ pub(super) fn dynamic_product(name: &str, x: &Tensor, packed: &Linear, reduced: 
     let range = dynamic_range(x, (0, 255), reduced)?;
     let (inverse, zero) = (f64::from(1.0 / range.scale as f32), range.zero_point);
     // The engine adds the zero point before it rounds here.
-    let distance = |value: f32| {
+    let byte = |value: f32| {
         let steps = ((f64::from(value) * inverse + f64::from(zero)) as f32).round_ties_even();
-        (steps.clamp(0.0, 255.0) as i32 - zero) as i16
+        steps.clamp(0.0, 255.0) as u8
     };
-    let values: Vec<i16> = list::collect(floats(x)?.into_iter().map(distance))?;
-    let sums = products(&values, &rows.values, weight.sizes()[1] as usize)?;
+    let bytes: Vec<u8> = list::collect(floats(x)?.into_iter().map(byte))?;
+    let sums = quantize::products(&bytes, zero as u8, packed)?;
     let bias = bias.map(floats).transpose()?;
     let channel = |(channel, scale): (usize, &f32)| {
         let bias = bias.as_ref().and_then(|bias| bias.get(channel)).copied().unwrap_or(0.0);
         (f64::from(range.scale as f32 * scale), f64::from(bias))
     };
-    let channels: Vec<(f64, f64)> = list::collect(rows.scales.iter().enumerate().map(channel))?;
+    let channels: Vec<(f64, f64)> = list::collect(scales.iter().enumerate().map(channel))?;
     // The product is exact in double, so that it is rounded once, with the bias.
     let relu = is_relu(name);
     let of = |(&sum, &(scale, bias)): (&i32, &(f64, f64))| {

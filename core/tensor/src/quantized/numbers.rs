@@ -4,7 +4,8 @@ use super::Quantized;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use crate::{dispatch, ops};
-use rushlight_base::{DType, DeviceType, MemoryFormat, Result, bail, ensure, list};
+use rushlight_base::{DType, DeviceType, Element, MemoryFormat, Result, bail, ensure, list};
+use rushlight_cpu::quantize::Affine;
 use std::sync::Arc;
 
 /// The smallest and the largest integer of a quantized dtype.
@@ -73,6 +74,86 @@ pub(super) fn integers_of(values: &[i32], sizes: &[i64], dtype: DType) -> Result
     }
 }
 
+/// A tensor as contiguous memory in the order of its strides, if that is channels last.
+pub(super) struct Flat {
+    pub tensor: Tensor,
+    /// The dimensions of the tensor in the order of memory.
+    order: Vec<i64>,
+}
+
+impl Flat {
+    pub fn of(tensor: &Tensor) -> Result<Flat> {
+        let dims = tensor.ndim() as i64;
+        let last = match dims {
+            4 => tensor.is_contiguous(MemoryFormat::ChannelsLast),
+            5 => tensor.is_contiguous(MemoryFormat::ChannelsLast3d),
+            _ => false,
+        };
+        if last && !tensor.is_contiguous(MemoryFormat::Contiguous) {
+            let order: Vec<i64> = [0].into_iter().chain(2..dims).chain([1]).collect();
+            return Ok(Flat { tensor: ops::permute(tensor, &order)?, order });
+        }
+        Ok(Flat { tensor: ops::contiguous(tensor, MemoryFormat::Contiguous)?, order: (0..dims).collect() })
+    }
+
+    /// Elements in the same order, as a tensor of the same sizes and strides.
+    pub fn like<T: Element>(&self, values: &[T]) -> Result<Tensor> {
+        let tensor = Tensor::from_slice(values, &self.tensor.sizes())?;
+        if self.order.is_sorted() {
+            return Ok(tensor);
+        }
+        let mut back = vec![0; self.order.len()];
+        for (at, &dim) in self.order.iter().enumerate() {
+            back[dim as usize] = at as i64;
+        }
+        ops::permute(&tensor, &back)
+    }
+
+    /// Whether the elements of both are in the same order.
+    pub fn is_like(&self, other: &Flat) -> bool {
+        self.order == other.order && self.tensor.sizes() == other.tensor.sizes()
+    }
+}
+
+/// The bytes of a tensor of 8-bit integers.
+pub(super) fn bytes(integers: &Tensor) -> Result<Vec<u8>> {
+    match integers.dtype() {
+        DType::I8 => list::collect(integers.to_vec::<i8>()?.into_iter().map(i8::cast_unsigned)),
+        _ => integers.to_vec(),
+    }
+}
+
+/// A tensor of 8-bit integers of `dtype`, in the order of another.
+pub(super) fn of_bytes(flat: &Flat, bytes: &[u8], dtype: DType) -> Result<Tensor> {
+    match dtype.to_integer() {
+        DType::I8 => flat.like(&list::collect(bytes.iter().map(|byte| byte.cast_signed()))?),
+        _ => flat.like(bytes),
+    }
+}
+
+/// The integers that bytes of `dtype` stand for.
+fn all_integers(dtype: DType) -> [i32; 256] {
+    let signed = dtype.to_integer() == DType::I8;
+    std::array::from_fn(|byte| if signed { i32::from((byte as u8).cast_signed()) } else { byte as i32 })
+}
+
+/// A function of the integers of `dtype`, for each of their bytes.
+pub(super) fn table(dtype: DType, number: impl Fn(i32) -> f32) -> [f32; 256] {
+    all_integers(dtype).map(number)
+}
+
+/// How floats become bytes of `dtype`. NaN becomes the largest one, as in the engine, which takes the minimum with a
+/// large number first.
+pub(super) fn affine(scale: f64, zero_point: i64, dtype: DType) -> Affine {
+    let limits = limits(dtype);
+    Affine { inverse: 1.0 / scale as f32, zero_point: zero_point as i32, limits, nan: limits.1 }
+}
+
+/// Whether the integers of a quantized dtype have 8 bits.
+pub(super) fn is_byte(dtype: DType) -> bool {
+    dtype.to_integer().size() == 1
+}
+
 /// Checks the input of a quantization.
 fn check(input: &Tensor, dtype: DType) -> Result<()> {
     ensure!(dtype.is_quantized(), Runtime, "ScalarType {} is not supported in new_qtensor.", dtype.c10_name());
@@ -92,7 +173,7 @@ fn check(input: &Tensor, dtype: DType) -> Result<()> {
 }
 
 /// Checks a zero point.
-fn check_zero_point(kind: &str, zero_point: i64, dtype: DType) -> Result<()> {
+pub(super) fn check_zero_point(kind: &str, zero_point: i64, dtype: DType) -> Result<()> {
     let (low, high) = limits(dtype);
     ensure!(
         zero_point <= i64::from(high),
@@ -116,15 +197,19 @@ fn blocks(sizes: &[i64], axis: usize) -> (usize, usize) {
 /// The tensor of floats as integers of the quantizer.
 pub(super) fn quantize(input: &Tensor, quantizer: Arc<Quantizer>, dtype: DType) -> Result<Tensor> {
     check(input, dtype)?;
-    let (values, sizes) = (floats(&dispatch::carried_out(input)?)?, input.sizes());
+    let plain = dispatch::carried_out(input)?;
+    if let (Quantizer::PerTensor { scale, zero_point }, true) = (&*quantizer, is_byte(dtype)) {
+        check_zero_point("tensor", *zero_point, dtype)?;
+        let flat = Flat::of(&plain)?;
+        let bytes = affine(*scale, *zero_point, dtype).bytes(&flat.tensor.to_vec::<f32>()?)?;
+        return Tensor::from_integers(&of_bytes(&flat, &bytes, dtype)?, quantizer);
+    }
+    let (values, sizes) = (floats(&plain)?, input.sizes());
     let steps: Vec<i32> = match &*quantizer {
         Quantizer::PerTensor { scale, zero_point } => {
             check_zero_point("tensor", *zero_point, dtype)?;
             let step = Step::new(*scale, *zero_point, dtype);
-            let largest = limits(dtype);
-            // The engine takes the minimum with a large number first, which replaces NaN; int32 has no such loop.
-            let nan = if dtype == DType::QI32 { largest.0 } else { largest.1 };
-            list::collect(values.iter().map(|&value| if value.is_nan() { nan } else { step.of(value) }))?
+            list::collect(values.iter().map(|&value| step.of(value)))?
         }
         Quantizer::PerChannel { scales, zero_points, axis, float } => {
             check_channels(&sizes, scales.len(), zero_points.len(), *axis)?;
@@ -170,8 +255,19 @@ pub(super) fn check_channels(sizes: &[i64], scales: usize, zero_points: usize, a
     Ok(())
 }
 
+/// The numbers that a table has for bytes.
+pub(super) fn looked_up(integers: &Tensor, table: &[f32; 256]) -> Result<Tensor> {
+    let flat = Flat::of(integers)?;
+    let numbers = list::collect(bytes(&flat.tensor)?.into_iter().map(|byte| table[usize::from(byte)]))?;
+    flat.like(&numbers)
+}
+
 /// The numbers of a quantized tensor.
 pub(super) fn dequantize(tensor: &Quantized) -> Result<Tensor> {
+    if let (Quantizer::PerTensor { scale, zero_point }, true) = (&*tensor.quantizer, is_byte(tensor.dtype)) {
+        let (scale, zero) = (*scale as f32, *zero_point as i32);
+        return looked_up(&tensor.integers, &table(tensor.dtype, |integer| value_of(integer, scale, zero)));
+    }
     let (values, sizes) = (whole(&tensor.integers)?, tensor.integers.sizes());
     let numbers: Vec<f32> = match &*tensor.quantizer {
         Quantizer::PerTensor { scale, zero_point } => {

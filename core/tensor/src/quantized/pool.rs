@@ -1,16 +1,17 @@
 //! Pooling, means and resizing.
 
-use super::numbers::{floats, integers_of, limits};
+use super::numbers::{floats, integers_of, is_byte, limits};
 use super::views::call;
 use super::{Quantized, first, one};
 use crate::dispatch::{Args, Value};
 use crate::ops;
 use rushlight_base::{DType, Result, Scalar, bail, list};
 
-/// The operator on the integers as doubles, which hold all of them.
+/// The operator on the integers as floats, which hold those of 8 bits, or doubles, which hold all.
 fn exact(name: &str, input: &Quantized, args: &Args<'_>) -> Result<Vec<Value>> {
     let mut values = args.0.to_vec();
-    values[0] = ops::to_dtype(&input.integers, DType::F64, false, false, None)?.into();
+    let wide = if is_byte(input.dtype) { DType::F32 } else { DType::F64 };
+    values[0] = ops::to_dtype(&input.integers, wide, false, false, None)?.into();
     let results = call(name, &values)?;
     let Some(Value::Tensor(result)) = results.first() else { bail!(Internal, "{name} returns no tensor") };
     one(input.with(&ops::to_dtype(result, input.dtype.to_integer(), false, false, None)?)?)

@@ -1,15 +1,16 @@
 //! Products of integers, added up in int32, and their way back to a scale.
 
 use super::Quantized;
-use super::numbers::{limits, whole};
+use super::numbers::floats;
+use crate::ops;
 use crate::quantizer::Quantizer;
 use crate::tensor::Tensor;
 use rushlight_base::runtime::{chunk_length, parallel_for};
-use rushlight_base::{DType, Result, bail, ensure, list};
-use rushlight_cpu::quantize::dot;
+use rushlight_base::{DType, MemoryFormat, Result, bail, ensure, list};
+use rushlight_cpu::quantize::{Requantize, Weight, dot};
 use std::sync::{Mutex, PoisonError};
 
-/// Products of each row of `a` with each row of `b`, row by row: rows of `depth` integers.
+/// Products of each row of `a` with each row of `b`, row by row: rows of `depth` integers, which need 16 bits.
 pub(super) fn products(a: &[i16], b: &[i16], depth: usize) -> Result<Vec<i32>> {
     let columns = b.len().checked_div(depth).unwrap_or(0);
     let rows = a.len().checked_div(depth).unwrap_or(0);
@@ -33,8 +34,15 @@ pub(super) fn products(a: &[i16], b: &[i16], depth: usize) -> Result<Vec<i32>> {
     Ok(out)
 }
 
-/// The distances of the integers of an input from its zero point, with its scale.
-pub(super) fn input(operator: &str, tensor: &Tensor) -> Result<(Vec<i16>, f32)> {
+/// The bytes of an input, with its scale and zero point.
+pub(super) struct Input {
+    pub integers: Tensor,
+    pub scale: f32,
+    pub zero_point: u8,
+}
+
+/// The input of a product.
+pub(super) fn input(operator: &str, tensor: &Tensor) -> Result<Input> {
     let input = Quantized::of(operator, tensor)?;
     ensure!(
         input.dtype == DType::QU8,
@@ -43,19 +51,30 @@ pub(super) fn input(operator: &str, tensor: &Tensor) -> Result<(Vec<i16>, f32)> 
         input.dtype.c10_name()
     );
     let (scale, zero_point) = input.affine(operator)?;
-    let zero = zero_point as i32;
-    let distances = whole(&input.integers)?;
-    Ok((list::collect(distances.iter().map(|value| value.wrapping_sub(zero) as i16))?, scale as f32))
+    ensure!(
+        (0..=255).contains(&zero_point),
+        Runtime,
+        "{operator} expects an input with a zero point from 0 to 255, but got {zero_point}"
+    );
+    Ok(Input { integers: input.integers, scale: scale as f32, zero_point: zero_point as u8 })
 }
 
-/// A packed weight: rows of distances from the zero points, and a scale for each row.
+/// A weight whose first dimension are its channels: integers, and a scale and a zero point for each channel.
 pub(super) struct Rows {
-    pub values: Vec<i16>,
+    pub integers: Vec<i8>,
     pub scales: Vec<f32>,
+    pub zeros: Vec<i32>,
 }
 
-/// The rows of a weight, whose first dimension are its channels.
-pub(super) fn rows(operator: &str, weight: &Tensor) -> Result<Rows> {
+impl Rows {
+    /// The rows as the right operand of products.
+    pub fn packed(&self) -> Result<Weight> {
+        Weight::new(&self.integers, &self.zeros)
+    }
+}
+
+/// The rows of a weight; `integers` are its elements, in any order within a row.
+pub(super) fn rows(operator: &str, weight: &Tensor, integers: &Tensor) -> Result<Rows> {
     let weight = Quantized::of(operator, weight)?;
     ensure!(
         weight.dtype == DType::QI8,
@@ -63,9 +82,7 @@ pub(super) fn rows(operator: &str, weight: &Tensor) -> Result<Rows> {
         "{operator}: expected scalar type QInt8 but found {}",
         weight.dtype.c10_name()
     );
-    let integers = whole(&weight.integers)?;
     let count = weight.integers.sizes().first().copied().unwrap_or(0) as usize;
-    let depth = integers.len().checked_div(count).unwrap_or(0).max(1);
     let (scales, zeros): (Vec<f32>, Vec<i32>) = match &*weight.quantizer {
         Quantizer::PerTensor { scale, zero_point } => {
             (list::filled(count, *scale as f32)?, list::filled(count, *zero_point as i32)?)
@@ -82,40 +99,25 @@ pub(super) fn rows(operator: &str, weight: &Tensor) -> Result<Rows> {
             )
         }
     };
-    let distances = integers
-        .chunks(depth)
-        .zip(&zeros)
-        .flat_map(|(row, zero)| row.iter().map(|value| value.wrapping_sub(*zero) as i16));
-    Ok(Rows { values: list::collect(distances)?, scales })
+    Ok(Rows { integers: ops::contiguous(integers, MemoryFormat::Contiguous)?.to_vec()?, scales, zeros })
 }
 
-/// How sums of products become integers of a result.
-pub(super) struct Requantize<'a> {
-    pub input_scale: f32,
-    pub scales: &'a [f32],
-    pub bias: Option<&'a [f32]>,
-    pub scale: f64,
-    pub zero_point: i64,
-    pub relu: bool,
-}
-
-impl Requantize<'_> {
-    /// The integers of rows of sums, with a channel for each column.
-    pub fn integers(&self, sums: &[i32]) -> Result<Vec<i32>> {
-        let (low, high) = limits(DType::QU8);
-        let low = if self.relu { low.max(self.zero_point as i32) } else { low };
-        let channel = |(channel, &scale): (usize, &f32)| {
-            let both = self.input_scale * scale;
-            let bias = self.bias.and_then(|bias| bias.get(channel)).map_or(0.0, |bias| bias * (1.0 / both));
-            (bias, both / self.scale as f32)
-        };
-        let channels: Vec<(f32, f32)> = list::collect(self.scales.iter().enumerate().map(channel))?;
-        let of = |(&sum, &(bias, factor)): (&i32, &(f32, f32))| {
-            let steps = f64::from(((sum as f32 + bias) * factor).round_ties_even()).clamp(-1e9, 1e9);
-            (steps as i64 + self.zero_point).clamp(i64::from(low), i64::from(high)) as i32
-        };
-        list::collect(sums.iter().zip(channels.iter().cycle()).map(of))
-    }
+/// How the sums of products of an input become bytes of a result.
+pub(super) fn requantize(
+    input_scale: f32,
+    scales: &[f32],
+    bias: Option<&Tensor>,
+    (scale, zero_point): (f64, i64),
+    relu: bool,
+) -> Result<Requantize> {
+    let bias = bias.map(floats).transpose()?;
+    let channel = |(channel, &weight): (usize, &f32)| {
+        let both = input_scale * weight;
+        let bias = bias.as_ref().and_then(|bias| bias.get(channel)).map_or(0.0, |bias| bias * (1.0 / both));
+        (bias, both / scale as f32)
+    };
+    let channels = list::collect(scales.iter().enumerate().map(channel))?;
+    Ok(Requantize { channels, zero_point: zero_point as u8, relu })
 }
 
 /// Checks the zero point of a result.
