@@ -138,6 +138,7 @@ void selection();
 void products();
 void rows();
 void optimizers();
+void convolution();
 void models();
 void saved();
 

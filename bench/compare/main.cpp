@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
   products();
   rows();
   optimizers();
+  convolution();
   models();
   saved();
   // A failing function is a failure; a missing one is only reported.

@@ -1,14 +1,25 @@
 //! Convolutions: products of a matrix of weights with an unfolded image that never exists as a whole.
 //!
-//! The forward, input-gradient and transposed convolutions are one [`Correlation`]: each element of the output is a sum
-//! over taps of the kernel and channels of the source. A transposed one with a stride splits into phases, each with
-//! only the taps that its positions can meet (`axis.rs`). A correlation is a matrix product whose right operand is
-//! filled panel by panel (`unfolded.rs`), or a direct loop if a group has a single source channel (`depthwise.rs`). The
-//! weight gradient is a product along samples and positions (`weights.rs`). If PyTorch rounds tap by tap, there is one
-//! product per tap (`taps.rs`).
+//! The forward, input-gradient and transposed convolutions are one correlation: each element of the output is a sum over
+//! taps of the kernel and channels of the source. A transposed one with a stride splits into phases, each with only the
+//! taps that its positions can meet (`axis.rs`). The weight gradient is a product along samples and positions.
+//!
+//! | convolution | code path |
+//! |---|---|
+//! | groups with a single source channel | `depthwise/`: direct loops over vectors |
+//! | a kernel of a single element over images that are matrices of all positions | one product, `pointwise.rs` |
+//! | any other | `correlation.rs`: the weights are packed once, the image is padded and sorted (`padded.rs`), and each share unfolds and multiplies some columns (`unfolded.rs`) |
+//! | weight gradient | `weights.rs`: one product for each group over a padded image |
+//! | transposed, where PyTorch rounds tap by tap | `taps.rs`: one product per tap |
 
 mod axis;
+mod channels;
+mod correlation;
 mod depthwise;
+mod line;
+mod padded;
+mod pieces;
+mod pointwise;
 mod taps;
 #[cfg(test)]
 mod tests;
@@ -16,11 +27,9 @@ mod unfolded;
 mod weights;
 
 use crate::array::Array;
-use crate::gemm::{Activation, Epilogue, Factor, gemm_panels};
 use axis::{Axis, forward_axis, phases};
-use rushlight_base::{Result, Scalar, Storage, ensure};
+use rushlight_base::{Result, ensure};
 pub use taps::transposed_by_taps;
-use unfolded::{Kernels, Unfolded};
 pub use weights::weight_gradient;
 
 /// How a kernel moves over an image. Images are `(samples, channels, d...)` with one to three spatial dimensions,
@@ -56,13 +65,20 @@ pub fn transposed(out: &Array, image: &Array, weight: &Array, bias: Option<&Arra
 fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk, transposed: bool) -> Result<()> {
     let spatial = walk.stride.len();
     check(out, [image, weight], spatial)?;
+    if out.numel() == 0 {
+        return Ok(());
+    }
     let groups = walk.groups as usize;
     let job = Job { out, image, weight, bias, groups, spatial, transposed };
     let axes = job.axes(walk)?;
-    for phase in axis::products(&axes) {
-        job.phase(&phase)?;
+    let [rows, channels] = job.channels();
+    if channels == 1 && groups > 1 && rows * groups >= 4 {
+        return depthwise::run(&job, &axes);
     }
-    Ok(())
+    if pointwise::run(&job, &axes)? {
+        return Ok(());
+    }
+    by_size!(out, T => correlation::run::<T>(&job, &axes))
 }
 
 /// Whether a convolution of these ranks and this dtype is supported. Elements are only moved here, and computed with
@@ -85,6 +101,10 @@ struct Job<'a> {
     transposed: bool,
 }
 
+// SAFETY: shares of the job only read the image, the weight and the bias, which outlive the call, and they write
+// different positions of the output.
+unsafe impl Sync for Job<'_> {}
+
 impl Job<'_> {
     /// For each spatial dimension, its phases.
     fn axes(&self, walk: &Walk) -> Result<[Vec<Axis>; 3]> {
@@ -100,108 +120,6 @@ impl Job<'_> {
     /// Channels of a group: of the output, and of the image.
     fn channels(&self) -> [usize; 2] {
         [self.out.size(1) / self.groups, self.image.size(1) / self.groups]
-    }
-
-    /// The positions of the output that these axes name.
-    fn phase(&self, axes: &[Axis; 3]) -> Result<()> {
-        if axes.iter().any(|axis| axis.length == 0) || self.out.numel() == 0 {
-            return Ok(());
-        }
-        let [out_channels, channels] = self.channels();
-        if channels == 1 && self.groups > 1 && out_channels * self.groups >= 4 {
-            return depthwise::run(
-                self.out,
-                self.image,
-                self.weight,
-                self.bias,
-                self.groups,
-                self.transposed,
-                axes,
-                self.spatial,
-            );
-        }
-        let place = Place::of(self.out, axes, self.spatial);
-        let columns: usize = axes.iter().map(|axis| axis.length).product();
-        // Columns that cannot be addressed with a single step are stored in a buffer and copied.
-        let buffer = match place.column_step(axes) {
-            Some(_) => None,
-            None => Some(Storage::allocate(out_channels * columns * self.out.dtype().size())?),
-        };
-        for sample in 0..self.out.size(0) {
-            for group in 0..self.groups {
-                self.product(axes, &place, buffer.as_ref(), sample, group)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn product(
-        &self,
-        axes: &[Axis; 3],
-        place: &Place,
-        buffer: Option<&Storage>,
-        sample: usize,
-        group: usize,
-    ) -> Result<()> {
-        let [rows, channels] = self.channels();
-        let columns: usize = axes.iter().map(|axis| axis.length).product();
-        let taps: usize = axes.iter().map(|axis| axis.taps.len()).product();
-        let depth = channels * taps;
-        let (dtype, size) = (self.out.dtype(), self.out.dtype().size() as isize);
-        let offset = sample as isize * self.out.stride(0) + (group * rows) as isize * self.out.stride(1) + place.offset;
-        let first = self.out.start().wrapping_offset(offset * size);
-        let sizes = [rows as i64, columns as i64];
-        let (at, strides) = match (buffer, place.column_step(axes)) {
-            (None, Some(step)) => (first, [self.out.stride(1) as i64, step as i64]),
-            (Some(buffer), _) => (buffer.data(), [columns as i64, 1]),
-            (None, None) => return Ok(()),
-        };
-        // SAFETY: the matrix is a part of the output array, or the buffer that was allocated with these sizes.
-        let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
-        let bias_strides = [self.bias.map_or(0, |bias| bias.stride(0) as i64), 0];
-        let bias = self.bias.map(|bias| {
-            let at = bias.start().wrapping_offset((group * rows) as isize * bias.stride(0) * size);
-            // SAFETY: the bias has an element for each output channel, of which these are the group's, one per row.
-            unsafe { Array::new(at, dtype, &sizes, &bias_strides) }
-        });
-        let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
-        let epilogue = Epilogue { alpha: Scalar::Int(1), add, activation: Activation::Identity };
-        let image = Unfolded::new(self.image, axes, self.spatial, sample, group * channels)?;
-        let kernels = Kernels::new(
-            self.weight,
-            axes,
-            self.spatial,
-            group * if self.transposed { channels } else { rows },
-            self.transposed,
-        )?;
-        // An operand that is a matrix in memory is not copied first.
-        let (weight_strides, plain_strides);
-        let (weight_sizes, plain_sizes) = ([rows as i64, depth as i64], [depth as i64, columns as i64]);
-        let weight_matrix = match kernels.as_matrix(channels) {
-            Some(strides) => {
-                weight_strides = strides;
-                // SAFETY: the rows are the group's part of the weight array, with its strides.
-                Some(unsafe { Array::new(kernels.first(), dtype, &weight_sizes, &weight_strides) })
-            }
-            None => None,
-        };
-        let plain = match image.as_matrix() {
-            Some(strides) => {
-                plain_strides = strides;
-                // SAFETY: the channels are the group's part of the image array, with its strides.
-                Some(unsafe { Array::new(image.first(), dtype, &plain_sizes, &plain_strides) })
-            }
-            None => None,
-        };
-        by_size!(out, T => {
-            let left = weight_matrix.as_ref().map_or(Factor::<T>::Panels([rows, depth], &kernels), Factor::Matrix);
-            let right = plain.as_ref().map_or(Factor::Panels([depth, columns], &image), Factor::Matrix);
-            gemm_panels(dtype, &out, left, right, &epilogue)?;
-            if buffer.is_some() {
-                place.spread::<T>(at.cast(), first.cast(), self.out.stride(1), rows, axes);
-            }
-            Ok(())
-        })
     }
 }
 
@@ -220,31 +138,5 @@ impl Place {
             place.steps[3 - spatial + dim] = axis.every as isize * out.stride(2 + dim);
         }
         place
-    }
-
-    /// The step from each position to the next, if it is always the same.
-    fn column_step(&self, axes: &[Axis; 3]) -> Option<isize> {
-        axis::even_step([0, 1, 2].map(|dim| (axes[dim].length, self.steps[dim])))
-    }
-
-    /// Copies rows of positions to where they belong.
-    fn spread<T: Copy>(&self, from: *mut T, to: *mut T, channel_step: isize, rows: usize, axes: &[Axis; 3]) {
-        let [depth, height, width] = [0, 1, 2].map(|dim| axes[dim].length);
-        let mut from = from.cast_const();
-        for row in 0..rows {
-            for d in 0..depth {
-                for h in 0..height {
-                    let at = row as isize * channel_step + d as isize * self.steps[0] + h as isize * self.steps[1];
-                    for w in 0..width {
-                        // SAFETY: the position was checked to be inside the output, and the buffer has an element for
-                        // each step of the loop.
-                        unsafe {
-                            to.offset(at + w as isize * self.steps[2]).write(from.read());
-                            from = from.add(1);
-                        }
-                    }
-                }
-            }
-        }
     }
 }

@@ -1,139 +1,247 @@
 //! The gradient of a convolution by its weights: for each pair of channels and each element of the kernel, a sum over
 //! samples and positions.
+//!
+//! A product for each group: rows are the channels of the gradient, columns the taps with the channels of the image
+//! (`channels.rs`), in this order, since channels are adjacent. The result is then transposed to channels and taps.
 
 use super::Walk;
 use super::axis::{Axis, forward_axis};
+use super::channels::{Channels, Deep};
+use super::padded::spatial_steps;
+use super::pieces::{self, Along, PIECES, Piece};
+use super::unfolded::{count_taps, each_tap, position_step};
 use crate::array::Array;
-use crate::gemm::{Epilogue, Factor, Panels, gemm_panels};
+use crate::gemm::{Activation, Epilogue, Factor, Panels, across, gemm_panels};
 use crate::shared::Shared;
 use crate::volume::each_planes;
-use rushlight_base::{Error, Result, ensure};
+use rushlight_base::{DType, Error, Result, Scalar, Scratch, ensure, list};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// From this number of groups on, threads share the groups instead of the product of each.
 const MANY_GROUPS: usize = 16;
+/// Bytes of samples whose products are added in one go.
+const TOGETHER: usize = 8 << 20;
 
 /// out = the gradient by the weights of `forward(grad, image, out)`.
 pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) -> Result<()> {
     let spatial = walk.stride.len();
     super::check(out, [grad, image], spatial)?;
-    let groups = walk.groups as usize;
-    let (rows, channels) = (out.size(0) / groups, out.size(1));
+    // The shape rule made it row-major.
+    ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
     let along = |dim: usize| match (dim + spatial).checked_sub(3) {
         None => Ok(Axis::single()),
         Some(own) => forward_axis([grad, image, out].map(|array| array.size(2 + own)), walk.dims(own)),
     };
     let axes: [Axis; 3] = [along(0)?, along(1)?, along(2)?];
-    let kernel = [0, 1, 2].map(|dim| axes[dim].taps.len());
-    let (taps, positions) = (kernel.iter().product::<usize>(), axes.iter().map(|axis| axis.length).product::<usize>());
-    let (columns, depth) = (channels * taps, grad.size(0) * positions);
-    let sizes = [rows as i64, columns as i64];
-    // The shape rule made it row-major.
-    let strides = [columns as i64, 1];
-    ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
-    let (left, right) = (Sampled::new(grad, spatial, &axes, true), Sampled::new(image, spatial, &axes, false));
-    let (start, dtype) = (Shared::new(out.start()), out.dtype());
-    let product = |group: usize| -> Result<()> {
-        let at = start.get().wrapping_add(group * rows * columns * dtype.size());
-        // SAFETY: the group's weights are a contiguous part of the output.
-        let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
-        let (left, right) = (left.of(group * rows), right.of(group * channels));
-        by_size!(out, T => {
-            let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
-            gemm_panels(dtype, &out, factors.0, factors.1, &Epilogue::default())
-        })
-    };
-    if groups < MANY_GROUPS {
-        return (0..groups).try_for_each(product);
+    if out.numel() == 0 {
+        return Ok(());
     }
-    // The product of each is small. No result depends on which thread computes it.
-    let failed: OnceLock<Error> = OnceLock::new();
-    each_planes(groups, rows * columns * depth, &|groups| {
-        for group in groups {
-            if let Err(error) = product(group) {
-                // The first error is reported.
-                let _ = failed.set(error);
-                return;
-            }
-        }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+    if grad.numel() == 0 || image.numel() == 0 {
+        // SAFETY: the output is contiguous, and zero bytes are the zero of every dtype.
+        unsafe { out.start().write_bytes(0, out.numel() * out.dtype().size()) };
+        return Ok(());
+    }
+    if super::depthwise::weight_gradient(out, grad, image, &axes, walk.groups as usize, spatial)? {
+        return Ok(());
+    }
+    by_size!(out, T => run::<T>(out, grad, image, &axes, walk.groups as usize, spatial))
 }
 
-/// An image along samples and positions of the output: a lane for each channel, or for each channel and tap.
-struct Sampled<'a> {
+fn run<T: Copy + Default + Send + Sync>(
+    out: &Array,
+    grad: &Array,
+    image: &Array,
+    axes: &[Axis; 3],
+    groups: usize,
+    spatial: usize,
+) -> Result<()> {
+    let (rows, channels, dtype) = (out.size(0) / groups, out.size(1), out.dtype());
+    let (taps, positions) = (count_taps(axes), axes.iter().map(|axis| axis.length).product::<usize>());
+    let columns = channels * taps;
+    // Sums of several products would be rounded in between: only where they are stored in their own type.
+    let exact = !matches!(dtype, DType::F16 | DType::BF16 | DType::C32);
+    let layout = Channels::new(image, axes, spatial, groups, if exact { TOGETHER } else { usize::MAX })?;
+    let turned = channels > 1 && taps > 1;
+    let buffer = Scratch::new(if turned { out.numel() * size_of::<T>() } else { 0 })?;
+    let start = Shared::new(if turned { buffer.start() } else { out.start() });
+    let (sizes, strides) = ([rows as i64, columns as i64], [columns as i64, 1]);
+    let count = grad.size(0);
+    for first in (0..count).step_by(layout.together) {
+        let samples = first..count.min(first + layout.together);
+        let view = layout.samples::<T>(image, samples.clone())?;
+        let mut offsets = list::with_capacity(taps)?;
+        each_tap(axes, |tap| offsets.push(layout.offset(tap.map(|(_, offset)| offset), &view)));
+        let depth = samples.len() * positions;
+        let gradient = Gradient::new(grad, axes, spatial, samples.start);
+        let product = |group: usize| -> Result<()> {
+            let at = start.get().wrapping_add(group * rows * columns * size_of::<T>());
+            // SAFETY: the group's weights are a contiguous part of the buffer or of the output.
+            let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
+            let left = gradient.from(group * rows, size_of::<T>());
+            let right = Met { view, group, channels, axes, taps: &offsets };
+            let add = (first > 0).then_some((&out, Scalar::Int(1)));
+            let epilogue = Epilogue { alpha: Scalar::Int(1), add, activation: Activation::Identity };
+            let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
+            gemm_panels(dtype, &out, factors.0, factors.1, &epilogue)
+        };
+        if groups < MANY_GROUPS {
+            (0..groups).try_for_each(product)?;
+            continue;
+        }
+        // The product of each is small. No result depends on which thread computes it.
+        let failed: OnceLock<Error> = OnceLock::new();
+        each_planes(groups, rows * columns * depth, &|groups| {
+            for group in groups {
+                if let Err(error) = product(group) {
+                    // The first error is reported.
+                    let _ = failed.set(error);
+                    return;
+                }
+            }
+        })?;
+        failed.into_inner().map_or(Ok(()), Err)?;
+    }
+    if turned {
+        let to = Shared::new(out.start());
+        each_planes(groups * rows, columns, &|rows| {
+            for row in rows {
+                let [from, to] = [start, to].map(|at| at.get().cast::<T>().wrapping_add(row * columns));
+                // SAFETY: the row has `columns` elements in the buffer and in the output.
+                unsafe { across(from.cast_const(), channels as isize, taps, channels, to, taps) };
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// The gradient along samples and positions: a lane for each channel of a group.
+struct Gradient<'a> {
     at: Shared<u8>,
-    /// Bytes of an element.
-    size: usize,
     sample_step: isize,
     channel_step: isize,
     steps: [isize; 3],
     axes: &'a [Axis; 3],
-    /// Whether this is the gradient, in which a position is met once.
-    plain: bool,
 }
 
-impl<'a> Sampled<'a> {
-    fn new(image: &Array<'a>, spatial: usize, axes: &'a [Axis; 3], plain: bool) -> Sampled<'a> {
-        let mut steps = [0; 3];
-        for dim in 0..spatial {
-            steps[3 - spatial + dim] = image.stride(2 + dim);
-        }
-        let (sample_step, channel_step, size) = (image.stride(0), image.stride(1), image.dtype().size());
-        Sampled { at: Shared::new(image.start()), size, sample_step, channel_step, steps, axes, plain }
+impl<'a> Gradient<'a> {
+    /// The samples from one on.
+    fn new(grad: &Array, axes: &'a [Axis; 3], spatial: usize, sample: usize) -> Gradient<'a> {
+        let (sample_step, channel_step) = (grad.stride(0), grad.stride(1));
+        let offset = sample as isize * sample_step * grad.dtype().size() as isize;
+        let at = Shared::new(grad.start().wrapping_offset(offset));
+        Gradient { at, sample_step, channel_step, steps: spatial_steps(grad, spatial), axes }
     }
 
-    /// The lanes from a channel on.
-    fn of(&self, channel: usize) -> Sampled<'a> {
-        let offset = channel as isize * self.channel_step * self.size as isize;
-        Sampled { at: Shared::new(self.at.get().wrapping_offset(offset)), ..*self }
-    }
-
-    /// Where position `position` of the output is met by a tap, if it is: step and offset for each dimension.
-    fn lane(&self, lane: usize) -> (isize, [(isize, isize); 3]) {
-        if self.plain {
-            return (lane as isize * self.channel_step, [(1, 0); 3]);
-        }
-        let kernel = [0, 1, 2].map(|dim| self.axes[dim].taps.len());
-        let taps: usize = kernel.iter().product();
-        let (channel, tap) = (lane / taps, lane % taps);
-        let index = [tap / (kernel[1] * kernel[2]), tap / kernel[2] % kernel[1], tap % kernel[2]];
-        let met = [0, 1, 2].map(|dim| (self.axes[dim].step, self.axes[dim].taps[index[dim]].1));
-        (channel as isize * self.channel_step, met)
+    /// The lanes from a channel on, of elements of `size` bytes.
+    fn from(&self, channel: usize, size: usize) -> Gradient<'a> {
+        let offset = channel as isize * self.channel_step * size as isize;
+        Gradient { at: Shared::new(self.at.get().wrapping_offset(offset)), ..*self }
     }
 }
 
-impl<T: Copy> Panels<T> for Sampled<'_> {
-    fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize) {
-        let source = self.at.get().cast::<T>();
+impl<T: Copy> Panels<T> for Gradient<'_> {
+    unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: *mut T, width: usize) {
         let [layers, rows, row] = [0, 1, 2].map(|dim| self.axes[dim].length);
-        for (column, lane) in lanes.enumerate() {
-            let (plane, met) = self.lane(lane);
-            let (first, last) = if self.plain { (0, row) } else { self.axes[2].inside(met[2].1) };
-            let mut p = depth.start;
-            while p < depth.end {
-                let (line, from) = (p / row, p % row);
-                let to = row.min(from + depth.end - p);
-                let (sample, d, h) = (line / (layers * rows), line / rows % layers, line % rows);
-                let z = d as isize * met[0].0 + met[0].1;
-                let y = h as isize * met[1].0 + met[1].1;
-                let inside = self.plain
-                    || (0..self.axes[0].source as isize).contains(&z) && (0..self.axes[1].source as isize).contains(&y);
-                let (begin, end) = (from.max(first), to.min(last));
-                if inside && begin < end {
-                    let x = begin as isize * met[2].0 + met[2].1;
-                    let at = sample as isize * self.sample_step + plane;
-                    let at = at + z * self.steps[0] + y * self.steps[1] + x * self.steps[2];
-                    let step = met[2].0 * self.steps[2];
-                    let start = (p - depth.start + begin - from) * width + column;
-                    for i in 0..end - begin {
-                        // SAFETY: the checks above keep the positions inside the image, which is only read.
-                        panel[start + i * width] = unsafe { source.offset(at + i as isize * step).read() };
+        let first = self.at.get().cast::<T>().wrapping_offset(lanes.start as isize * self.channel_step).cast_const();
+        // Positions that are at even steps are copied together.
+        let even = position_step(self.axes, self.steps);
+        let length = if even.is_some() { layers * rows * row } else { row };
+        let step = even.unwrap_or(self.steps[2]);
+        let mut p = depth.start;
+        while p < depth.end {
+            let (run, from) = (p / length, p % length);
+            let count = (length - from).min(depth.end - p);
+            let (sample, line) = match even {
+                Some(_) => (run, 0),
+                None => (run / (layers * rows), run % (layers * rows)),
+            };
+            let offset = sample as isize * self.sample_step
+                + (line / rows) as isize * self.steps[0]
+                + (line % rows) as isize * self.steps[1]
+                + from as isize * step;
+            let (at, to) = (first.wrapping_offset(offset), panel.wrapping_add((p - depth.start) * width));
+            // SAFETY: lanes and positions are elements of the gradient, and the panel has space for `width` lanes, which
+            // are at least as many, for each of `depth`.
+            unsafe {
+                if step == 1 && self.channel_step != 1 {
+                    across(at, self.channel_step, lanes.len(), count, to, width);
+                } else {
+                    for i in 0..count {
+                        let (at, to) = (at.offset(i as isize * step), to.add(i * width));
+                        for lane in 0..lanes.len() {
+                            to.add(lane).write(at.offset(lane as isize * self.channel_step).read());
+                        }
                     }
                 }
-                p += to - from;
             }
+            p += count;
         }
+    }
+}
+
+/// What taps meet of a group's channels along samples and positions: a lane for each tap and channel.
+struct Met<'a> {
+    view: Deep,
+    group: usize,
+    channels: usize,
+    axes: &'a [Axis; 3],
+    /// Offsets of what the taps meet at the first position.
+    taps: &'a [isize],
+}
+
+/// Samples and positions along k.
+struct Positions<'a> {
+    axes: &'a [Axis; 3],
+    sample: isize,
+    steps: [isize; 3],
+}
+
+impl Along for Positions<'_> {
+    #[inline(always)]
+    fn each(&self, depth: Range<usize>, mut visit: impl FnMut(isize)) {
+        let [layers, rows, row] = [0, 1, 2].map(|dim| self.axes[dim].length);
+        let (mut line, mut from, mut left) = (depth.start / row, depth.start % row, depth.len());
+        while left > 0 {
+            let (plane, h) = (line / rows, line % rows);
+            let at = (plane / layers) as isize * self.sample
+                + (plane % layers) as isize * self.steps[0]
+                + h as isize * self.steps[1];
+            let taken = (row - from).min(left);
+            for w in from..from + taken {
+                visit(at + w as isize * self.steps[2]);
+            }
+            (line, from, left) = (line + 1, 0, left - taken);
+        }
+    }
+
+    fn furthest(&self, depth: Range<usize>) -> isize {
+        let [layers, rows, row] = [0, 1, 2].map(|dim| self.axes[dim].length - 1);
+        let sample = (depth.end - 1) / ((layers + 1) * (rows + 1) * (row + 1));
+        sample as isize * self.sample
+            + layers as isize * self.steps[0]
+            + rows as isize * self.steps[1]
+            + row as isize * self.steps[2]
+    }
+}
+
+impl<T: Copy> Panels<T> for Met<'_> {
+    unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: *mut T, width: usize) {
+        let mut pieces = [Piece::default(); PIECES];
+        let (mut count, mut lane) = (0, 0);
+        while lane < lanes.len() {
+            let (tap, channel) = ((lanes.start + lane) / self.channels, (lanes.start + lane) % self.channels);
+            let taken = (self.channels - channel).min(lanes.len() - lane);
+            let at = self.taps[tap] + channel as isize;
+            count = pieces::add(&mut pieces, count, Piece { lane, count: taken, at });
+            lane += taken;
+        }
+        let first = self.group as isize * self.view.group;
+        let from = self.view.at.get().cast::<T>().wrapping_offset(first).cast_const();
+        let steps = [0, 1, 2].map(|dim| self.view.steps[dim] * self.axes[dim].step);
+        let along = Positions { axes: self.axes, sample: self.view.sample, steps };
+        // SAFETY: the caller provides the panel. Lanes are taps and channels of the group, and `depth` counts positions of
+        // the samples of the view, of which all elements can be read.
+        unsafe { pieces::fill(from, self.view.limit - first, &along, depth, &pieces[..count], panel, width) }
     }
 }

@@ -11,7 +11,7 @@ use super::blocking::{
 use super::direct::Direct;
 use super::epilogue::{Activation, Factor, Finish};
 use super::pack::Source;
-use super::packed::PackedB;
+use super::packed::{PackedB, SLACK};
 use super::thin;
 use super::tile::{Tile, TileFn};
 use super::ways::Ways;
@@ -25,7 +25,8 @@ use std::sync::OnceLock;
 /// Fills panels of stored elements, `width` lanes per element of k, instead of reading a matrix.
 pub(super) trait Fill: Sync {
     /// # Safety
-    /// `to` has space for `depth.len() * width` elements, all zero.
+    /// `to` has space for `depth.len() * width` elements and [`SLACK`](super::packed::SLACK) bytes more. The elements are
+    /// zero if there are fewer lanes than `width`.
     unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize);
 }
 
@@ -455,7 +456,7 @@ impl<'a> Run<'a> {
     }
 }
 
-fn note(failed: &OnceLock<Error>, result: Result<()>) {
+pub(super) fn note(failed: &OnceLock<Error>, result: Result<()>) {
     if let Err(error) = result {
         // The first error is reported.
         let _ = failed.set(error);
@@ -496,16 +497,19 @@ pub(super) fn pack_panel(
         Operand::Filled(fill) => {
             let bytes = depth.len() * width * element;
             if kernels.group == 1 && kernels.in_bytes == element {
-                // SAFETY: the panel has `bytes` bytes, and the elements are packed without conversion.
+                // SAFETY: the panel has `bytes` bytes and the gap or the alignment behind it, and the elements are packed
+                // without conversion.
                 unsafe {
-                    to.write_bytes(0, bytes);
+                    if lanes.len() < width {
+                        to.write_bytes(0, bytes);
+                    }
                     fill.fill(lanes, depth.clone(), to, width);
                 }
                 return Ok(());
             }
-            let stored = Storage::allocate(bytes)?;
+            let stored = Storage::allocate(bytes + SLACK)?;
             let from = Source { at: stored.data(), lane: 1, depth: width as isize };
-            // SAFETY: the allocation holds `bytes` bytes, and the packed elements fit.
+            // SAFETY: the allocation holds `bytes` bytes and the slack, and the packed elements fit.
             unsafe {
                 stored.data().write_bytes(0, bytes);
                 fill.fill(lanes.clone(), depth.clone(), stored.data(), width);

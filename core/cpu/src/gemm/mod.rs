@@ -23,6 +23,7 @@
 //! `ways`. `cargo run --release -p rushlight-cpu --example gemm_peak` measures throughput in percent of the processor's
 //! peak.
 
+mod across;
 #[cfg(target_arch = "x86_64")]
 mod amx;
 mod batch;
@@ -37,6 +38,7 @@ mod lanes;
 mod neon;
 mod pack;
 mod packed;
+mod stationary;
 #[cfg(test)]
 mod tests;
 mod thin;
@@ -51,12 +53,15 @@ use crate::array::Array;
 use crate::simd::{Level, level};
 use driver::{Operand, Problem, multiply};
 use pack::Source;
+use rushlight_base::runtime::num_threads;
 use rushlight_base::{DType, Result, Scalar, ensure};
 use ways::{Ways, ways};
 
+pub(crate) use across::across;
 pub use batch::batched;
 pub use epilogue::Activation;
-pub use packed::{Factor, PackedB, Panels};
+pub use packed::{Factor, PackedB, Panels, SLACK};
+pub use stationary::{Columns, PackedA, Run};
 
 /// The epilogue of a product: activation(alpha product + beta c).
 #[derive(Clone, Copy)]
@@ -137,6 +142,11 @@ fn panels_at<T: Copy>(
         (Factor::Panels(..), None) => return Ok(()),
     };
     solve(&ways, out, [m, k, inner, n], true, left, right, epilogue)
+}
+
+/// Number of threads for a product of this many multiplications whose operands are packed.
+pub(crate) fn worthwhile_threads(multiplications: usize) -> usize {
+    blocking::worthwhile(multiplications / 4, num_threads())
 }
 
 /// The lanes of a left operand.

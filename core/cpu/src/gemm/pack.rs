@@ -41,7 +41,7 @@ unsafe impl Sync for Source {}
 pub(super) type PackFn = unsafe fn(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8, step: usize);
 
 /// Units along k that are transposed at once; a unit is a group of one lane.
-const BLOCK: usize = 16;
+pub(super) const BLOCK: usize = 16;
 /// Number of rows by which memory is prefetched ahead of the copied row.
 const AHEAD: isize = 8;
 
@@ -346,7 +346,7 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default + 'static, const G: usize, 
 /// Each of `rows` has a whole row of units, the target rows have space for them, and the processor has the level's
 /// instructions.
 #[inline(always)]
-unsafe fn turn32<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u32, width: usize) {
+pub(super) unsafe fn turn32<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u32, width: usize) {
     // SAFETY: the caller guarantees a square of `BLOCK` x `BLOCK` elements at both addresses and the instruction set.
     unsafe {
         #[cfg(target_arch = "x86_64")]
@@ -366,7 +366,7 @@ unsafe fn turn32<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *
 /// # Safety
 /// The contract of [`turn32`].
 #[inline(always)]
-unsafe fn turn64<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u64, width: usize) {
+pub(super) unsafe fn turn64<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u64, width: usize) {
     // SAFETY: the caller guarantees a square of `BLOCK` x `BLOCK` elements at both addresses and the instruction set.
     unsafe {
         #[cfg(target_arch = "x86_64")]

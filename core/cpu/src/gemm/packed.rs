@@ -80,14 +80,21 @@ impl PackedB {
     }
 }
 
+/// Bytes behind the elements of a right operand's panel that may be overwritten: whole vectors are copied.
+pub const SLACK: usize = 64;
+
 /// An operand that exists only panel by panel, such as the unfolded image of a convolution.
 ///
 /// "Lanes" are the rows of a left operand or the columns of a right one. `T` has the size of an element, and at most
 /// its alignment: panels are filled with elements that are moved, not computed. All-zero bytes are a valid value of it.
 pub trait Panels<T: Copy>: Sync {
     /// Writes the elements of `lanes` for each k of `depth` into `panel`: lane `i` of the `p`-th k belongs at
-    /// `panel[p * width + i]`. The panel is all zeros before. Called once for each panel, from several threads.
-    fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize);
+    /// `panel[p * width + i]`. Called once for each panel, from several threads.
+    ///
+    /// # Safety
+    /// The panel has space for `depth.len() * width` elements; of a right operand, for [`SLACK`] bytes more. If there are
+    /// fewer lanes than `width`, the panel is all zeros, and elements of the missing lanes may have any value after.
+    unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: *mut T, width: usize);
 }
 
 /// The bytes that a `Panels` fills.
@@ -95,9 +102,8 @@ pub(super) struct Erased<'a, T: Copy>(pub &'a dyn Panels<T>);
 
 impl<T: Copy> Fill for Erased<'_, T> {
     unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize) {
-        // SAFETY: the caller provides `depth.len() * width` zeroed elements at `to`, and zero is a valid element.
-        let panel = unsafe { std::slice::from_raw_parts_mut(to.cast::<T>(), depth.len() * width) };
-        self.0.fill(lanes, depth, panel, width);
+        // SAFETY: the caller provides the panel as `Panels::fill` requires; the contracts are the same.
+        unsafe { self.0.fill(lanes, depth, to.cast(), width) }
     }
 }
 

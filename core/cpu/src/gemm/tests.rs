@@ -343,7 +343,9 @@ struct Copied<'a, T> {
 }
 
 impl<T: Value> Panels<T> for Copied<'_, T> {
-    fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize) {
+    unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: *mut T, width: usize) {
+        // SAFETY: the caller provides a panel of so many elements.
+        let panel = unsafe { std::slice::from_raw_parts_mut(panel, depth.len() * width) };
         for (row, p) in panel.chunks_mut(width).zip(depth) {
             for (to, lane) in row.iter_mut().zip(lanes.clone()) {
                 *to = if self.left { self.of.get(0, lane, p) } else { self.of.get(0, p, lane) };

@@ -1,6 +1,7 @@
-//! Correlations of groups with one source channel: too thin for matrix products.
+//! Correlations of groups with one source channel, of any dtype.
 
-use super::axis::Axis;
+use super::super::Job;
+use super::super::axis::Axis;
 use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::volume::{Volume, each_planes};
@@ -8,20 +9,10 @@ use rushlight_base::list::filled;
 use rushlight_base::{Error, Result};
 use std::sync::OnceLock;
 
-/// Like `Job::phase`.
-#[allow(clippy::too_many_arguments)] // those of a job
-pub(super) fn run(
-    out: &Array,
-    image: &Array,
-    weight: &Array,
-    bias: Option<&Array>,
-    groups: usize,
-    transposed: bool,
-    axes: &[Axis; 3],
-    spatial: usize,
-) -> Result<()> {
-    dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, T => {
-        run_of::<T>(out, image, weight, bias, groups, transposed, axes, spatial)
+/// Computes a phase.
+pub(super) fn run(job: &Job, axes: &[Axis; 3]) -> Result<()> {
+    dispatch!(job.out.dtype(), "slow_conv_cpu", integer complex chalf, T => {
+        run_of::<T>(job.out, job.image, job.weight, job.bias, job.groups, job.transposed, axes, job.spatial)
     })
 }
 

@@ -1,0 +1,191 @@
+//! Correlations as products: the weights of all phases are packed once; shares of columns (samples and positions) are
+//! unfolded and multiplied by each thread for itself.
+
+use super::axis::{Axis, products};
+use super::padded::Padded;
+use super::unfolded::{Kernels, Unfolded, count_taps, position_step, tap_offsets};
+use super::{Job, Place};
+use crate::array::Array;
+use crate::gemm::{Columns, Factor, PackedA, Run, worthwhile_threads};
+use crate::shared::Shared;
+use rushlight_base::runtime::{check_cancelled, parallel_for};
+use rushlight_base::{Error, Result, list};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Shares for each thread, so that a thread that starts late has less left to do.
+const SHARES: usize = 4;
+/// Elements of a group's weights from which on they should not pass through the caches for a single panel of columns.
+const LARGE: usize = 1 << 17;
+
+/// The positions of the output that meet the same taps.
+struct Phase {
+    axes: [Axis; 3],
+    weights: PackedA,
+    /// Offsets of what the taps meet at the first position.
+    taps: Vec<isize>,
+    place: Place,
+    positions: usize,
+}
+
+/// Computes a correlation of elements that are moved as `T`.
+pub(super) fn run<T: Copy + Default + Send + Sync>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
+    let padded = Padded::new(job.image, axes, job.spatial)?;
+    let mut parts = Vec::new();
+    for axes in products(axes).filter(|axes| axes.iter().all(|axis| axis.length > 0)) {
+        list::push(&mut parts, Phase::new::<T>(job, &padded, axes)?)?;
+    }
+    let count = job.image.size(0);
+    for first in (0..count).step_by(padded.together) {
+        let samples = first..count.min(first + padded.together);
+        let Some(any) = parts.first() else { return Ok(()) };
+        let copied = padded.samples::<T>(job.image, &any.axes, samples.clone())?;
+        for phase in &parts {
+            let mut view = copied;
+            if padded.in_place() {
+                view.steps = padded.steps_of(&phase.axes);
+            }
+            phase.multiply::<T>(job, view, samples.clone())?;
+        }
+    }
+    Ok(())
+}
+
+impl Phase {
+    fn new<T: Copy>(job: &Job, padded: &Padded, axes: [Axis; 3]) -> Result<Phase> {
+        let [rows, channels] = job.channels();
+        let dtype = job.out.dtype();
+        let kernels = Kernels::new(job.weight, &axes, job.spatial, job.groups, job.transposed)?;
+        let sizes = [rows * job.groups, channels * count_taps(&axes)];
+        let matrix = kernels.as_matrix(channels, job.groups);
+        let gathered = match matrix {
+            Some(_) => None,
+            None => Some(kernels.gather::<T>(channels, job.groups)?),
+        };
+        let at = gathered.as_ref().map_or(job.weight.start(), |rows| rows.start());
+        let strides = matrix.unwrap_or([sizes[1] as i64, 1]);
+        let sizes = sizes.map(|size| size as i64);
+        // SAFETY: rows and columns are the elements of the weight array or of the buffer, with these strides.
+        let matrix = unsafe { Array::new(at, dtype, &sizes, &strides) };
+        let weights = PackedA::new(dtype, Factor::<T>::Matrix(&matrix), job.groups, job.bias)?;
+        let (taps, place) = (tap_offsets(padded, &axes)?, Place::of(job.out, &axes, job.spatial));
+        let positions = axes.iter().map(|axis| axis.length).product();
+        Ok(Phase { axes, weights, taps, place, positions })
+    }
+
+    /// Computes the positions of `samples`.
+    fn multiply<T: Copy>(&self, job: &Job, view: super::padded::View, samples: Range<usize>) -> Result<()> {
+        let [rows, channels] = job.channels();
+        let columns = samples.len() * self.positions;
+        let work = job.groups.saturating_mul(rows).saturating_mul(channels * self.taps.len()).saturating_mul(columns);
+        let threads = worthwhile_threads(work);
+        let cut = Cut::new(self, job, columns, threads);
+        let out = Shared::new(job.out.start());
+        let share = |share: usize| -> Result<()> {
+            let (group, rows_of_share, lanes) = cut.share(share);
+            let unfolded = Unfolded {
+                view,
+                channel: group * channels,
+                lengths: [0, 1, 2].map(|dim| self.axes[dim].length),
+                taps: &self.taps,
+            };
+            let (runs, column_step) = self.runs(job, out, group, &samples, lanes.clone())?;
+            let columns = Columns { lanes, runs: &runs, steps: [job.out.stride(1), column_step], bias: job.bias };
+            // SAFETY: the runs are the positions of the share's samples in the output, which no other share has.
+            unsafe { self.weights.multiply::<T>(group, rows_of_share, &unfolded, &columns) }
+        };
+        if threads == 1 {
+            return (0..cut.shares()).try_for_each(|index| {
+                check_cancelled()?;
+                share(index)
+            });
+        }
+        let failed: OnceLock<Error> = OnceLock::new();
+        parallel_for(cut.shares(), &|index| {
+            if let Err(error) = share(index) {
+                // The first error is reported.
+                let _ = failed.set(error);
+            }
+        })?;
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// The destinations of `lanes`, and the step between the columns of each.
+    fn runs(
+        &self,
+        job: &Job,
+        out: Shared<u8>,
+        group: usize,
+        samples: &Range<usize>,
+        lanes: Range<usize>,
+    ) -> Result<(Vec<Run>, isize)> {
+        let [rows, _] = job.channels();
+        let [_, height, row] = [0, 1, 2].map(|dim| self.axes[dim].length);
+        let steps = self.place.steps;
+        let size = job.out.dtype().size() as isize;
+        let start = self.place.offset + (group * rows) as isize * job.out.stride(1);
+        let even = position_step(&self.axes, steps);
+        // Positions of a run, and the number of runs in a sample.
+        let length = if even.is_some() { self.positions } else { row };
+        let (mut runs, mut lane) = (Vec::new(), lanes.start);
+        list::reserve(&mut runs, lanes.len() / length.max(1) + 2)?;
+        while lane < lanes.end {
+            let (run, from) = (lane / length, lane % length);
+            let (sample, line) = match even {
+                Some(_) => (run, 0),
+                None => (run * row / self.positions, run % (self.positions / row)),
+            };
+            let at = (samples.start + sample) as isize * job.out.stride(0)
+                + (line / height) as isize * steps[0]
+                + (line % height) as isize * steps[1]
+                + from as isize * even.unwrap_or(steps[2]);
+            let taken = (length - from).min(lanes.end - lane);
+            runs.push(Run { lanes: taken, at: out.get().wrapping_offset((start + at) * size) });
+            lane += taken;
+        }
+        Ok((runs, even.unwrap_or(steps[2])))
+    }
+}
+
+/// The shares of a product: groups, parts of their rows, and parts of the columns. No result depends on them.
+struct Cut {
+    groups: usize,
+    row_panels: usize,
+    row_parts: usize,
+    columns: usize,
+    /// Columns of a share.
+    chunk: usize,
+}
+
+impl Cut {
+    fn new(phase: &Phase, job: &Job, columns: usize, threads: usize) -> Cut {
+        let (across, groups, row_panels) = (phase.weights.columns(), job.groups, phase.weights.row_panels());
+        let [rows, channels] = job.channels();
+        let panels = columns.div_ceil(across).max(1);
+        let most = phase.weights.columns_together() / across;
+        let mut pieces = panels.div_ceil(most);
+        let wanted = if threads > 1 { SHARES * threads } else { 1 };
+        if groups * pieces < wanted {
+            let least = if rows * channels * phase.taps.len() >= LARGE { most.min(4) } else { 1 };
+            pieces = wanted.div_ceil(groups).min(panels.div_ceil(least)).max(pieces);
+        }
+        let chunk = panels.div_ceil(pieces);
+        let pieces = panels.div_ceil(chunk);
+        let row_parts = wanted.div_ceil(groups * pieces).clamp(1, row_panels.max(1));
+        Cut { groups, row_panels, row_parts, columns, chunk: chunk * across }
+    }
+
+    fn shares(&self) -> usize {
+        self.groups * self.columns.div_ceil(self.chunk) * self.row_parts
+    }
+
+    /// The group, panels of rows and columns of a share.
+    fn share(&self, index: usize) -> (usize, Range<usize>, Range<usize>) {
+        let pieces = self.columns.div_ceil(self.chunk);
+        let (part, rest) = (index % self.row_parts, index / self.row_parts);
+        let (piece, group) = (rest % pieces, rest / pieces);
+        let bound = |part: usize| part * self.row_panels / self.row_parts;
+        let first = piece * self.chunk;
+        (group, bound(part)..bound(part + 1), first..self.columns.min(first + self.chunk))
+    }
+}
