@@ -239,6 +239,11 @@ unsafe fn every<T: Copy + Default, const N: usize>(from: *const T, to: *mut T, c
             to.add(i).cast::<[T; 16]>().write_unaligned(read.map(|group| group[0]));
             i += 16;
         }
+        while i + 4 < count {
+            let read = from.add(i * N).cast::<[[T; N]; 4]>().read_unaligned();
+            to.add(i).cast::<[T; 4]>().write_unaligned(read.map(|group| group[0]));
+            i += 4;
+        }
         while i < count {
             to.add(i).write(from.add(i * N).read());
             i += 1;

@@ -1,7 +1,11 @@
-//! Convolutions of random shapes, strides and layouts against sums written out.
+//! Convolutions of random shapes, strides, formats and dtypes against sums written out in `f64`.
 
 use super::*;
-use rushlight_base::{DType, contiguous_strides, runtime};
+use rushlight_base::{DType, Element, bf16, contiguous_strides, f16, runtime};
+use std::sync::Mutex;
+
+/// The number of threads is the process's: tests that set it take turns.
+static THREADS: Mutex<()> = Mutex::new(());
 
 /// A small generator: tests repeat exactly.
 struct Random(u64);
@@ -15,171 +19,392 @@ impl Random {
     fn between(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low + 1) as usize) as i64
     }
+
+    fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
+    }
 }
 
+/// The value of memory that was not written.
+const SPOILED: f64 = 77.0;
+
+/// A dtype that small integers are exact in.
+trait Value: Element + Copy + Default {
+    fn new(value: f64) -> Self;
+    fn get(self) -> f64;
+}
+
+macro_rules! values {
+    ($($type:ty: $from:expr, $get:expr;)*) => {$(
+        impl Value for $type {
+            fn new(value: f64) -> $type {
+                $from(value)
+            }
+            fn get(self) -> f64 {
+                $get(self)
+            }
+        }
+    )*};
+}
+
+values! {
+    f32: |value| value as f32, |value| value as f64;
+    f64: |value| value, |value| value;
+    i32: |value| value as i32, |value| value as f64;
+    i8: |value| value as i8, |value| value as f64;
+    f16: f16::from_f64, f16::to_f64;
+    bf16: bf16::from_f64, bf16::to_f64;
+}
+
+/// How the elements of an image are stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Format {
+    First,
+    Last,
+    /// Channels first, with every dimension twice as far apart.
+    Gaps,
+}
+
+const FORMATS: [Format; 3] = [Format::First, Format::Last, Format::Gaps];
+
 /// Memory with sizes and strides.
-struct Image {
-    values: Vec<f64>,
+#[derive(Clone)]
+struct Image<T> {
+    values: Vec<T>,
     sizes: Vec<i64>,
     strides: Vec<i64>,
 }
 
-impl Image {
-    fn new(random: &mut Random, sizes: &[i64], channels_last: bool) -> Image {
+impl<T: Value> Image<T> {
+    fn new(random: &mut Random, sizes: &[i64], format: Format) -> Image<T> {
         let mut strides = contiguous_strides(sizes).to_vec();
-        if channels_last {
+        if format == Format::Last {
             let (channels, area) = (sizes[1], sizes[2..].iter().product::<i64>());
             let planes = contiguous_strides(&sizes[2..]);
             strides = [channels * area, 1].into_iter().chain(planes.iter().map(|step| step * channels)).collect();
         }
-        let count = sizes.iter().product::<i64>().max(0) as usize;
-        let values = (0..count).map(|_| random.between(-4, 4) as f64).collect();
+        if format == Format::Gaps {
+            strides.iter_mut().for_each(|stride| *stride *= 2);
+        }
+        // As many as the sizes require: reading or writing beyond is found by tools.
+        let last: i64 = sizes.iter().zip(&strides).map(|(size, stride)| (size - 1).max(0) * stride).sum();
+        let count = if sizes.contains(&0) { 0 } else { last as usize + 1 };
+        let values = (0..count).map(|_| T::new(random.between(-2, 2) as f64)).collect();
         Image { values, sizes: sizes.to_vec(), strides }
     }
 
     fn array(&mut self) -> Array<'_> {
-        // SAFETY: as many values as the sizes require, at dense strides.
-        unsafe { Array::new(self.values.as_mut_ptr().cast(), DType::F64, &self.sizes, &self.strides) }
+        // SAFETY: as many values as the sizes and strides require.
+        unsafe { Array::new(self.values.as_mut_ptr().cast(), T::DTYPE, &self.sizes, &self.strides) }
     }
 
-    fn at(&mut self, index: [i64; 4]) -> &mut f64 {
-        let at: i64 = index.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum();
-        &mut self.values[at as usize]
+    fn offset(&self, index: [i64; 5]) -> usize {
+        let spatial = self.sizes.len() - 2;
+        let index = index[..2].iter().chain(&index[5 - spatial..]);
+        index.zip(&self.strides).map(|(index, stride)| index * stride).sum::<i64>() as usize
+    }
+
+    fn sums(&self) -> Vec<f64> {
+        vec![0.0; self.values.len()]
+    }
+
+    /// An image of the same sizes and strides. Elements that are not written are found.
+    fn spoiled(&self) -> Image<T> {
+        let mut other = self.clone();
+        other.values.fill(T::new(SPOILED));
+        other
+    }
+
+    /// Calls `visit` with each index and its offset.
+    fn each(&self, mut visit: impl FnMut(&[i64], usize)) {
+        if self.sizes.contains(&0) {
+            return;
+        }
+        let mut index = vec![0; self.sizes.len()];
+        loop {
+            visit(&index, index.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum::<i64>() as usize);
+            let Some(dim) = (0..index.len()).rev().find(|&dim| index[dim] + 1 < self.sizes[dim]) else { return };
+            index[dim] += 1;
+            index[dim + 1..].fill(0);
+        }
+    }
+
+    /// Compares the elements, and checks that what is between them was not written, if all sums are exact.
+    fn check(&self, wanted: &[f64], what: &str) {
+        // Half precision has every integer up to these; larger sums may be rounded on the way.
+        let most = match T::DTYPE {
+            DType::I8 => 127.0,
+            DType::BF16 => 256.0,
+            DType::F16 => 2048.0,
+            _ => f64::MAX,
+        };
+        if wanted.iter().any(|sum| sum.abs() > most) {
+            return;
+        }
+        let mut between = vec![true; self.values.len()];
+        self.each(|index, at| {
+            between[at] = false;
+            assert_eq!(self.values[at].get(), wanted[at], "{what} at {index:?}");
+        });
+        let kept = self.values.iter().zip(between).all(|(value, between)| !between || value.get() == SPOILED);
+        assert!(kept, "{what} wrote between its elements");
     }
 }
 
-/// A convolution of two dimensions.
-struct Case {
-    image: Image,
-    weight: Image,
-    out: Image,
-    stride: [i64; 2],
-    padding: [i64; 2],
-    dilation: [i64; 2],
+/// The sizes of a convolution.
+#[derive(Clone, Debug)]
+struct Shape {
+    samples: i64,
     groups: i64,
+    /// Channels of a group: of the output and of the image.
+    rows: i64,
+    channels: i64,
+    image: Vec<i64>,
+    kernel: Vec<i64>,
+    stride: Vec<i64>,
+    padding: Vec<i64>,
+    dilation: Vec<i64>,
+    formats: [Format; 3],
 }
 
-impl Case {
-    fn random(random: &mut Random, round: usize) -> Option<Case> {
-        // Many groups are shared among threads.
-        let groups = [1, 1, 2, 3, 17][random.below(5)];
-        // Groups of one channel take another code path.
-        let channels = if random.below(3) == 0 { 1 } else { random.between(1, 4) };
-        let rows = random.between(1, 5);
-        let pair = |random: &mut Random, low, high| [random.between(low, high), random.between(low, high)];
-        let (kernel, size) = (pair(random, 1, 4), pair(random, 3, 14));
-        let (stride, padding, dilation) = (pair(random, 1, 3), pair(random, 0, 3), pair(random, 1, 2));
-        let out = |dim: usize| {
-            let extent = size[dim] + 2 * padding[dim] - dilation[dim] * (kernel[dim] - 1) - 1;
-            (extent >= 0).then(|| extent / stride[dim] + 1)
+impl Shape {
+    /// Sizes for every code path: depthwise, grouped, of a single element, of one to three dimensions, wide and narrow.
+    fn random(random: &mut Random) -> Shape {
+        let spatial = random.one_of(&[1, 2, 2, 2, 3]);
+        let groups = random.one_of(&[1, 1, 1, 2, 3, 17]);
+        let wide = random.below(4) == 0;
+        let channels = match random.below(3) {
+            0 => 1,
+            1 if wide && groups == 1 => random.between(16, 40),
+            _ => random.between(1, 9),
         };
-        let (height, width) = (out(0)?, out(1)?);
-        let samples = random.between(1, 3);
-        Some(Case {
-            image: Image::new(random, &[samples, groups * channels, size[0], size[1]], round % 2 == 1),
-            weight: Image::new(random, &[groups * rows, channels, kernel[0], kernel[1]], round % 3 == 1),
-            out: Image::new(random, &[samples, groups * rows, height, width], round % 5 < 2),
-            stride,
-            padding,
-            dilation,
-            groups,
-        })
+        let rows = if random.below(3) == 0 { 1 } else { random.between(1, if groups > 3 { 3 } else { 20 }) };
+        let most = if spatial == 3 { 6 } else { random.one_of(&[5, 9, 21, 37]) };
+        let single = random.below(4) == 0;
+        let empty = random.below(20) == 0;
+        let mut list = |low: i64, high: i64| (0..spatial).map(|_| random.between(low, high)).collect::<Vec<_>>();
+        let (kernel, image) = (if single { vec![1; spatial] } else { list(1, 5) }, list(i64::from(!empty), most));
+        let (stride, padding, dilation) = (list(1, 3), list(0, 3), list(1, 3));
+        let plain = random.below(3) == 0;
+        let (stride, padding) = if plain { (vec![1; spatial], vec![0; spatial]) } else { (stride, padding) };
+        let samples = random.one_of(&[0, 1, 1, 2, 3]);
+        let formats = [0; 3].map(|_| random.one_of(&FORMATS));
+        Shape { samples, groups, rows, channels, image, kernel, stride, padding, dilation, formats }
     }
 
-    fn walk(&self) -> (Vec<i64>, Vec<i64>, Vec<i64>) {
-        (self.stride.to_vec(), self.padding.to_vec(), self.dilation.to_vec())
+    /// Sizes of the output, if there is one.
+    fn out(&self) -> Option<Vec<i64>> {
+        let along = |dim: usize| {
+            let extent = self.image[dim] + 2 * self.padding[dim] - self.dilation[dim] * (self.kernel[dim] - 1) - 1;
+            (extent >= 0).then(|| extent / self.stride[dim] + 1)
+        };
+        (0..self.image.len()).map(along).collect()
     }
 
-    /// Calls `visit` with the positions in out, weight and image of each product.
-    fn each(&self, mut visit: impl FnMut([i64; 4], [i64; 4], [i64; 4])) {
-        let (rows, channels) = (self.weight.sizes[0] / self.groups, self.weight.sizes[1]);
-        let every = |sizes: &[i64]| -> Vec<Vec<i64>> {
-            sizes.iter().fold(vec![vec![]], |all, &size| {
-                all.iter().flat_map(|head| (0..size).map(move |at| [head.clone(), vec![at]].concat())).collect()
-            })
+    /// Three sizes in front of which missing dimensions are 1.
+    fn three(sizes: &[i64], missing: i64) -> [i64; 3] {
+        std::array::from_fn(|dim| (dim + sizes.len()).checked_sub(3).map_or(missing, |own| sizes[own]))
+    }
+
+    /// Calls `visit` with the indices in out, weight and image of each product.
+    fn each(&self, out: &[i64], mut visit: impl FnMut([i64; 5], [i64; 5], [i64; 5])) {
+        let (out, kernel, image) = (Shape::three(out, 1), Shape::three(&self.kernel, 1), Shape::three(&self.image, 1));
+        let (stride, padding) = (Shape::three(&self.stride, 1), Shape::three(&self.padding, 0));
+        let dilation = Shape::three(&self.dilation, 1);
+        let every = |sizes: [i64; 3]| {
+            (0..sizes[0]).flat_map(move |z| (0..sizes[1]).flat_map(move |y| (0..sizes[2]).map(move |x| [z, y, x])))
         };
-        for out in every(&self.out.sizes) {
-            for tap in every(&self.weight.sizes[1..]) {
-                let at = |dim: usize| {
-                    out[2 + dim] * self.stride[dim] - self.padding[dim] + tap[1 + dim] * self.dilation[dim]
-                };
-                let inside = (0..2).all(|dim| (0..self.image.sizes[2 + dim]).contains(&at(dim)));
-                if inside {
-                    let channel = out[1] / rows * channels + tap[0];
-                    let out = [out[0], out[1], out[2], out[3]];
-                    visit(out, [out[1], tap[0], tap[1], tap[2]], [out[0], channel, at(0), at(1)]);
+        for o in every(out) {
+            for k in every(kernel) {
+                let at = [0, 1, 2].map(|dim| o[dim] * stride[dim] - padding[dim] + k[dim] * dilation[dim]);
+                if !(0..3).all(|dim| (0..image[dim]).contains(&at[dim])) {
+                    continue;
+                }
+                for sample in 0..self.samples {
+                    for row in 0..self.groups * self.rows {
+                        for channel in 0..self.channels {
+                            let source = row / self.rows * self.channels + channel;
+                            visit(
+                                [sample, row, o[0], o[1], o[2]],
+                                [row, channel, k[0], k[1], k[2]],
+                                [sample, source, at[0], at[1], at[2]],
+                            );
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-fn blank(like: &Image) -> Image {
-    Image { values: vec![0.0; like.values.len()], sizes: like.sizes.clone(), strides: like.strides.clone() }
+fn with(first: i64, second: i64, rest: &[i64]) -> Vec<i64> {
+    [first, second].into_iter().chain(rest.iter().copied()).collect()
+}
+
+/// Compares all three products of a shape.
+fn check<T: Value>(random: &mut Random, shape: &Shape) {
+    let Some(extents) = shape.out() else { return };
+    let [image_format, weight_format, out_format] = shape.formats;
+    let (rows, channels) = (shape.groups * shape.rows, shape.groups * shape.channels);
+    let mut image = Image::<T>::new(random, &with(shape.samples, channels, &shape.image), image_format);
+    let mut weight = Image::<T>::new(random, &with(rows, shape.channels, &shape.kernel), weight_format);
+    let mut out = Image::<T>::new(random, &with(shape.samples, rows, &extents), out_format);
+    let plain = Image::<T>::new(random, &weight.sizes, Format::First);
+    let (mut outs, mut weights, mut images) = (out.sums(), plain.sums(), image.sums());
+    out.each(|index, at| outs[at] = (index[1] % 3) as f64 - 1.0);
+    shape.each(&extents, |o, w, i| {
+        let (grad, factor) = (out.values[out.offset(o)].get(), weight.values[weight.offset(w)].get());
+        let value = image.values[image.offset(i)].get();
+        outs[out.offset(o)] += factor * value;
+        weights[plain.offset(w)] += grad * value;
+        images[image.offset(i)] += grad * factor;
+    });
+    let mut bias: Vec<T> = (0..rows).map(|row| T::new((row % 3) as f64 - 1.0)).collect();
+    let sizes = [rows];
+    // SAFETY: the bias has an element for each row of each group.
+    let bias = unsafe { Array::new(bias.as_mut_ptr().cast(), T::DTYPE, &sizes, &[1]) };
+    let (stride, padding, dilation) = (&shape.stride, &shape.padding, &shape.dilation);
+    let walk = Walk { stride, padding, dilation, groups: shape.groups };
+    let name = T::DTYPE.c10_name();
+    let mut result = out.spoiled();
+    forward(&result.array(), &image.array(), &weight.array(), Some(&bias), &walk).unwrap();
+    result.check(&outs, &format!("forward of {name}, {shape:?}"));
+    let mut result = image.spoiled();
+    transposed(&result.array(), &out.array(), &weight.array(), None, &walk).unwrap();
+    result.check(&images, &format!("transposed of {name}, {shape:?}"));
+    let mut result = plain.spoiled();
+    weight_gradient(&result.array(), &out.array(), &image.array(), &walk).unwrap();
+    result.check(&weights, &format!("weights of {name}, {shape:?}"));
 }
 
 #[test]
 fn all_three_products_are_the_sums_written_out() {
     let mut random = Random(5);
-    for round in 0..200 {
-        let Some(mut case) = Case::random(&mut random, round) else { continue };
-        let (mut image, mut weight, mut out) = (blank(&case.image), blank(&case.weight), blank(&case.out));
-        weight.strides = contiguous_strides(&weight.sizes).to_vec();
-        let mut wanted = (blank(&image), blank(&weight), blank(&out));
-        let mut products = Vec::new();
-        case.each(|out, weight, image| products.push((out, weight, image)));
-        for (o, w, i) in products {
-            let (grad, factor, value) = (*case.out.at(o), *case.weight.at(w), *case.image.at(i));
-            *wanted.2.at(o) += factor * value;
-            *wanted.1.at(w) += grad * value;
-            *wanted.0.at(i) += grad * factor;
+    for _ in 0..400 {
+        let shape = Shape::random(&mut random);
+        check::<f32>(&mut random, &shape);
+        match random.below(5) {
+            0 => check::<f64>(&mut random, &shape),
+            1 => check::<bf16>(&mut random, &shape),
+            2 => check::<f16>(&mut random, &shape),
+            3 => check::<i32>(&mut random, &shape),
+            _ => check::<i8>(&mut random, &shape),
         }
-        let mut bias = [0.5; 85];
-        let sizes = [case.weight.sizes[0]];
-        // SAFETY: at most seventeen groups of five channels.
-        let bias = unsafe { Array::new(bias.as_mut_ptr().cast(), DType::F64, &sizes, &[1]) };
-        let (stride, padding, dilation) = case.walk();
-        let walk = Walk { stride: &stride, padding: &padding, dilation: &dilation, groups: case.groups };
-        forward(&out.array(), &case.image.array(), &case.weight.array(), Some(&bias), &walk).unwrap();
-        transposed(&image.array(), &case.out.array(), &case.weight.array(), None, &walk).unwrap();
-        weight_gradient(&weight.array(), &case.out.array(), &case.image.array(), &walk).unwrap();
-        // Small integers: every sum is exact.
-        assert!(out.values.iter().zip(&wanted.2.values).all(|(out, sum)| *out == sum + 0.5), "forward, {round}");
-        assert_eq!(image.values, wanted.0.values, "transposed, {round}");
-        let mut by_taps = blank(&image);
-        transposed_by_taps(&by_taps.array(), &case.out.array(), &case.weight.array(), None, &walk).unwrap();
-        assert_eq!(by_taps.values, wanted.0.values, "transposed by taps, {round}");
-        assert_eq!(weight.values, wanted.1.values, "weights, {round}");
+    }
+}
+
+/// Several blocks along k, panels that span samples, and images that are copied a few samples at a time.
+#[test]
+fn large_products_are_the_sums_written_out() {
+    let mut random = Random(6);
+    let base = Shape {
+        samples: 3,
+        groups: 1,
+        rows: 30,
+        channels: 130,
+        image: vec![7, 7],
+        kernel: vec![3, 3],
+        stride: vec![1, 1],
+        padding: vec![1, 1],
+        dilation: vec![1, 1],
+        formats: [Format::First; 3],
+    };
+    let shapes = [
+        base.clone(),
+        Shape { formats: [Format::Last, Format::First, Format::Last], ..base.clone() },
+        Shape {
+            groups: 2,
+            channels: 70,
+            rows: 13,
+            formats: [Format::First, Format::Last, Format::Last],
+            ..base.clone()
+        },
+        Shape { stride: vec![2, 2], image: vec![15, 15], channels: 67, ..base.clone() },
+        Shape { groups: 34, rows: 1, channels: 1, image: vec![40, 40], kernel: vec![5, 5], ..base.clone() },
+        Shape { samples: 2, rows: 5, channels: 64, image: vec![100, 100], kernel: vec![1, 2], ..base.clone() },
+    ];
+    for shape in &shapes {
+        check::<f32>(&mut random, shape);
+        check::<f64>(&mut random, shape);
+    }
+}
+
+#[test]
+fn transposed_by_taps_is_the_sum_written_out() {
+    let mut random = Random(7);
+    for _ in 0..60 {
+        let shape = Shape::random(&mut random);
+        let Some(extents) = shape.out() else { continue };
+        let (rows, channels) = (shape.groups * shape.rows, shape.groups * shape.channels);
+        let mut grad = Image::<f64>::new(&mut random, &with(shape.samples, rows, &extents), shape.formats[0]);
+        let mut weight = Image::<f64>::new(&mut random, &with(rows, shape.channels, &shape.kernel), shape.formats[1]);
+        let image = Image::<f64>::new(&mut random, &with(shape.samples, channels, &shape.image), shape.formats[2]);
+        let mut sums = image.sums();
+        shape.each(&extents, |o, w, i| {
+            sums[image.offset(i)] += grad.values[grad.offset(o)] * weight.values[weight.offset(w)];
+        });
+        let (stride, padding, dilation) = (&shape.stride, &shape.padding, &shape.dilation);
+        let walk = Walk { stride, padding, dilation, groups: shape.groups };
+        let mut result = image.spoiled();
+        transposed_by_taps(&result.array(), &grad.array(), &weight.array(), None, &walk).unwrap();
+        result.check(&sums, &format!("by taps, {shape:?}"));
     }
 }
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
-    threads_agree([16, 16], 1);
-    threads_agree([24, 1], 24);
-}
-
-/// Images and kernels with these numbers of channels.
-fn threads_agree([channels, within]: [i64; 2], groups: i64) {
-    let mut random = Random(9);
-    let mut image = Image::new(&mut random, &[2, channels, 30, 30], false);
-    let mut weight = Image::new(&mut random, &[24, within, 3, 3], false);
-    for value in image.values.iter_mut().chain(&mut weight.values) {
-        *value *= 0.1;
-    }
-    let mut out = Image::new(&mut random, &[2, 24, 30, 30], false);
-    let walk = Walk { stride: &[1, 1], padding: &[1, 1], dilation: &[1, 1], groups };
+    let _turn = THREADS.lock().unwrap();
     let before = runtime::num_threads() as i64;
-    let mut results = Vec::new();
-    for threads in [1, 2, 5] {
-        runtime::set_num_threads(threads).unwrap();
-        let (mut back, mut by_weight) = (blank(&image), blank(&weight));
-        forward(&out.array(), &image.array(), &weight.array(), None, &walk).unwrap();
-        transposed(&back.array(), &out.array(), &weight.array(), None, &walk).unwrap();
-        weight_gradient(&by_weight.array(), &out.array(), &image.array(), &walk).unwrap();
-        let bits = |image: &Image| image.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        results.push((bits(&out), bits(&back), bits(&by_weight)));
+    // Plain, grouped, depthwise, and depthwise with two outputs for each channel.
+    for (channels, within, rows, format) in [
+        (16, 16, 24, Format::First),
+        (16, 16, 24, Format::Last),
+        (24, 4, 24, Format::First),
+        (24, 1, 24, Format::First),
+        (24, 1, 24, Format::Last),
+        (12, 1, 24, Format::First),
+    ] {
+        let mut random = Random(9);
+        let mut image = Image::<f32>::new(&mut random, &[2, channels, 30, 30], format);
+        let mut weight = Image::<f32>::new(&mut random, &[rows, within, 3, 3], Format::First);
+        for value in image.values.iter_mut().chain(&mut weight.values) {
+            *value *= 0.1;
+        }
+        let mut out = Image::<f32>::new(&mut random, &[2, rows, 30, 30], format);
+        let walk = Walk { stride: &[1, 1], padding: &[1, 1], dilation: &[1, 1], groups: channels / within };
+        let mut results = Vec::new();
+        for threads in [1, 2, 5] {
+            runtime::set_num_threads(threads).unwrap();
+            let (mut there, mut back, mut by_weight) = (out.clone(), image.spoiled(), weight.spoiled());
+            forward(&there.array(), &image.array(), &weight.array(), None, &walk).unwrap();
+            transposed(&back.array(), &out.array(), &weight.array(), None, &walk).unwrap();
+            weight_gradient(&by_weight.array(), &out.array(), &image.array(), &walk).unwrap();
+            let bits = |image: &Image<f32>| image.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            results.push((bits(&there), bits(&back), bits(&by_weight)));
+        }
+        assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{channels} channels, {within} together");
     }
     runtime::set_num_threads(before).unwrap();
-    assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn what_is_around_an_image_does_not_reach_its_results() {
+    // Rows of a depthwise gradient end within vectors: NaN in what follows must not spread.
+    let mut random = Random(11);
+    let mut image = Image::<f32>::new(&mut random, &[1, 8, 5, 5], Format::First);
+    let mut grad = Image::<f32>::new(&mut random, &[1, 8, 5, 5], Format::First);
+    // The first element of each row is met by no tap at the last position of the row before.
+    for row in 1..5 {
+        let at = image.offset([0, 0, 0, row, 0]);
+        image.values[at] = f32::NAN;
+        for column in 0..2 {
+            let at = grad.offset([0, 0, 0, row, column]);
+            grad.values[at] = 0.0;
+        }
+    }
+    let mut out = Image::<f32>::new(&mut random, &[8, 1, 1, 3], Format::First);
+    let walk = Walk { stride: &[1, 1], padding: &[0, 1], dilation: &[1, 1], groups: 8 };
+    weight_gradient(&out.array(), &grad.array(), &image.array(), &walk).unwrap();
+    // The tap to the right meets columns 1 to 4 of each row: no NaN.
+    assert!(out.values[2].is_finite());
 }

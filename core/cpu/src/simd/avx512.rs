@@ -211,7 +211,7 @@ macro_rules! floats {
     ($($name:ident($scalar:ident, $register:ident, $int:ident, $mask:ident, $lanes:expr) {
         set $set:ident, load $load:ident, store $store:ident, stream $stream:ident,
         load_partial $load_partial:ident, store_partial $store_partial:ident,
-        mul_add $mul_add:ident, sqrt $sqrt:ident, abs $abs:ident, min $min:ident, max $max:ident, round $round:ident,
+        mul_add $mul_add:ident, permute $permute:ident, sqrt $sqrt:ident, abs $abs:ident, min $min:ident, max $max:ident, round $round:ident,
         compare $compare:ident, blend $blend:ident, bits $bits:ident, from_bits $from_bits:ident,
         to_int $to_int:ident, from_int $from_int:ident, scale $scale:ident, exponent $exponent:ident, mantissa $mantissa:ident,
         limit $limit:ident, look_up $($look_up:ident)?, first $first:ident,
@@ -279,6 +279,12 @@ macro_rules! floats {
             #[inline(always)]
             fn mul_add(self, factor: Self, term: Self) -> Self {
                 x86! { $name($mul_add(self.0, factor.0, term.0)) }
+            }
+
+            #[inline(always)]
+            fn evens(self, next: Self) -> Self {
+                let places: [<$int as IntVector>::Scalar; $lanes] = std::array::from_fn(|lane| (2 * lane) as _);
+                x86! { $name($permute(self.0, $int::load(places.as_ptr()).0, next.0)) }
             }
 
             #[inline(always)]
@@ -418,7 +424,7 @@ floats! {
     F32(f32, __m512, I32, M32, 16) {
         set _mm512_set1_ps, load _mm512_loadu_ps, store _mm512_storeu_ps, stream _mm512_stream_ps,
         load_partial _mm512_maskz_loadu_ps, store_partial _mm512_mask_storeu_ps,
-        mul_add _mm512_fmadd_ps, sqrt _mm512_sqrt_ps, abs _mm512_abs_ps, min _mm512_min_ps, max _mm512_max_ps,
+        mul_add _mm512_fmadd_ps, permute _mm512_permutex2var_ps, sqrt _mm512_sqrt_ps, abs _mm512_abs_ps, min _mm512_min_ps, max _mm512_max_ps,
         round _mm512_roundscale_ps, compare _mm512_cmp_ps_mask, blend _mm512_mask_blend_ps,
         bits _mm512_castps_si512, from_bits _mm512_castsi512_ps,
         to_int _mm512_cvtps_epi32, from_int _mm512_cvtepi32_ps, scale _mm512_scalef_ps, exponent _mm512_getexp_ps, mantissa _mm512_getmant_ps,
@@ -428,7 +434,7 @@ floats! {
     F64(f64, __m512d, I64, M64, 8) {
         set _mm512_set1_pd, load _mm512_loadu_pd, store _mm512_storeu_pd, stream _mm512_stream_pd,
         load_partial _mm512_maskz_loadu_pd, store_partial _mm512_mask_storeu_pd,
-        mul_add _mm512_fmadd_pd, sqrt _mm512_sqrt_pd, abs _mm512_abs_pd, min _mm512_min_pd, max _mm512_max_pd,
+        mul_add _mm512_fmadd_pd, permute _mm512_permutex2var_pd, sqrt _mm512_sqrt_pd, abs _mm512_abs_pd, min _mm512_min_pd, max _mm512_max_pd,
         round _mm512_roundscale_pd, compare _mm512_cmp_pd_mask, blend _mm512_mask_blend_pd,
         bits _mm512_castpd_si512, from_bits _mm512_castsi512_pd,
         to_int _mm512_cvtpd_epi64, from_int _mm512_cvtepi64_pd, scale _mm512_scalef_pd, exponent _mm512_getexp_pd, mantissa _mm512_getmant_pd,

@@ -459,3 +459,25 @@ fn partial_vectors_of_half_precision() {
     everywhere(PartialHalves::<f16>(PhantomData));
     everywhere(PartialHalves::<bf16>(PhantomData));
 }
+
+struct Evens;
+
+impl Everywhere for Evens {
+    fn check<S: Simd>(&mut self, _: S) {
+        check_evens::<S::F32>();
+        check_evens::<S::F64>();
+    }
+}
+
+#[inline(always)]
+fn check_evens<V: FloatVector>() {
+    let numbers = V::iota();
+    let next = numbers + V::from_f64(V::LANES as f64);
+    let doubled = numbers + numbers;
+    assert!(numbers.evens(next).eq(doubled).all());
+}
+
+#[test]
+fn evens_are_every_other_lane_of_two_vectors() {
+    everywhere(Evens);
+}

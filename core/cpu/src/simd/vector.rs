@@ -274,6 +274,22 @@ pub trait FloatVector:
         }
     }
 
+    /// The lanes with even numbers, then those of `next`.
+    #[inline(always)]
+    fn evens(self, next: Self) -> Self {
+        let mut buffer = [0u64; 2 * MAX_LANES];
+        let buffer = buffer.as_mut_ptr().cast::<Self::Scalar>();
+        // SAFETY: the buffer holds the two largest vectors; each number is written after all that precede it were read.
+        unsafe {
+            self.store(buffer);
+            next.store(buffer.add(Self::LANES));
+            for lane in 0..Self::LANES {
+                *buffer.add(lane) = *buffer.add(2 * lane);
+            }
+            Self::load(buffer)
+        }
+    }
+
     /// Calls `function` on each lane: for rare lanes that need scalar code.
     #[inline(always)]
     fn map(self, mut function: impl FnMut(Self::Scalar) -> Self::Scalar) -> Self {

@@ -5,7 +5,7 @@ use super::super::axis::Axis;
 use super::super::line::Layout;
 use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
-use super::planes::{BEHIND, row_space, widen};
+use super::planes::{pitch, together, widen};
 use crate::array::Array;
 use crate::number::Wide;
 use crate::scratch::Shortage;
@@ -56,7 +56,7 @@ pub(super) fn run<T: Float>(
     each_tap(axes, |tap| taps.push(layout.offset(tap.map(|(_, offset)| offset))));
     let (samples, per_group) = (grad.size(0), out.size(0) / groups);
     let positions: usize = axes.iter().map(|axis| axis.length).product();
-    let (elements, shortage) = (layout.elements(), Shortage::new());
+    let (elements, shortage) = (pitch(&layout).saturating_mul(together(&layout)), Shortage::new());
     let share = Strides {
         image: [image.stride(0), image.stride(1)],
         grad: [grad.stride(0), grad.stride(1)],
@@ -69,11 +69,10 @@ pub(super) fn run<T: Float>(
     let work = samples.saturating_mul(per_group).saturating_mul(positions).saturating_mul(taps.len());
     parallel_chunks(groups, (GRAIN / work.max(1)).max(1), &|groups| {
         let sums = per_group.saturating_mul(taps.len()).saturating_mul(MAX_LANES);
-        let space = elements.saturating_add(BEHIND).saturating_add(row_space(&layout)).saturating_add(sums);
+        let space = elements.saturating_add(sums);
         let Some(buffer) = shortage.scratch(space.saturating_mul(size_of::<T::Wide>())) else { return };
         let plane = buffer.start().cast::<T::Wide>();
-        let row = plane.wrapping_add(elements + BEHIND);
-        let sums = row.wrapping_add(row_space(&layout));
+        let sums = plane.wrapping_add(elements);
         let (image, grad, out) = (from.get().cast_const(), met.get().cast_const(), to.get());
         run_kernel(Share {
             layout: &layout,
@@ -82,7 +81,6 @@ pub(super) fn run<T: Float>(
             strides: &share,
             groups,
             plane,
-            row,
             sums,
             image,
             grad,
@@ -108,8 +106,8 @@ struct Share<'a, T: Float> {
     taps: &'a [isize],
     strides: &'a Strides,
     groups: Range<usize>,
+    /// Some padded planes.
     plane: *mut T::Wide,
-    row: *mut T::Wide,
     /// For each channel of a group and each tap, a vector.
     sums: *mut T::Wide,
     image: *const T,
@@ -124,22 +122,30 @@ impl<T: Float> Kernel for Share<'_, T> {
     fn run<S: Simd>(self, _: S) {
         let (strides, taps, lanes) = (self.strides, self.taps, T::Vector::<S>::LANES);
         let count = strides.per_group * taps.len();
+        let (pitch, together) = (pitch(self.layout), together(self.layout));
         for group in self.groups.clone() {
-            // SAFETY: the buffers have the elements of a padded plane with `BEHIND` more and a vector for each sum; samples
+            // SAFETY: the buffers have the elements of `together` padded planes and a vector for each sum; samples
             // and channels are those of the arrays, and the outputs of a group belong to one share.
             unsafe {
                 std::slice::from_raw_parts_mut(self.sums, count * lanes).fill(T::Wide::ZERO);
-                for sample in 0..strides.samples as isize {
-                    let from = sample * strides.image[0] + group as isize * strides.image[1];
-                    widen::<T, S>(self.layout, self.image.wrapping_offset(from), self.plane, self.row);
+                for sample in 0..strides.samples {
+                    let nth = sample % together;
+                    if nth == 0 {
+                        for (i, sample) in (sample..strides.samples.min(sample + together)).enumerate() {
+                            let from = sample as isize * strides.image[0] + group as isize * strides.image[1];
+                            let to = self.plane.add(i * pitch);
+                            widen::<T, S>(self.layout, self.image.wrapping_offset(from), to);
+                        }
+                    }
+                    let plane = self.plane.add(nth * pitch).cast_const();
                     for within in 0..strides.per_group {
                         let channel = group * strides.per_group + within;
-                        let grad = sample * strides.grad[0] + channel as isize * strides.grad[1];
+                        let grad = sample as isize * strides.grad[0] + channel as isize * strides.grad[1];
                         let grad = self.grad.wrapping_offset(grad);
                         for first in (0..taps.len()).step_by(TOGETHER) {
                             let some = &taps[first..taps.len().min(first + TOGETHER)];
                             let sums = self.sums.add((within * taps.len() + first) * lanes);
-                            constant!(some.len(), N => self.add::<S, N>(some, grad, sums));
+                            constant!(some.len(), N => self.add::<S, N>(some, plane, grad, sums));
                         }
                     }
                 }
@@ -158,7 +164,13 @@ impl<T: Float> Share<'_, T> {
     /// # Safety
     /// The plane of the gradient can be read, and there is a vector for each sum.
     #[inline(always)]
-    unsafe fn add<S: Simd, const N: usize>(&self, taps: &[isize], grad: *const T, to: *mut T::Wide) {
+    unsafe fn add<S: Simd, const N: usize>(
+        &self,
+        taps: &[isize],
+        plane: *const T::Wide,
+        grad: *const T,
+        to: *mut T::Wide,
+    ) {
         let lanes = T::Vector::<S>::LANES;
         let [depth, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
         let (from_steps, grad_steps) = (self.layout.steps(), self.strides.grad_steps);
@@ -170,7 +182,7 @@ impl<T: Float> Share<'_, T> {
             let mut sums: [T::Vector<S>; N] = std::array::from_fn(|t| T::Vector::<S>::load(to.add(t * lanes)));
             for d in 0..depth as isize {
                 for h in 0..height as isize {
-                    let from = self.plane.offset(d * from_steps[0] + h * from_steps[1]).cast_const();
+                    let from = plane.offset(d * from_steps[0] + h * from_steps[1]);
                     let grad = grad.offset(d * grad_steps[0] + h * grad_steps[1]);
                     let full = width - width % lanes;
                     for w in (0..full).step_by(lanes) {

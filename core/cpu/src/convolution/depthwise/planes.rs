@@ -18,6 +18,8 @@ use std::ops::Range;
 const GRAIN: usize = 1 << 16;
 /// Elements behind a plane that whole vectors may read.
 pub(super) const BEHIND: usize = 64;
+/// Elements of padded planes that stay in the first-level cache.
+const CACHED: usize = 4096;
 /// Vectors of a tile.
 const TILE: usize = 4;
 
@@ -44,21 +46,17 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
     }
     let (planes, shortage) = (job.image.size(0) * job.groups, Shortage::new());
     let [per_group, _] = job.channels();
-    let elements = layout.elements();
+    let (elements, together) = (pitch(&layout), together(&layout));
     let sources = Shared::new(job.image.as_ptr::<T>());
     let targets = Shared::new(job.out.as_ptr::<T>());
     let weights = Shared::new(job.weight.as_ptr::<T>());
     let biases = job.bias.map(|bias| Shared::new(bias.as_ptr::<T>()));
     let grain = (GRAIN / (work * per_group + elements).max(1)).max(1);
     parallel_chunks(planes, grain, &|planes| {
-        let space = elements
-            .saturating_add(BEHIND + most)
-            .saturating_add(row_space(&layout))
-            .saturating_mul(size_of::<T::Wide>());
+        let space = elements.saturating_mul(together).saturating_add(most).saturating_mul(size_of::<T::Wide>());
         let Some(buffer) = shortage.scratch(space) else { return };
         let plane = buffer.start().cast::<T::Wide>();
-        let row = plane.wrapping_add(elements + BEHIND);
-        let factors = row.wrapping_add(row_space(&layout));
+        let factors = plane.wrapping_add(elements * together);
         let (sources, targets, weights, biases) =
             (sources.get(), targets.get(), weights.get(), biases.map(|bias| bias.get()));
         run_kernel(Share {
@@ -67,7 +65,6 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
             phases: &phases,
             planes,
             plane,
-            row,
             factors,
             sources,
             targets,
@@ -84,8 +81,8 @@ struct Share<'a, T: Float> {
     layout: &'a Layout,
     phases: &'a [Phase],
     planes: Range<usize>,
+    /// Some padded planes.
     plane: *mut T::Wide,
-    row: *mut T::Wide,
     factors: *mut T::Wide,
     sources: *const T,
     targets: *mut T,
@@ -100,11 +97,20 @@ impl<T: Float> Kernel for Share<'_, T> {
     fn run<S: Simd>(self, _: S) {
         let job = self.job;
         let [per_group, _] = job.channels();
+        let (pitch, together) = (pitch(self.layout), together(self.layout));
         for plane in self.planes.clone() {
             let (sample, group) = (plane / job.groups, plane % job.groups);
-            let from = sample as isize * job.image.stride(0) + group as isize * job.image.stride(1);
-            // SAFETY: the buffer has the elements of a padded plane, `BEHIND` more, and a row.
-            unsafe { widen::<T, S>(self.layout, self.sources.wrapping_offset(from), self.plane, self.row) };
+            let nth = (plane - self.planes.start) % together;
+            if nth == 0 {
+                for (i, plane) in (plane..self.planes.end.min(plane + together)).enumerate() {
+                    let (sample, group) = ((plane / job.groups) as isize, (plane % job.groups) as isize);
+                    let from = sample * job.image.stride(0) + group * job.image.stride(1);
+                    let to = self.plane.wrapping_add(i * pitch);
+                    // SAFETY: the plane is one of the image, and the buffer has space for `together` padded ones.
+                    unsafe { widen::<T, S>(self.layout, self.sources.wrapping_offset(from), to) };
+                }
+            }
+            let padded = self.plane.wrapping_add(nth * pitch).cast_const();
             for within in 0..per_group {
                 let channel = group * per_group + within;
                 let (first, second) = if job.transposed { (group, within) } else { (channel, 0) };
@@ -122,7 +128,7 @@ impl<T: Float> Kernel for Share<'_, T> {
                         for (t, &offset) in phase.kernel.iter().enumerate() {
                             self.factors.add(t).write(self.weights.offset(kernel + offset).read().wide());
                         }
-                        self.phase::<S>(phase, start, self.targets.offset(to + phase.place.offset));
+                        self.phase::<S>(phase, padded, start, self.targets.offset(to + phase.place.offset));
                     }
                 }
             }
@@ -137,7 +143,7 @@ impl<T: Float> Share<'_, T> {
     /// # Safety
     /// The positions of the phase are elements of the output from `to` on, and factors and plane are those of the phase.
     #[inline(always)]
-    unsafe fn phase<S: Simd>(&self, phase: &Phase, start: T::Wide, to: *mut T) {
+    unsafe fn phase<S: Simd>(&self, phase: &Phase, plane: *const T::Wide, start: T::Wide, to: *mut T) {
         let lanes = T::Vector::<S>::LANES;
         let [depth, height, width] = [0, 1, 2].map(|dim| phase.axes[dim].length);
         let (from_steps, to_steps) = (self.layout.steps(), phase.place.steps);
@@ -152,7 +158,7 @@ impl<T: Float> Share<'_, T> {
                     count += 1;
                     if count == TILE {
                         // SAFETY: the caller guarantees the positions of the phase.
-                        unsafe { self.tile::<S>(&phase.taps, start, &tile, TILE, to, to_steps[2]) };
+                        unsafe { self.tile::<S>(&phase.taps, plane, start, &tile, TILE, to, to_steps[2]) };
                         count = 0;
                     }
                 }
@@ -163,7 +169,7 @@ impl<T: Float> Share<'_, T> {
             let first = tile[0];
             tile[count..].fill(first);
             // SAFETY: the caller guarantees the positions of the phase.
-            unsafe { self.tile::<S>(&phase.taps, start, &tile, count, to, to_steps[2]) };
+            unsafe { self.tile::<S>(&phase.taps, plane, start, &tile, count, to, to_steps[2]) };
         }
     }
 
@@ -173,6 +179,7 @@ impl<T: Float> Share<'_, T> {
     unsafe fn tile<S: Simd>(
         &self,
         taps: &[isize],
+        plane: *const T::Wide,
         start: T::Wide,
         tile: &[Entry; TILE],
         count: usize,
@@ -182,7 +189,7 @@ impl<T: Float> Share<'_, T> {
         // SAFETY: a vector at any position of the plane reads at most `BEHIND` elements beyond it; the caller guarantees
         // the positions in the output.
         unsafe {
-            let from = tile.map(|entry| self.plane.offset(entry.0).cast_const());
+            let from = tile.map(|entry| plane.offset(entry.0));
             let mut sums = [T::Vector::<S>::splat(start); TILE];
             for (t, &tap) in taps.iter().enumerate() {
                 let factor = T::Vector::<S>::splat(self.factors.add(t).read());
@@ -201,30 +208,33 @@ impl<T: Float> Share<'_, T> {
     }
 }
 
-/// Elements that [`widen`] needs for a row of the image.
-pub(super) fn row_space(layout: &Layout) -> usize {
-    let most = layout.parts.iter().map(|(inside, _)| inside.len()).max().unwrap_or(0);
-    most.saturating_mul(2).saturating_add(2 * BEHIND)
+/// Elements from one padded plane to the next.
+pub(super) fn pitch(layout: &Layout) -> usize {
+    layout.elements().saturating_add(BEHIND)
+}
+
+/// Planes that are padded at once: a vector cannot be loaded while the stores that it spans are under way.
+pub(super) fn together(layout: &Layout) -> usize {
+    (CACHED / pitch(layout)).clamp(1, 16)
 }
 
 /// Pads and converts a plane. Vectors are stored whole: what follows them is zero, or written later.
 ///
 /// # Safety
-/// `from` is a plane of the image that the layout is for; `to` has its elements and [`BEHIND`] more, and `row` has
-/// [`row_space`] elements.
+/// `from` is a plane of the image that the layout is for, and `to` has [`pitch`] elements.
 #[inline(always)]
-pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, to: *mut T::Wide, row: *mut T::Wide) {
+pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, to: *mut T::Wide) {
     let lanes = T::Vector::<S>::LANES;
     let zero = T::Vector::<S>::splat(<T::Wide as crate::number::Wide>::ZERO);
     let (width, length) = (layout.row(), layout.lines[2].length);
-    let elements = layout.rows.len() * width;
+    let last = layout.rows.len() * width + BEHIND - lanes;
     // SAFETY: the caller guarantees the elements of the padded plane, and the layout counts those of the image. No vector
     // has more elements than are behind the plane.
     unsafe {
-        for i in (0..elements + BEHIND - lanes).step_by(lanes) {
+        for i in (0..last).step_by(lanes) {
             zero.store(to.add(i));
         }
-        zero.store(to.add(elements + BEHIND - lanes));
+        zero.store(to.add(last));
         for (r, &offset) in layout.rows.iter().enumerate() {
             if offset == ZEROS {
                 continue;
@@ -235,17 +245,7 @@ pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, t
                 let count = inside.len();
                 match layout.step {
                     1 => convert::<T, S>(from, to, count),
-                    2 if count > 0 => {
-                        let read = 2 * count - 1;
-                        convert::<T, S>(from, row, read);
-                        for i in (read..2 * count + 32).step_by(lanes) {
-                            zero.store(row.add(i));
-                        }
-                        for i in (0..count).step_by(16) {
-                            let pairs = row.add(2 * i).cast::<[[T::Wide; 2]; 16]>().read_unaligned();
-                            to.add(i).cast::<[T::Wide; 16]>().write_unaligned(pairs.map(|pair| pair[0]));
-                        }
-                    }
+                    2 => halve::<T, S>(from, to, count),
                     step => {
                         for i in 0..count {
                             to.add(i).write(from.offset(i as isize * step).read().wide());
@@ -268,6 +268,27 @@ unsafe fn convert<T: Float, S: Simd>(from: *const T, to: *mut T::Wide, count: us
     unsafe {
         for i in (0..count).step_by(lanes) {
             T::load_some::<S>(from.add(i), lanes.min(count - i)).store(to.add(i));
+        }
+    }
+}
+
+/// Converts every other element into whole vectors.
+///
+/// # Safety
+/// `count` elements can be read, two apart, and as many, rounded up to a vector, written.
+#[inline(always)]
+unsafe fn halve<T: Float, S: Simd>(from: *const T, to: *mut T::Wide, count: usize) {
+    let lanes = T::Vector::<S>::LANES;
+    // SAFETY: the caller guarantees the elements up to the last of `count`, and space for the last vector.
+    unsafe {
+        for i in (0..count).step_by(lanes) {
+            let left = 2 * (count - i) - 1;
+            let first = T::load_some::<S>(from.add(2 * i), lanes.min(left));
+            let second = match left > lanes {
+                true => T::load_some::<S>(from.add(2 * i + lanes), lanes.min(left - lanes)),
+                false => T::Vector::<S>::splat(<T::Wide as crate::number::Wide>::ZERO),
+            };
+            first.evens(second).store(to.add(i));
         }
     }
 }
