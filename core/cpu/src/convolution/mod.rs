@@ -25,6 +25,7 @@ mod taps;
 mod tests;
 mod unfolded;
 mod weights;
+mod winograd;
 
 use crate::array::Array;
 use axis::{Axis, forward_axis, phases};
@@ -75,7 +76,7 @@ fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &
     if channels == 1 && groups > 1 && rows * groups >= 4 {
         return depthwise::run(&job, &axes);
     }
-    if pointwise::run(&job, &axes)? {
+    if pointwise::run(&job, &axes)? || winograd::run(&job, &axes)? {
         return Ok(());
     }
     by_size!(out, T => correlation::run::<T>(&job, &axes))

@@ -68,6 +68,13 @@ impl Padded {
         if width && phases.iter().flatten().all(met_inside) {
             return Ok(Padded { layout: None, plane: 0, channels, steps, together: samples.max(1), buffer: None });
         }
+        Padded::copied(image, phases, spatial)
+    }
+
+    /// Like [`new`](Padded::new), with a copy in any case.
+    pub fn copied(image: &Array, phases: &[Vec<Axis>; 3], spatial: usize) -> Result<Padded> {
+        let steps = spatial_steps(image, spatial);
+        let (samples, channels) = (image.size(0), image.size(1));
         let layout = Layout::new(phases, steps)?;
         // Planes that are a multiple of a page apart would share the sets of the first-level cache.
         let plane = (layout.elements().div_ceil(16) | 1).saturating_mul(16);

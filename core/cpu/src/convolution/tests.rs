@@ -151,6 +151,17 @@ impl<T: Value> Image<T> {
     }
 }
 
+impl Image<f32> {
+    fn is_close(&self, wanted: &[f64]) {
+        let (mut most, mut error) = (0.0f64, 0.0f64);
+        self.each(|_, at| {
+            most = most.max(wanted[at].abs());
+            error = error.max((self.values[at].get() - wanted[at]).abs());
+        });
+        assert!(error <= 2e-5 * most, "an error of {error} with outputs up to {most}");
+    }
+}
+
 /// The sizes of a convolution.
 #[derive(Clone, Debug)]
 struct Shape {
@@ -329,6 +340,57 @@ fn large_products_are_the_sums_written_out() {
     }
 }
 
+/// Whole and partial tiles, several rows of tiles, both formats; the transposed one with the padding that is left.
+#[test]
+fn winograd_is_within_two_in_a_hundred_thousand_of_the_largest_output() {
+    let mut random = Random(12);
+    for (formats, padding, image) in [
+        ([Format::First; 3], 1, [30, 33]),
+        ([Format::Last, Format::First, Format::Last], 1, [29, 61]),
+        ([Format::Gaps, Format::Last, Format::Gaps], 0, [31, 30]),
+    ] {
+        let shape = Shape {
+            samples: 2,
+            groups: 1,
+            rows: 33,
+            channels: 40,
+            image: image.to_vec(),
+            kernel: vec![3, 3],
+            stride: vec![1, 1],
+            padding: vec![padding, padding],
+            dilation: vec![1, 1],
+            formats,
+        };
+        let extents = shape.out().unwrap();
+        let mut any = |sizes: &[i64], format: Format| {
+            let mut image = Image::<f32>::new(&mut random, sizes, format);
+            image.values.iter_mut().for_each(|value| *value = random.between(-1000, 1000) as f32 / 1000.0);
+            image
+        };
+        let mut image = any(&with(2, 40, &shape.image), formats[0]);
+        let mut weight = any(&with(33, 40, &shape.kernel), formats[1]);
+        let mut out = any(&with(2, 33, &extents), formats[2]);
+        let (mut outs, mut images) = (out.sums(), image.sums());
+        let mut bias: Vec<f32> = (0..33).map(|row| row as f32 / 8.0).collect();
+        out.each(|index, at| outs[at] = index[1] as f64 / 8.0);
+        shape.each(&extents, |o, w, i| {
+            let factor = weight.values[weight.offset(w)].get();
+            outs[out.offset(o)] += factor * image.values[image.offset(i)].get();
+            images[image.offset(i)] += factor * out.values[out.offset(o)].get();
+        });
+        // SAFETY: the bias has an element for each row.
+        let bias = unsafe { Array::new(bias.as_mut_ptr().cast(), DType::F32, &[33], &[1]) };
+        let (stride, padding, dilation) = (&shape.stride, &shape.padding, &shape.dilation);
+        let walk = Walk { stride, padding, dilation, groups: 1 };
+        let mut result = out.spoiled();
+        forward(&result.array(), &image.array(), &weight.array(), Some(&bias), &walk).unwrap();
+        result.is_close(&outs);
+        let mut result = image.spoiled();
+        transposed(&result.array(), &out.array(), &weight.array(), None, &walk).unwrap();
+        result.is_close(&images);
+    }
+}
+
 #[test]
 fn transposed_by_taps_is_the_sum_written_out() {
     let mut random = Random(7);
@@ -363,6 +425,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
         (24, 1, 24, Format::First),
         (24, 1, 24, Format::Last),
         (12, 1, 24, Format::First),
+        (40, 40, 40, Format::First),
     ] {
         let mut random = Random(9);
         let mut image = Image::<f32>::new(&mut random, &[2, channels, 30, 30], format);
