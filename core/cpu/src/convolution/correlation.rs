@@ -2,19 +2,21 @@
 //! unfolded and multiplied by each thread for itself.
 
 use super::axis::{Axis, products};
-use super::padded::Padded;
+use super::padded::{Padded, View};
 use super::unfolded::{Kernels, Unfolded, count_taps, position_step, tap_offsets};
 use super::{Job, Place};
 use crate::array::Array;
 use crate::gemm::{Columns, Factor, PackedA, Run, worthwhile_threads};
 use crate::shared::Shared;
-use rushlight_base::runtime::{check_cancelled, parallel_for};
+use rushlight_base::runtime::{check_cancelled, parallel_chunks, parallel_for};
 use rushlight_base::{Error, Result, list};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Shares for each thread, so that a thread that starts late has less left to do.
 const SHARES: usize = 4;
+/// Multiplications that are worth a second thread.
+const GRAIN: usize = 1 << 18;
 /// Elements of a group's weights from which on they should not pass through the caches for a single panel of columns.
 const LARGE: usize = 1 << 17;
 
@@ -74,11 +76,14 @@ impl Phase {
     }
 
     /// Computes the positions of `samples`.
-    fn multiply<T: Copy>(&self, job: &Job, view: super::padded::View, samples: Range<usize>) -> Result<()> {
+    fn multiply<T: Copy>(&self, job: &Job, view: View, samples: Range<usize>) -> Result<()> {
         let [rows, channels] = job.channels();
         let columns = samples.len() * self.positions;
         let work = job.groups.saturating_mul(rows).saturating_mul(channels * self.taps.len()).saturating_mul(columns);
         let threads = worthwhile_threads(work);
+        if let Some(offsets) = self.in_place::<T>(job, &view, channels)? {
+            return self.multiply_in_place::<T>(job, view, samples, &offsets);
+        }
         let cut = Cut::new(self, job, columns, threads);
         let out = Shared::new(job.out.start());
         let share = |share: usize| -> Result<()> {
@@ -108,6 +113,56 @@ impl Phase {
             }
         })?;
         failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// The offsets of each k, in bytes, if the columns should be read in place: few rows, and rows of positions that fill
+    /// vectors well.
+    fn in_place<T>(&self, job: &Job, view: &View, channels: usize) -> Result<Option<Vec<isize>>> {
+        let (row, lanes) = (self.axes[2].length, self.weights.lanes());
+        let full = row * 4 >= row.next_multiple_of(lanes) * 3;
+        if !(full && view.slack && self.place.steps[2] == 1 && self.weights.reads_in_place()) || job.out.numel() == 0 {
+            return Ok(None);
+        }
+        let mut offsets = list::with_capacity(channels * self.taps.len())?;
+        for channel in 0..channels as isize {
+            offsets.extend(self.taps.iter().map(|tap| (channel * view.channel + tap) * size_of::<T>() as isize));
+        }
+        Ok(Some(offsets))
+    }
+
+    /// Computes the positions of `samples` from columns in place: shares are rows of positions.
+    fn multiply_in_place<T>(&self, job: &Job, view: View, samples: Range<usize>, offsets: &[isize]) -> Result<()> {
+        let [rows, channels] = job.channels();
+        let [layers, height, row] = [0, 1, 2].map(|dim| self.axes[dim].length);
+        let lines = samples.len() * job.groups * layers * height;
+        let out = Shared::new(job.out.start());
+        let across = self.weights.columns();
+        let work = row.saturating_mul(rows).saturating_mul(offsets.len());
+        parallel_chunks(lines, (GRAIN / work.max(1)).max(1), &|lines| {
+            for line in lines {
+                let (plane, h) = (line / height, line % height);
+                let (unit, d) = (plane / layers, plane % layers);
+                let (sample, group) = (unit / job.groups, unit % job.groups);
+                let from = sample as isize * view.sample
+                    + (group * channels) as isize * view.channel
+                    + d as isize * view.steps[0]
+                    + h as isize * view.steps[1];
+                let to = (samples.start + sample) as isize * job.out.stride(0)
+                    + (group * rows) as isize * job.out.stride(1)
+                    + self.place.offset
+                    + d as isize * self.place.steps[0]
+                    + h as isize * self.place.steps[1];
+                let from = view.at.get().cast::<T>().wrapping_offset(from).cast_const();
+                let to = out.get().cast::<T>().wrapping_offset(to);
+                let runs = (0..row).step_by(across).map(|w| {
+                    let run = Run { lanes: across.min(row - w), at: to.wrapping_add(w).cast() };
+                    (from.wrapping_add(w).cast(), run)
+                });
+                // SAFETY: the view is a copy with a whole vector behind its last plane; the runs are a row of positions of the
+                // output, which no other share has.
+                unsafe { self.weights.multiply_along(group, runs, offsets, job.out.stride(1)) };
+            }
+        })
     }
 
     /// The destinations of `lanes`, and the step between the columns of each.

@@ -6,11 +6,17 @@
 //!
 //! | convolution | code path |
 //! |---|---|
-//! | groups with a single source channel | `depthwise/`: direct loops over vectors |
-//! | a kernel of a single element over images that are matrices of all positions | one product, `pointwise.rs` |
-//! | any other | `correlation.rs`: the weights are packed once, the image is padded and sorted (`padded.rs`), and each share unfolds and multiplies some columns (`unfolded.rs`) |
-//! | weight gradient | `weights.rs`: one product for each group over a padded image |
+//! | groups with a single source channel | `depthwise/`: vectors along the width, or along adjacent channels |
+//! | a kernel of a single element over images whose positions are the rows of a matrix | `pointwise.rs`: one product |
+//! | 3 x 3, step 1, f32, from 28 x 28 positions and 32 channels on | `winograd.rs` |
+//! | any other | `correlation.rs`: the weights are packed once, the image is padded and sorted (`padded.rs`), and each share unfolds and multiplies some columns (`unfolded.rs`); with few rows, it reads the columns in place |
+//! | weight gradient | `weights.rs`: one product for each group over an image with adjacent channels (`channels.rs`) |
 //! | transposed, where PyTorch rounds tap by tap | `taps.rs`: one product per tap |
+//!
+//! Measured on an AMD Zen 5 with one thread, relative to packing the weights for every sample and copying one element at
+//! a time wherever the step is not 1: depthwise takes 1/8 of the time forward and for the gradient of the input, 1/13 for
+//! that of the weights; grouped 1/2.2, channels last 1/1.6 to 1/2; the weight gradient of others 1/1.5; Winograd's
+//! convolutions take 0.56 to 0.75 of the time of `correlation.rs`.
 
 mod axis;
 mod channels;

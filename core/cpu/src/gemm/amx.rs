@@ -206,6 +206,7 @@ const fn kernels(group: usize, in_bytes: usize, packed: &'static [[TileFn; 3]]) 
         head: false,
         height_step: 16,
         packed,
+        along: &[],
         direct: &[],
         registers: Some((open, close)),
     }

@@ -1,7 +1,7 @@
 //! The table of tiles: which vectors and tile sizes each arithmetic has at each level.
 
 use super::lanes::{Plain, Vector};
-use super::tile::{Kernels, Tile, TileFn, tile};
+use super::tile::{AlongFn, Kernels, Tile, TileFn, along, tile};
 use crate::simd::Level;
 use num_complex::Complex;
 
@@ -34,6 +34,18 @@ pub(super) enum Arithmetic {
 }
 
 macro_rules! compiled {
+    ($(#[$meta:meta])* $name:ident, $along:ident) => {
+        /// # Safety
+        /// The contract of [`AlongFn`].
+        $(#[$meta])*
+        unsafe fn $along<V: Vector, const M: usize, const N: usize>(arguments: &Tile, offsets: &[isize]) {
+            // SAFETY: the caller guarantees the tile in `arguments`, the offsets and the instruction set; both functions
+            // have the same contract.
+            unsafe { along::<V, M, N>(arguments, offsets) }
+        }
+
+        compiled! { $(#[$meta])* $name }
+    };
     ($(#[$meta:meta])* $name:ident) => {
         /// # Safety
         /// The contract of [`TileFn`].
@@ -54,26 +66,31 @@ compiled! {
 compiled! {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
-    avx512
+    avx512, avx512_along
 }
 compiled! {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
-    avx2
+    avx2, avx2_along
 }
 compiled! {
     #[cfg(target_arch = "aarch64")]
     #[target_feature(enable = "neon")]
-    neon
+    neon, neon_along
 }
 compiled!(portable);
 
 /// A row of the table: compiled for `$level`, over `$vector`, tiles of the given heights and numbers of vectors.
 macro_rules! kernels {
-    ($level:ident, $vector:ty, packed [$($packed:literal)+], direct [$($direct:literal)*], vectors $vectors:tt) => {{
+    ($level:ident, $vector:ty, packed [$($packed:literal)+], direct [$($direct:literal)*], vectors $vectors:tt) => {
+        kernels!($level, $vector, packed [$($packed)+], direct [$($direct)*], vectors $vectors, along none [])
+    };
+    ($level:ident, $vector:ty, packed [$($packed:literal)+], direct [$($direct:literal)*], vectors $vectors:tt,
+     along $along:ident [$($tall:literal)*]) => {{
         const STEP: usize = [$($packed),+][0];
         const PACKED: &[[TileFn; 3]] = &[$(kernels!(@row $level, $vector, $packed, true, $vectors)),+];
         const DIRECT: &[[TileFn; 3]] = &[$(kernels!(@row $level, $vector, $direct, false, $vectors)),*];
+        const ALONG: &[[AlongFn; 3]] = &[$(kernels!(@along $along, $vector, $tall, $vectors)),*];
         const KERNELS: &Kernels = &Kernels {
             rows: PACKED.len() * STEP,
             lanes: <$vector as Vector>::LANES,
@@ -85,10 +102,17 @@ macro_rules! kernels {
             height_step: STEP,
             packed: PACKED,
             direct: DIRECT,
+            along: ALONG,
             registers: None,
         };
         KERNELS
     }};
+    (@along $along:ident, $vector:ty, $height:literal, 2) => {
+        [$along::<$vector, $height, 1>, $along::<$vector, $height, 2>, $along::<$vector, $height, 2>]
+    };
+    (@along $along:ident, $vector:ty, $height:literal, 3) => {
+        [$along::<$vector, $height, 1>, $along::<$vector, $height, 2>, $along::<$vector, $height, 3>]
+    };
     (@row $level:ident, $vector:ty, $height:literal, $packed:literal, 2) => {
         [$level::<$vector, $height, 1, $packed>, $level::<$vector, $height, 2, $packed>, $level::<$vector, $height, 2, $packed>]
     };
@@ -104,11 +128,13 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
     Some(match (level, arithmetic) {
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, F32) => {
-            kernels!(avx512, x86::F32x16, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2)
+            kernels!(avx512, x86::F32x16, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2,
+                along avx512_along [2 4 6 8 10 12])
         }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, F64) => {
-            kernels!(avx512, x86::F64x8, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2)
+            kernels!(avx512, x86::F64x8, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2,
+                along avx512_along [2 4 6 8 10 12])
         }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, I32) => kernels!(avx512, x86::I32x16, packed [4 8 12], direct [], vectors 2),
@@ -133,9 +159,13 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, I8Tiles) if amx::is_available() => amx::I8,
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx2, F32) => kernels!(avx2, x86::F32x8, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2),
+        (Level::Avx2, F32) => {
+            kernels!(avx2, x86::F32x8, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2, along avx2_along [2 4 6])
+        }
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx2, F64) => kernels!(avx2, x86::F64x4, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2),
+        (Level::Avx2, F64) => {
+            kernels!(avx2, x86::F64x4, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2, along avx2_along [2 4 6])
+        }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx2, I32) => kernels!(avx2, x86::I32x8, packed [2 4 6], direct [], vectors 2),
         #[cfg(target_arch = "x86_64")]
@@ -147,9 +177,11 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         #[cfg(target_arch = "x86_64")]
         (Level::Avx2, I16Pairs) => kernels!(avx2, x86::I16x2x8, packed [2 4 6], direct [], vectors 2),
         #[cfg(target_arch = "aarch64")]
-        (Level::Neon, F32) => kernels!(neon, neon::F32x4, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3),
+        (Level::Neon, F32) => kernels!(neon, neon::F32x4, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3,
+            along neon_along [2 4 6 8]),
         #[cfg(target_arch = "aarch64")]
-        (Level::Neon, F64) => kernels!(neon, neon::F64x2, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3),
+        (Level::Neon, F64) => kernels!(neon, neon::F64x2, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3,
+            along neon_along [2 4 6 8]),
         (_, F32) => kernels!(portable, Plain<f32, 4>, packed [2 4], direct [], vectors 2),
         (_, F64) => kernels!(portable, Plain<f64, 2>, packed [2 4], direct [], vectors 2),
         (_, I32) => kernels!(portable, Plain<i32, 4>, packed [2 4], direct [], vectors 2),

@@ -3,7 +3,8 @@
 //! `out = activation(alpha a b + beta c)` for every dtype, from any strides, at every level of [`crate::simd`]; `c` is
 //! broadcast, so a bias is a row or a column. [`gemm`] multiplies two matrices, [`batched`] stacks of them,
 //! [`gemm_packed`] one whose right operand was packed before, and [`gemm_panels`] operands that exist only panel by
-//! panel: a convolution multiplies an unfolded image that is never stored as a whole.
+//! panel. [`PackedA`] packs a left operand once for many sets of columns: a convolution multiplies its weights by shares of
+//! an unfolded image that is never stored as a whole.
 //!
 //! From the inside out: `lanes` (with `x86`, `neon`; `amx` has separate registers) multiplies and adds vectors, `tile`
 //! keeps a few rows of sums in registers, `kernels` lists the tiles of each arithmetic and level, `pack` and `epilogue`
@@ -14,6 +15,7 @@
 //! |---|---|
 //! | one row, or few rows with both operands contiguous along k | `thin`: streams the matrix in place |
 //! | small, or few rows | `direct`: tiles that read both operands in place |
+//! | a left operand that was packed before, by columns that are filled or read in place | `stationary`: one share, on the caller's thread |
 //! | any other | `driver`: packs blocks of both operands into panels; threads compute shares of the grid of tiles |
 //!
 //! Splits along k determine the order of additions. They depend on the shape and the kernels only, so results do not

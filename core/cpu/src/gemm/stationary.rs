@@ -23,6 +23,9 @@ use std::sync::OnceLock;
 /// Bytes of the columns of a share that are packed at a time: a quarter of a core's second-level cache.
 const RIGHT_SHARE: usize = 256 << 10;
 
+/// Panels of rows up to which columns are read in place.
+const IN_PLACE: usize = 2;
+
 /// The left operands of a group of products, packed for the tiles of this processor.
 pub struct PackedA {
     panels: Scratch,
@@ -158,6 +161,64 @@ impl PackedA {
         let erased = Erased(right);
         // SAFETY: the caller guarantees the runs and their steps.
         unsafe { self.share(group, rows, &erased, columns) }
+    }
+
+    /// Whether [`multiply_along`](PackedA::multiply_along) can compute these products, and should: few rows, for which
+    /// columns are not worth packing.
+    pub fn reads_in_place(&self) -> bool {
+        let kernels = self.ways.kernels;
+        let plain = self.ways.stores_sums && kernels.in_bytes == self.ways.element && kernels.group == 1;
+        plain && !kernels.along.is_empty() && self.depth.blocks == 1 && self.per_group <= IN_PLACE
+    }
+
+    /// Columns of a vector.
+    pub fn lanes(&self) -> usize {
+        self.ways.kernels.lanes
+    }
+
+    /// Computes all rows of a group times adjacent columns that are read in place, on this thread: the elements of each k
+    /// begin at an offset, in bytes, from the address of a run. Requires [`reads_in_place`](PackedA::reads_in_place).
+    ///
+    /// # Safety
+    /// There are as many offsets as the operand has columns. Whole vectors can be read at each of them for each run, which
+    /// has as many columns as a tile at most. The elements of the runs are parts of an output that no other share writes,
+    /// adjacent in a row, and rows are `row_step` elements apart.
+    pub unsafe fn multiply_along(
+        &self,
+        group: usize,
+        runs: impl Iterator<Item = (*const u8, Run)>,
+        offsets: &[isize],
+        row_step: isize,
+    ) {
+        let kernels = self.ways.kernels;
+        let (across, bytes) = (self.columns(), kernels.sum_bytes);
+        for (right, run) in runs {
+            for panel in 0..self.per_group {
+                let row = panel * self.height;
+                let down = self.height.min(self.rows - row);
+                let bias = self.bias.as_ref().map_or(std::ptr::null(), |bias| {
+                    bias.start().wrapping_add((group * self.rows + row) * across * bytes).cast_const()
+                });
+                let tile = Tile {
+                    depth: offsets.len(),
+                    left: self.panels.start().wrapping_add((group * self.per_group + panel) * self.panel_bytes),
+                    left_row: 0,
+                    left_step: 0,
+                    right,
+                    right_step: 0,
+                    out: run.at.wrapping_offset(row as isize * row_step * bytes as isize),
+                    out_row: row_step * bytes as isize,
+                    add: bias,
+                    add_row: (across * bytes) as isize,
+                    rows: down,
+                    columns: run.lanes,
+                };
+                let function =
+                    kernels.along[down.div_ceil(kernels.height_step) - 1][run.lanes.div_ceil(kernels.lanes) - 1];
+                // SAFETY: the panel was packed for a tile of so many rows; the caller guarantees columns and destinations.
+                unsafe { function(&tile, offsets) };
+            }
+        }
     }
 
     /// # Safety

@@ -40,6 +40,13 @@ const LONG: usize = 32;
 /// The processor has the instructions of its level, and the pointers of the tile are good for its size.
 pub(super) type TileFn = unsafe fn(&Tile);
 
+/// Computes a tile whose right operand is in place: the vectors of each k begin at an offset, in bytes. The offsets are
+/// as many as the tile's depth. Vectors are read whole.
+///
+/// # Safety
+/// The contract of [`TileFn`].
+pub(super) type AlongFn = unsafe fn(&Tile, &[isize]);
+
 /// The most vectors side by side in a tile.
 pub(super) const WIDEST: usize = 3;
 
@@ -69,6 +76,9 @@ pub(super) struct Kernels {
     /// Tiles of operands in place, `[height - 1][vectors - 1]`, for a right operand with adjacent columns. Not for
     /// every arithmetic.
     pub direct: &'static [[TileFn; WIDEST]],
+    /// Tiles with a packed left operand and a right one in place, `[height / height_step - 1][vectors - 1]`. Not for
+    /// every arithmetic.
+    pub along: &'static [[AlongFn; WIDEST]],
     /// Functions that enable and disable the registers of the tiles.
     pub registers: Option<Switches>,
 }
@@ -171,6 +181,50 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
             }
             left = left.offset(left_step);
             right = right.offset(right_step);
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            if row >= tile.rows {
+                break;
+            }
+            let out = tile.out.offset(row as isize * tile.out_row).cast::<V::Sum>();
+            for (v, sums) in sums.iter().enumerate() {
+                let count = if v + 1 < N { V::LANES } else { last };
+                let mut total = sums.total();
+                if !tile.add.is_null() {
+                    let add = tile.add.offset(row as isize * tile.add_row).cast::<V::Sum>().add(v * V::LANES);
+                    total = V::add(total, V::read(add, count));
+                }
+                V::write(total, out.add(v * V::LANES), count);
+            }
+        }
+    }
+}
+
+/// A tile of `M` rows and `N` vectors, of a packed left operand and a right one in place.
+///
+/// # Safety
+/// The contract of [`AlongFn`].
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
+pub(super) unsafe fn along<V: Vector, const M: usize, const N: usize>(tile: &Tile, offsets: &[isize]) {
+    // SAFETY: the caller guarantees pointers that are valid for the sizes in `tile`, and whole vectors at the offsets.
+    unsafe {
+        let last = tile.columns - (N - 1) * V::LANES;
+        let mut sums = [[V::zero(); N]; M];
+        let mut left = tile.left.cast::<V::In>();
+        for &offset in offsets {
+            let right = tile.right.offset(offset).cast::<V::In>();
+            let mut columns = [V::load(right); N];
+            for v in 1..N {
+                columns[v] = V::load(right.add(v * V::LANES));
+            }
+            for row in 0..M {
+                let element = V::splat(left.add(row));
+                for v in 0..N {
+                    sums[row][v] = sums[row][v].mul_add(element, columns[v]);
+                }
+            }
+            left = left.add(M);
         }
         for (row, sums) in sums.iter().enumerate() {
             if row >= tile.rows {
