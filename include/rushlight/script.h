@@ -101,7 +101,7 @@ int32_t rlt_module_to(const struct rlt_module *module, const rlt_device *device,
 /* ---- Loading ---- */
 
 /**
- * Loads a module from a file that `torch.jit.save` wrote, to the CPU.
+ * Loads a module from a file that `torch.jit.save` or `_save_for_lite_interpreter` of PyTorch wrote, to the CPU.
  */
 int32_t rlt_module_load(const char *path, struct rlt_module **out);
 
@@ -109,6 +109,26 @@ int32_t rlt_module_load(const char *path, struct rlt_module **out);
  * Loads a module from the contents of a file, which are copied.
  */
 int32_t rlt_module_load_memory(const void *data, int64_t len, struct rlt_module **out);
+
+/**
+ * Loads a module from a file that `_save_for_lite_interpreter` of PyTorch wrote, an archive or a flatbuffer, with its
+ * code for the lite interpreter. `rlt_module_load` reads such files too; it prefers the source code that archives have
+ * beside that code. Methods of the module have no graph, so it cannot be frozen or saved.
+ */
+int32_t rlt_module_load_lite(const char *path, struct rlt_module **out);
+
+/**
+ * `rlt_module_load_lite` from the contents of a file, which are copied.
+ */
+int32_t rlt_module_load_lite_memory(const void *data, int64_t len, struct rlt_module **out);
+
+/**
+ * Loads a module from a file, as `rlt_module_load` does, but maps the tensors of an archive instead of reading them: their
+ * memory is shared with other processes that map the file, until it is changed. Changes stay in memory. The file must not
+ * be shortened or overwritten while the module or one of its tensors exists: the operating system ends a process that
+ * accesses a mapped page behind the end of a file (SIGBUS). Checksums of tensors are not compared.
+ */
+int32_t rlt_module_load_mapped(const char *path, struct rlt_module **out);
 
 /**
  * Returns another handle of the same module.
@@ -217,6 +237,23 @@ int32_t rlt_module_save_memory(const struct rlt_module *module,
                                const rlt_named_value *extra,
                                int64_t n_extra,
                                rlt_tensor **out);
+
+/**
+ * Saves the module as a file that the lite interpreter of PyTorch reads (`_load_for_lite_interpreter`, `_load_for_mobile`),
+ * and `torch.jit.load` too. The file is replaced atomically. `extra` is that of [`rlt_module_save`].
+ */
+int32_t rlt_module_save_lite(const struct rlt_module *module,
+                             const char *path,
+                             const rlt_named_value *extra,
+                             int64_t n_extra);
+
+/**
+ * Returns the contents of the file that [`rlt_module_save_lite`] writes, as a tensor of bytes.
+ */
+int32_t rlt_module_save_lite_memory(const struct rlt_module *module,
+                                    const rlt_named_value *extra,
+                                    int64_t n_extra,
+                                    rlt_tensor **out);
 
 /* ---- Source code ---- */
 

@@ -1,11 +1,13 @@
 """Saves the models of a zoo through the C functions, and runs the saved files in PyTorch.
 
-    python tests/oracle/script_saved.py --library FILE [--only PART] [--out FOLDER] ZOO
+    python tests/oracle/script_saved.py --library FILE [--only PART] [--out FOLDER] [--lite] ZOO
 
 Each model of ZOO is a folder with `model.pt`, `meta.json` and `cases.safetensors`. The model is loaded and saved with
 `rlt_module_load` and `rlt_module_save`; `torch.jit.load` reads the saved file, and its results are compared with those
 that were recorded from the file that Python wrote. A line is printed for each file, and then `N passed, N failed`. With
-`--out`, the saved files stay in folders like those of the zoo, so that `make zoo DIR=FOLDER` can run them here.
+`--out`, the saved files stay in folders like those of the zoo, so that `make zoo DIR=FOLDER` can run them here. With
+`--lite`, the models that PyTorch could save for the lite interpreter are saved with `rlt_module_save_lite`, and the lite
+interpreter of PyTorch runs them; models that are trained are left out.
 """
 
 import argparse
@@ -52,12 +54,13 @@ class Library:
         if status:
             raise RuntimeError(self.functions.rlt_last_error_message().decode())
 
-    def resave(self, source, target):
+    def resave(self, source, target, lite):
         module = ctypes.c_void_p()
         self.check(self.functions.rlt_module_load(str(source).encode(), ctypes.byref(module)))
         try:
             extra = NamedValue(b"note.txt", 6, 0, 0, b"saved", 0)
-            self.check(self.functions.rlt_module_save(module, str(target).encode(), ctypes.byref(extra), ctypes.c_int64(1)))
+            save = self.functions.rlt_module_save_lite if lite else self.functions.rlt_module_save
+            self.check(save(module, str(target).encode(), ctypes.byref(extra), ctypes.c_int64(1)))
         finally:
             self.functions.rlt_module_free(module)
 
@@ -191,6 +194,33 @@ def run_case(case, module, tensors, tolerance, training):
     return reason
 
 
+class Lite:
+    """A module in the lite interpreter, with methods as attributes."""
+
+    def __init__(self, file):
+        self.module = torch.jit.mobile._load_for_lite_interpreter(file)
+
+    def __getattr__(self, name):
+        return lambda *args: self.module.run_method(name, *args)
+
+
+def run_lite_cases(folder, file):
+    """What differs between the results of a file in PyTorch's lite interpreter and those that were recorded, or None."""
+    meta = json.loads((folder / "meta.json").read_text())
+    tensors = tensors_of(folder / "cases.safetensors")
+    if meta.get("quantized_engine"):
+        torch.backends.quantized.engine = meta["quantized_engine"]
+    module = Lite(file)
+    for index in meta["ptl"]["cases"]:
+        if not meta["stateful"]:
+            module = Lite(file)
+        with contextlib.redirect_stdout(io.StringIO()):
+            reason = run_case(meta["cases"][index], module, tensors, meta["tolerance"]["atol"], False)
+        if reason:
+            return f"case {index}: {reason}"
+    return None
+
+
 def run_cases(folder, file):
     """What differs between the results of a file in PyTorch and those that were recorded, or None."""
     meta = json.loads((folder / "meta.json").read_text())
@@ -221,21 +251,25 @@ def main():
     options.add_argument("--library", required=True)
     options.add_argument("--only", default="")
     options.add_argument("--out", type=pathlib.Path)
+    options.add_argument("--lite", action="store_true")
     options = options.parse_args()
     torch.set_num_threads(1)
     library = Library(options.library)
     out = options.out or pathlib.Path(tempfile.mkdtemp(prefix="saved"))
     passed = failed = 0
-    for folder in sorted(path.parent for path in options.zoo.glob("*/model.pt")):
+    for folder in sorted(path.parent for path in options.zoo.glob("*/model.ptl" if options.lite else "*/model.pt")):
         if options.only not in folder.name:
+            continue
+        if options.lite and json.loads((folder / "meta.json").read_text())["mode"] == "train":
             continue
         target = out / folder.name
         target.mkdir(parents=True, exist_ok=True)
         for name in ["meta.json", "cases.safetensors"]:
             shutil.copyfile(folder / name, target / name)
         try:
-            library.resave(folder / "model.pt", target / "model.pt")
-            reason = run_cases(folder, str(target / "model.pt"))
+            file = target / ("model.ptl" if options.lite else "model.pt")
+            library.resave(folder / "model.pt", file, options.lite)
+            reason = (run_lite_cases if options.lite else run_cases)(folder, str(file))
         except Exception as error:  # reported like a difference
             reason = f"{type(error).__name__}: {str(error).strip()[-600:]}"
         passed, failed = passed + (reason is None), failed + (reason is not None)

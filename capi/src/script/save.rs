@@ -82,3 +82,41 @@ pub unsafe extern "C" fn rlt_module_save_memory(
         out.give(Tensor::from_slice(&bytes, &[bytes.len() as i64])?)
     })
 }
+
+/// Saves the module as a file that the lite interpreter of PyTorch reads (`_load_for_lite_interpreter`, `_load_for_mobile`),
+/// and `torch.jit.load` too. The file is replaced atomically. `extra` is that of [`rlt_module_save`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_module_save_lite(
+    module: *const rlt_module,
+    path: *const c_char,
+    extra: *const rlt_named_value,
+    n_extra: i64,
+) -> i32 {
+    guard("rlt_module_save_lite", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `module` is NULL or a live handle,
+        // `path` and the names of `extra` are NULL or NUL-terminated strings, and `extra` is NULL or points to `n_extra`
+        // elements.
+        let (module, path, extra) =
+            unsafe { (arg::handle(module, "module")?, arg::string(path, "path")?, files(extra, n_extra)?) };
+        module.save_lite(path, &borrowed(&extra))
+    })
+}
+
+/// Returns the contents of the file that [`rlt_module_save_lite`] writes, as a tensor of bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_module_save_lite_memory(
+    module: *const rlt_module,
+    extra: *const rlt_named_value,
+    n_extra: i64,
+    out: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_module_save_lite_memory", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `module` is NULL or a live handle,
+        // `extra` is NULL or points to `n_extra` elements whose names are NULL or NUL-terminated strings, and `out` is
+        // NULL or writable.
+        let (module, extra, out) =
+            unsafe { (arg::handle(module, "module")?, files(extra, n_extra)?, out::tensor(out, "out")?) };
+        let bytes = module.to_lite_bytes(&borrowed(&extra))?;
+        out.give(Tensor::from_slice(&bytes, &[bytes.len() as i64])?)
+    })
+}

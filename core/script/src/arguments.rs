@@ -64,7 +64,7 @@ pub(crate) fn complete(
 }
 
 /// The value of a default.
-fn literal(literal: &Literal) -> Value {
+pub(crate) fn literal(literal: &Literal) -> Value {
     match literal {
         Literal::None => Value::None,
         Literal::Bool(value) => Value::Bool(*value),

@@ -13,6 +13,7 @@ pub mod builtins;
 pub mod compile;
 pub mod graph;
 mod lexer;
+mod lite;
 mod literal;
 pub mod module;
 pub mod operators;
@@ -26,6 +27,7 @@ mod save;
 pub mod schema;
 mod source;
 pub mod types;
+mod upgrade;
 
 pub use parser::{parse_expression, parse_functions, parse_module, parse_type_comment};
 pub use print::{print_expression, print_module, print_quoted};

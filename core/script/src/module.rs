@@ -1,8 +1,9 @@
 //! Modules: what a saved model is, and what programs build by hand.
 
-use crate::archive::Archive;
+use crate::archive::{Archive, Built};
 use crate::ast::Name;
 use crate::builtins::call;
+use crate::lite;
 use crate::program::Program;
 use crate::runtime::dict::Dict;
 use crate::runtime::function::{Function, Linker};
@@ -11,10 +12,11 @@ use crate::runtime::object::{Object, Role, Tuple};
 use crate::runtime::value::Value;
 use crate::runtime::{Environment, Sink};
 use crate::types::Type;
-use rushlight_base::{DType, Device, Result, bail, err};
+use rushlight_base::{DType, Device, Result, bail, err, list};
 use rushlight_tensor::Tensor;
 use std::collections::{HashMap, HashSet};
-use std::io::{Read, Seek};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,23 +30,78 @@ pub struct Module {
 }
 
 impl Module {
-    /// Loads a file that `torch.jit.save` wrote.
+    /// Loads a file that `torch.jit.save` or `_save_for_lite_interpreter` wrote: an archive, or the flatbuffer form of
+    /// the lite interpreter.
     pub fn load(path: impl AsRef<Path>) -> Result<Module> {
-        Module::from_archive(Archive::open(path)?)
+        Module::open(path.as_ref(), Module::from_archive)
     }
 
     /// Loads a file in memory.
     pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Module> {
+        if lite::is_flatbuffer(bytes.as_ref()) {
+            return lite::load_flatbuffer(bytes.as_ref());
+        }
         Module::from_archive(Archive::from_bytes(bytes)?)
     }
 
     /// Loads a file of any source that can seek.
     pub fn from_reader(source: impl Read + Seek + Send + 'static) -> Result<Module> {
-        Module::from_archive(Archive::from_reader(source)?)
+        Module::read(source, Module::from_archive)
     }
 
-    /// Loads the module of an archive.
+    /// Loads a file with its code for the lite interpreter, as `_load_for_mobile` does: source code that an archive has
+    /// too is not used.
+    pub fn load_lite(path: impl AsRef<Path>) -> Result<Module> {
+        Module::open(path.as_ref(), lite::load)
+    }
+
+    /// [`load_lite`](Module::load_lite) of a file in memory.
+    pub fn lite_from_bytes(bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Module> {
+        if lite::is_flatbuffer(bytes.as_ref()) {
+            return lite::load_flatbuffer(bytes.as_ref());
+        }
+        lite::load(Archive::from_bytes(bytes)?)
+    }
+
+    /// Loads an archive, whose tensors are not read but mapped: their memory is shared with other processes that map the
+    /// file, until it is changed. Changes stay in memory. Checksums of tensors are not compared. The file must not be
+    /// shortened or overwritten while the module exists: the operating system ends a process that accesses a mapped page
+    /// behind the end of a file. Flatbuffers are read, not mapped.
+    pub fn load_mapped(path: impl AsRef<Path>) -> Result<Module> {
+        let path = path.as_ref();
+        let mut head = Vec::new();
+        let file = File::open(path).map_err(|error| err!(Io, "cannot open {}: {error}", path.display()))?;
+        file.take(8).read_to_end(&mut head)?;
+        if lite::is_flatbuffer(&head) {
+            return Module::load(path);
+        }
+        Module::from_archive(Archive::open_mapped(path)?).map_err(|error| error.context(path.display()))
+    }
+
+    fn open(path: &Path, load: fn(Archive) -> Result<Module>) -> Result<Module> {
+        let file = File::open(path).map_err(|error| err!(Io, "cannot open {}: {error}", path.display()))?;
+        Module::read(BufReader::new(file), load).map_err(|error| error.context(path.display()))
+    }
+
+    fn read(mut source: impl Read + Seek + Send + 'static, load: fn(Archive) -> Result<Module>) -> Result<Module> {
+        let mut head = Vec::new();
+        source.rewind()?;
+        source.by_ref().take(8).read_to_end(&mut head)?;
+        if !lite::is_flatbuffer(&head) {
+            return load(Archive::from_reader(source)?);
+        }
+        let length = source.seek(SeekFrom::End(0))?;
+        source.rewind()?;
+        let mut bytes = list::with_capacity(usize::try_from(length).unwrap_or(usize::MAX))?;
+        source.take(length).read_to_end(&mut bytes)?;
+        lite::load_flatbuffer(&bytes)
+    }
+
+    /// Loads the module of an archive. The code of the lite interpreter is used if the archive has no source code.
     pub fn from_archive(archive: Archive) -> Result<Module> {
+        if archive.is_lite() && !archive.has_source() {
+            return lite::load(archive);
+        }
         if !archive.is_script() {
             bail!(Io, "the file has tensors but no program: it was written by torch.save, not by torch.jit.save");
         }
@@ -52,6 +109,10 @@ impl Module {
         let root = archive.root_class("data")?.ok_or_else(|| err!(Io, "the archive holds no module"))?;
         let program = Program::of_archive(archive.clone());
         let built = archive.value("data", Some(&Type::Class(root.into())), &*program)?;
+        Module::of_built(program, built)
+    }
+
+    pub(crate) fn of_built(program: Arc<Program>, built: Built) -> Result<Module> {
         let Value::Object(object) = built.value else { bail!(Io, "the archive holds no module") };
         let module = Module { program, object, print: None };
         for (object, state) in built.states {
@@ -91,7 +152,7 @@ impl Module {
 
     /// An extra file of the archive that the module was loaded from.
     pub fn extra_file(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        self.program.archive().map_or(Ok(None), |archive| archive.extra_file(name))
+        self.program.extra_file(name)
     }
 
     fn environment(&self) -> Environment {

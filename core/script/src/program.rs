@@ -12,10 +12,11 @@ use crate::runtime::value::Value;
 use crate::runtime::{Environment, run};
 use crate::schema::{Formal, Schema};
 use crate::source::Source;
-use crate::types::{Resolver, Type};
-use rushlight_base::{Result, Storage, bail, err};
+use crate::types::{NamedTuple, Resolver, Type};
+use crate::upgrade;
+use rushlight_base::{Result, Storage, bail, err, list};
 use rushlight_tensor::dispatch::by_name;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
@@ -46,6 +47,10 @@ impl Operators for Library {
 /// What the compiler finds in an archive.
 struct Contents {
     archive: Option<Arc<Archive>>,
+    /// Whether the program is the source code in the archive.
+    is_source: bool,
+    /// Extra files that are not in an archive.
+    extra: BTreeMap<String, Vec<u8>>,
     constants: OnceLock<Result<Vec<Value>>>,
     sources: Mutex<HashMap<String, Source>>,
 }
@@ -72,8 +77,11 @@ impl Contents {
 
 impl Host for Contents {
     fn source(&self, path: &str) -> Result<Option<Source>> {
-        let Some(archive) = &self.archive else { return Ok(None) };
-        let source = archive.code(path)?;
+        let source = match &self.archive {
+            _ if path == upgrade::PATH => Some(upgrade::source()?),
+            Some(archive) if self.is_source => archive.code(path)?,
+            _ => None,
+        };
         if let Some(source) = &source {
             self.remember(source);
         }
@@ -87,6 +95,10 @@ impl Host for Contents {
 
     fn custom_method(&self, class: &str, method: &str) -> Option<Arc<Schema>> {
         crate::packed::schema(class, method)
+    }
+
+    fn operator_version(&self) -> Option<u64> {
+        self.archive.as_ref().map(|archive| archive.version())
     }
 }
 
@@ -132,8 +144,9 @@ pub struct Program {
 }
 
 impl Program {
-    fn with_archive(archive: Option<Arc<Archive>>) -> Arc<Program> {
-        let contents = Arc::new(Contents { archive, constants: OnceLock::new(), sources: Mutex::new(HashMap::new()) });
+    fn with(archive: Option<Arc<Archive>>, is_source: bool, extra: BTreeMap<String, Vec<u8>>) -> Arc<Program> {
+        let (constants, sources) = (OnceLock::new(), Mutex::default());
+        let contents = Arc::new(Contents { archive, is_source, extra, constants, sources });
         Arc::new(Program {
             unit: Mutex::new(Unit::new(Arc::new(Library), contents.clone())),
             contents,
@@ -145,12 +158,26 @@ impl Program {
 
     /// A program without functions.
     pub fn new() -> Arc<Program> {
-        Program::with_archive(None)
+        Program::with(None, false, BTreeMap::new())
     }
 
     /// The program of an archive.
     pub(crate) fn of_archive(archive: Arc<Archive>) -> Arc<Program> {
-        Program::with_archive(Some(archive))
+        Program::with(Some(archive), true, BTreeMap::new())
+    }
+
+    /// A program whose classes and functions are not source code in the archive. They are added to it.
+    pub(crate) fn of_lite(archive: Option<Arc<Archive>>, extra: BTreeMap<String, Vec<u8>>) -> Arc<Program> {
+        Program::with(archive, false, extra)
+    }
+
+    /// An extra file that was saved with the program.
+    pub(crate) fn extra_file(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        match (self.contents.extra.get(name), &self.contents.archive) {
+            (Some(bytes), _) => list::copied(bytes).map(Some),
+            (None, Some(archive)) => archive.extra_file(name),
+            (None, None) => Ok(None),
+        }
     }
 
     /// A program of source code, as `torch::jit::compile` reads it. Errors of the source code are found here.
@@ -262,13 +289,31 @@ impl Program {
         Ok(())
     }
 
+    /// Adds a class with the names of methods, which [`define_lite_function`](Program::define_lite_function) adds.
+    pub(crate) fn define_lite_class(&self, class: Class, methods: Vec<Name>) -> Result<()> {
+        let mut data = compile::Class::module(&class.name);
+        data.attributes = class.attributes().iter().map(compiled_attribute).collect();
+        data.methods = methods;
+        self.unit().define_class(data)?;
+        let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
+        classes.insert(class.name.clone(), class.into());
+        Ok(())
+    }
+
+    /// Adds a NamedTuple.
+    pub(crate) fn define_named_tuple(&self, class: Arc<NamedTuple>) -> Result<()> {
+        self.unit().define_type(&class.name.clone(), Type::NamedTuple(class))
+    }
+
+    /// Adds a function with a qualified name.
+    pub(crate) fn define_lite_function(&self, name: &Name, function: Function) {
+        let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
+        functions.insert(name.clone(), function.into());
+    }
+
     /// Whether objects of a class are modules.
     pub(crate) fn is_module(&self, class: &str) -> bool {
         self.unit().class(class).is_ok_and(|class| class.kind == ClassKind::Module)
-    }
-
-    pub(crate) fn archive(&self) -> Option<&Arc<Archive>> {
-        self.contents.archive.as_ref()
     }
 
     fn compiled(&self, name: &str) -> Result<Arc<compile::Function>> {

@@ -239,6 +239,7 @@ api! {
         rlt_backward: unsafe extern "C" fn(Tensors, i64, Tensors, i32, i32, Tensors, i64) -> i32;
         rlt_tensor_grad: unsafe extern "C" fn(*const RltTensor, *mut *mut RltTensor) -> i32;
         rlt_module_load: unsafe extern "C" fn(*const c_char, *mut *mut RltModule) -> i32;
+        rlt_module_load_lite: unsafe extern "C" fn(*const c_char, *mut *mut RltModule) -> i32;
         rlt_module_free: unsafe extern "C" fn(*mut RltModule);
         rlt_module_run: unsafe extern "C" fn(
             *const RltModule, *const c_char, *const RltValue, i64, *const RltNamed, i64, *mut RltValue,

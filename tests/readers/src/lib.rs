@@ -30,7 +30,7 @@ pub struct Reader {
 }
 
 /// All of them.
-pub static READERS: [Reader; 13] = [
+pub static READERS: [Reader; 14] = [
     Reader { name: "pt", read: files::pt, seeds: seeds::archives },
     Reader { name: "legacy", read: files::pt, seeds: seeds::streams },
     Reader { name: "pickle", read: files::pickle, seeds: seeds::pickles },
@@ -42,6 +42,7 @@ pub static READERS: [Reader; 13] = [
     Reader { name: "generator", read: state::generator, seeds: seeds::generator_states },
     Reader { name: "dlpack", read: dlpack::import, seeds: seeds::dlpack },
     Reader { name: "torchscript", read: script::archive, seeds: seeds::modules },
+    Reader { name: "lite", read: script::lite, seeds: seeds::lite },
     Reader { name: "source", read: script::source, seeds: seeds::programs },
     Reader { name: "graph", read: script::graph, seeds: seeds::graphs },
 ];

@@ -1,5 +1,5 @@
-//! TorchScript: archives, source code, printed graphs. What is accepted is compiled; nothing is called, except what an
-//! archive's own `__setstate__` computes while it is loaded.
+//! TorchScript: archives, source code, printed graphs, files of the lite interpreter. What is accepted is compiled; nothing
+//! is called, except what a file's own `__setstate__` computes while it is loaded.
 
 use rushlight_script::graph::Graph;
 use rushlight_script::module::Module;
@@ -17,6 +17,15 @@ pub fn archive(bytes: &[u8]) {
     let copy = module.deep_copy().expect("a loaded module can be copied");
     let names = |module: &Module| module.parameters().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
     assert_eq!(names(&module), names(&copy));
+}
+
+/// Files of the lite interpreter, archives and flatbuffers: every method is known, and the module can be copied.
+pub fn lite(bytes: &[u8]) {
+    let Ok(module) = Module::lite_from_bytes(bytes.to_vec()) else { return };
+    for name in module.methods().expect("a module lists its methods") {
+        module.method(&name).expect("the methods of a loaded file are known");
+    }
+    drop(module.deep_copy());
 }
 
 /// Source code.

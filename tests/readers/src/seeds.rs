@@ -76,6 +76,13 @@ pub fn modules() -> Vec<Vec<u8>> {
     files_in(&folder().join("../data/script")).iter().chain([&module]).map(|path| read(path)).collect()
 }
 
+/// Files of the lite interpreter.
+pub fn lite() -> Vec<Vec<u8>> {
+    let files = files_in(&folder().join("../../core/script/tests/data/lite"));
+    let files = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "ptl"));
+    files.map(|path| read(path)).collect()
+}
+
 /// The programs that `core/script/tests/language.rs` compiles: each begins with a line `=== name`.
 pub fn programs() -> Vec<Vec<u8>> {
     let text = read(&folder().join("../../core/script/tests/data/language.txt"));

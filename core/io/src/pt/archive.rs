@@ -9,6 +9,9 @@ use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+/// The alignment of the largest numbers.
+const ALIGNMENT: usize = 16;
+
 /// A zip file whose records are in one directory.
 pub struct Archive<R> {
     zip: ZipArchive<R>,
@@ -110,6 +113,30 @@ impl<R: Read + Seek> Archive<R> {
                 Ok(())
             })
         })
+    }
+
+    /// The bytes of a record as a part of `file`, a mapping of the whole archive, which the storage keeps alive. Nothing is
+    /// read, and the checksum is not compared. None if the record is not aligned as numbers have to be.
+    pub fn mapped_storage(&mut self, name: &str, file: &Storage) -> Result<Option<Storage>> {
+        let full = format!("{}{name}", self.root);
+        let mut run = || {
+            let record = self.zip.by_name(&full).map_err(describe)?;
+            ensure!(record.compression() == CompressionMethod::Stored, Io, "it is compressed");
+            ensure!(record.size() == record.compressed_size(), Io, "its two sizes differ");
+            let size = record.size();
+            let start = record.data_start().ok_or_else(|| err!(Io, "it has no place in the file"))?;
+            let is_inside = start.checked_add(size).is_some_and(|end| end <= file.bytes() as u64);
+            ensure!(is_inside, Io, "{size} bytes are announced, but the file ends before them");
+            let data = file.data().wrapping_add(start as usize);
+            if !data.addr().is_multiple_of(ALIGNMENT) {
+                return Ok(None);
+            }
+            let owner = file.clone();
+            // SAFETY: the bytes are inside of the mapping, which is readable and writable and stays until the deleter
+            // drops `owner`.
+            unsafe { Storage::foreign(data.cast(), size as usize, Some(Box::new(move |_| drop(owner)))) }.map(Some)
+        };
+        run().map_err(|error| error.context(format_args!("record '{}'", full.escape_debug())))
     }
 
     /// Opens a record of the archive, with its size checked against what the file can hold.

@@ -10,7 +10,7 @@ use rushlight_tensor::dispatch;
 pub struct State(pub Value);
 
 /// The object of a class, from what `__getstate__` returned when the file was written.
-pub(super) fn restore(class: &str, state: Value) -> Result<Value> {
+pub(crate) fn restore(class: &str, state: Value) -> Result<Value> {
     if let Ok(known) = to_operator(&state)
         && let Some(object) = dispatch::Object::restore(class, known)?
     {

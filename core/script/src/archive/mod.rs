@@ -1,17 +1,20 @@
 //! TorchScript archives: the zip container, its pickles, source code, extra files.
 //!
 //! `pickle` reads the structure of a pickle, `build` creates values of it with the classes of the program, `custom`
-//! those of classes that are not written in TorchScript. Nothing in an archive is executed by reading it.
+//! those of classes that are not written in TorchScript, `layout` lists the attributes of objects. Nothing in an archive is executed by reading it.
 
 mod build;
-mod custom;
+pub(crate) mod custom;
+mod layout;
 mod pickle;
 
 pub(crate) use build::{Built, Named, Source as Classes};
 pub use custom::State;
+pub(crate) use layout::Layout;
 
 use crate::source::Source;
 use crate::types::Type;
+use crate::upgrade::ARCHIVED;
 use rushlight_base::{Result, Storage, ensure, err};
 use rushlight_io::pt;
 use std::fs::File;
@@ -40,6 +43,8 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 pub struct Archive {
     records: Mutex<pt::Archive<Box<dyn ReadSeek>>>,
     version: u64,
+    /// The whole file, mapped: the storages of tensors are parts of it.
+    mapping: Option<Storage>,
 }
 
 impl Archive {
@@ -48,6 +53,17 @@ impl Archive {
         let path = path.as_ref();
         let file = File::open(path).map_err(|error| err!(Io, "cannot open {}: {error}", path.display()))?;
         Archive::from_reader(BufReader::new(file)).map_err(|error| error.context(path.display()))
+    }
+
+    /// Opens a file, whose tensors are not read but mapped. Changes of tensors stay in memory.
+    pub fn open_mapped(path: impl AsRef<Path>) -> Result<Archive> {
+        let path = path.as_ref();
+        let mut archive = Archive::open(path)?;
+        let name = path.to_str().ok_or_else(|| err!(Io, "the name {} is not UTF-8", path.display()))?;
+        let length = std::fs::metadata(path)?.len();
+        let length = usize::try_from(length).map_err(|_| err!(Io, "a file of {length} bytes is too large"))?;
+        archive.mapping = Some(Storage::of_file(name, false, length)?);
+        Ok(archive)
     }
 
     /// An archive in memory.
@@ -74,7 +90,7 @@ impl Archive {
              Your PyTorch installation may be too old.",
             VERSIONS.end()
         );
-        Ok(Archive { records: Mutex::new(records), version })
+        Ok(Archive { records: Mutex::new(records), version, mapping: None })
     }
 
     fn records(&self) -> MutexGuard<'_, pt::Archive<Box<dyn ReadSeek>>> {
@@ -91,6 +107,21 @@ impl Archive {
         self.records().has("constants.pkl")
     }
 
+    /// Whether the archive has code for the lite interpreter.
+    pub fn is_lite(&self) -> bool {
+        self.has("bytecode.pkl")
+    }
+
+    /// Whether the archive has source code.
+    pub fn has_source(&self) -> bool {
+        self.records().names().any(|name| name.starts_with(ARCHIVED))
+    }
+
+    /// Whether the archive has a record.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.records().has(name)
+    }
+
     /// The names of all records.
     pub fn names(&self) -> Vec<String> {
         self.records().names().map(str::to_owned).collect()
@@ -105,7 +136,7 @@ impl Archive {
 
     /// The source code of a module such as `__torch__.foo`.
     pub(crate) fn code(&self, path: &str) -> Result<Option<Source>> {
-        let name = format!("code/{}.py", path.replace('.', "/"));
+        let name = format!("{ARCHIVED}{}.py", path.replace('.', "/"));
         let mut records = self.records();
         if !records.has(&name) {
             return Ok(None);
@@ -118,7 +149,15 @@ impl Archive {
 
     /// A storage of the folder `data` or `constants`.
     pub(crate) fn storage(&self, folder: &str, key: &str, of_bools: bool) -> Result<Storage> {
-        self.records().storage(&format!("{folder}/{key}"), of_bools)
+        let name = format!("{folder}/{key}");
+        let mut records = self.records();
+        // The bytes of bools have to be changed.
+        if let Some(mapping) = self.mapping.as_ref().filter(|_| !of_bools)
+            && let Some(storage) = records.mapped_storage(&name, mapping)?
+        {
+            return Ok(storage);
+        }
+        records.storage(&name, of_bools)
     }
 
     /// The value of a pickle: `data` or `constants`.
@@ -126,6 +165,13 @@ impl Archive {
         let name = format!("{name}.pkl");
         let bytes = self.records().compressed_record(&name, MAX_PICKLE)?;
         build::build(&pickle::read(&bytes, &name)?, kind, classes).map_err(|error| error.context(&name))
+    }
+
+    /// The attributes of the objects in a pickle, by class.
+    pub(crate) fn layouts(&self, name: &str) -> Result<Vec<Layout>> {
+        let name = format!("{name}.pkl");
+        let bytes = self.records().compressed_record(&name, MAX_PICKLE)?;
+        layout::layouts(&pickle::read(&bytes, &name)?).map_err(|error| error.context(&name))
     }
 
     /// The qualified name of the class of the object that a pickle holds.

@@ -135,7 +135,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn call_function(&mut self, name: &Name, call: &Arguments) -> Result<ValueId> {
+    pub(super) fn call_function(&mut self, name: &Name, call: &Arguments) -> Result<ValueId> {
         let schema = self.callee(name)?;
         let (mut inputs, output) = self.checked(&schema, call)?;
         let function = self.function_constant(name)?;

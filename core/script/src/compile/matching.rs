@@ -6,6 +6,7 @@ use crate::graph::ValueId;
 use crate::schema::{Argument, Bindings, Formal, Schema};
 use crate::source::Span;
 use crate::types::Type;
+use crate::upgrade;
 use rushlight_base::{Error, Result};
 use std::sync::Arc;
 
@@ -284,6 +285,11 @@ impl Compiler<'_> {
     /// Calls an operator. Several results are a tuple; a NamedTuple if the schema names them.
     pub(super) fn builtin(&mut self, name: &str, call: &Arguments) -> Result<ValueId> {
         let overloads = self.unit.operators.overloads(name);
+        if let Some(version) = self.old_version()
+            && let Some(result) = self.upgraded(&overloads, version, call)?
+        {
+            return Ok(result);
+        }
         let rewrites = super::builtin::rewrites(name);
         if overloads.is_empty() && rewrites.is_empty() {
             return Err(self.error(format!("Unknown builtin op: {name}")));
@@ -312,6 +318,33 @@ impl Compiler<'_> {
             }
         }
         Err(self.no_match(&reasons))
+    }
+
+    /// The version of the operators that the file which is compiled was written for, if it is older than this library.
+    fn old_version(&self) -> Option<u64> {
+        let version = self.unit.host.operator_version().filter(|version| *version < upgrade::CURRENT)?;
+        // The version is that of the archive; code may have been added to it.
+        self.file.module.source.name().starts_with(upgrade::ARCHIVED).then_some(version)
+    }
+
+    /// Calls the function that stands for an operator with the meaning of an old version, if one of the overloads that
+    /// the call may mean has such a meaning.
+    fn upgraded(&mut self, overloads: &[Arc<Schema>], version: u64, call: &Arguments) -> Result<Option<ValueId>> {
+        let row = |schema: &Schema| upgrade::find(&schema.name, &schema.overload, version);
+        if !overloads.iter().any(|schema| row(schema).is_some()) {
+            return Ok(None);
+        }
+        for implicit in [false, true] {
+            for schema in overloads {
+                let row = row(schema);
+                let old = row.map_or_else(|| Ok(schema.clone()), |row| row.old_schema())?;
+                let Ok(matched) = self.matches(&old, call, implicit) else { continue };
+                let Some(row) = row else { return Ok(None) };
+                let (inputs, _) = self.inputs(&old, matched)?;
+                return self.call_function(&row.function().into(), &Arguments::of(&inputs)).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Whether an operator exists that takes the object as its first argument.

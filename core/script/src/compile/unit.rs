@@ -35,6 +35,11 @@ pub trait Host: Send + Sync {
     /// The schema of a method of a class that is not written in TorchScript (`__torch__.torch.classes...`), without
     /// `self`.
     fn custom_method(&self, class: &str, method: &str) -> Option<Arc<Schema>>;
+
+    /// The version of the operators that the files were written for; none for the newest.
+    fn operator_version(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A host for programs of one source.
@@ -203,6 +208,13 @@ impl Unit {
         };
         self.types.borrow_mut().insert(class.name.clone(), kind);
         self.classes.borrow_mut().insert(class.name.clone(), class.into());
+        Ok(())
+    }
+
+    /// Adds a type that is no class.
+    pub(crate) fn define_type(&self, name: &str, kind: Type) -> Result<()> {
+        ensure!(self.named_type(name)?.is_none(), Runtime, "'{name}' is defined already");
+        self.types.borrow_mut().insert(name.into(), kind);
         Ok(())
     }
 

@@ -43,7 +43,7 @@ pub fn freeze(module: &Module, preserved: &[&str], optimize_numerics: bool) -> R
     let mut methods: Vec<(Name, Graph)> = Vec::new();
     for name in freezer.choose(module, preserved)? {
         let method = module.method(&name)?;
-        methods.push((name, Graph::clone(&method.graph)));
+        methods.push((name, Graph::clone(method.known_graph()?)));
     }
     for (_, graph) in &mut methods {
         freezer.inline(graph)?;
@@ -208,7 +208,7 @@ impl<'p> Freezer<'p> {
             && let Some(Attribute::Str(name)) = node.attribute("name")
         {
             let method = self.program.method(&object.class().name, &String::from_utf8_lossy(name))?;
-            return Ok(Some((method.graph.clone(), 0)));
+            return Ok(Some((method.known_graph()?.clone(), 0)));
         }
         Ok(super::inline::callee(graph, node, &**self.program)?
             .map(|(function, skipped)| (function.graph.clone(), skipped)))

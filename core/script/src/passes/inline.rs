@@ -17,7 +17,7 @@ pub fn inline(graph: &mut Graph, linker: &dyn Linker) -> Result<bool> {
     while let Some((id, depth)) = pending.pop() {
         let Some((function, skipped)) = callee(graph, graph.node(id)?, linker)? else { continue };
         ensure!(depth < MAX_DEPTH, Runtime, "calls are nested more than {MAX_DEPTH} deep");
-        let inner = replace_call(graph, id, &function.graph, skipped)?;
+        let inner = replace_call(graph, id, function.known_graph()?, skipped)?;
         pending.extend(inner.into_iter().map(|call| (call, depth + 1)));
         changed = true;
     }
@@ -40,7 +40,7 @@ fn inline_attributes(graph: &mut Graph, id: NodeId, linker: &dyn Linker, depth: 
     let mut pending = calls(&copy)?;
     while let Some(call) = pending.pop() {
         let Some((function, skipped)) = callee(&copy, copy.node(call)?, linker)? else { continue };
-        pending.extend(replace_call(&mut copy, call, &function.graph, skipped)?);
+        pending.extend(replace_call(&mut copy, call, function.known_graph()?, skipped)?);
         changed = true;
     }
     if changed && let Some((_, attribute)) = graph.node_mut(id)?.attributes.get_mut(at) {

@@ -166,6 +166,17 @@ pub(super) enum Instruction {
         value: Operand,
         name: u32,
     },
+    /// Attributes by their number, in code that has no names.
+    GetSlot {
+        from: Operand,
+        slot: u32,
+        to: Reg,
+    },
+    SetSlot {
+        object: Operand,
+        value: Operand,
+        slot: u32,
+    },
     IsInstance {
         from: Operand,
         kinds: u32,

@@ -8,9 +8,12 @@ use crate::builtins::Builtin;
 use crate::graph::Graph;
 use crate::schema::Schema;
 use crate::source::Source;
-use crate::types::Resolver;
+use crate::types::{Resolver, Type};
 use rushlight_base::{Result, bail};
 use std::sync::{Arc, OnceLock};
+
+/// The node of functions without a graph.
+const BYTECODE: &str = "mobile::bytecode";
 
 /// A function or method that can run.
 pub struct Function {
@@ -27,6 +30,32 @@ impl Function {
     /// A function.
     pub fn new(name: impl Into<Name>, graph: impl Into<Arc<Graph>>, schema: impl Into<Arc<Schema>>) -> Function {
         Function { name: name.into(), graph: graph.into(), schema: schema.into(), code: OnceLock::new() }
+    }
+
+    /// A function of code without a graph: its graph has one node, which stands for the code.
+    pub(crate) fn of_code(name: &str, schema: Schema, code: Code) -> Result<Function> {
+        let mut graph = Graph::new();
+        let top = graph.top();
+        let mut inputs = Vec::new();
+        for argument in &schema.arguments {
+            inputs.push(graph.add_input(top, argument.kind.concrete().unwrap_or(Type::Any))?);
+        }
+        let returns = schema.returns.first().and_then(|value| value.kind.concrete()).unwrap_or(Type::Any);
+        let node = graph.append(top, BYTECODE, &inputs, &[returns])?;
+        for output in graph.node(node)?.outputs().to_vec() {
+            graph.add_output(top, output)?;
+        }
+        let code = OnceLock::from(Ok(Arc::new(code)));
+        Ok(Function { name: name.into(), graph: graph.into(), schema: schema.into(), code })
+    }
+
+    /// The graph, for passes and for saving. Methods of files of the lite interpreter have none.
+    pub(crate) fn known_graph(&self) -> Result<&Arc<Graph>> {
+        let mut nodes = self.graph.nodes(self.graph.top());
+        if nodes.next().is_some_and(|node| self.graph.node(node).is_ok_and(|node| &*node.kind == BYTECODE)) {
+            bail!(NotImplemented, "method '{}' has no graph: it is code for the lite interpreter", self.name);
+        }
+        Ok(&self.graph)
     }
 
     /// The code, which is created when the function is called first.

@@ -569,6 +569,17 @@ fn construct(instruction: Instruction, code: &Code, registers: &mut [Value]) -> 
             let value = fetch(registers, code, value);
             fetch(registers, code, object).as_object()?.set(&attribute.name, value)?;
         }
+        Instruction::GetSlot { from, slot, to } => {
+            let value = fetch(registers, code, from).as_object()?.get_slot(slot as usize)?;
+            write(registers, to, value);
+        }
+        Instruction::SetSlot { object, value, slot } => {
+            let value = fetch(registers, code, value);
+            let object = fetch(registers, code, object);
+            let object = object.as_object()?;
+            object.class().extend_to(slot as usize);
+            object.set_slot(slot as usize, value)?;
+        }
         Instruction::IsInstance { from, kinds, to } => {
             let kinds = code.instance_kinds.get(kinds as usize).ok_or_else(missing)?;
             let actual = fetch(registers, code, from).type_of();

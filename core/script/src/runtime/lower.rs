@@ -40,14 +40,15 @@ fn lower_within(name: &Name, graph: &Graph, linker: &dyn Linker, depth: usize) -
 
 /// Where a value is used last, in the block that defines it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum LastUse {
+pub(crate) enum LastUse {
     /// As an input of the node or, if `nested`, somewhere in its blocks.
     Node { node: NodeId, nested: bool },
     /// As an output of the block.
     End,
 }
 
-fn last_uses(graph: &Graph) -> Result<HashMap<ValueId, LastUse>> {
+/// Where the values of a graph are used last; those that are not used are not in it.
+pub(crate) fn last_uses(graph: &Graph) -> Result<HashMap<ValueId, LastUse>> {
     // The order of the nodes, blocks inside of their node.
     let mut order: HashMap<NodeId, usize> = HashMap::new();
     let mut values: Vec<(ValueId, BlockId)> = Vec::new();
@@ -754,7 +755,8 @@ impl Lowering<'_> {
     }
 }
 
-fn arithmetic(kind: &str, ints: bool) -> Option<Arithmetic> {
+/// The instruction of an operator on two ints or, if not `ints`, two floats.
+pub(super) fn arithmetic(kind: &str, ints: bool) -> Option<Arithmetic> {
     Some(match kind {
         "aten::add" => Arithmetic::Add,
         "aten::sub" => Arithmetic::Sub,

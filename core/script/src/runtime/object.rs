@@ -110,6 +110,17 @@ impl Class {
         }
     }
 
+    /// Adds attributes, named by their numbers, until there is this slot.
+    pub(crate) fn extend_to(&self, slot: usize) {
+        if slot < self.attributes.read().unwrap_or_else(PoisonError::into_inner).len() {
+            return;
+        }
+        let mut attributes = self.attributes.write().unwrap_or_else(PoisonError::into_inner);
+        let added = attributes.len()..=slot;
+        let added = added.map(|slot| Attribute { name: slot.to_string().into(), kind: Type::Any, role: Role::Plain });
+        *attributes = attributes.iter().cloned().chain(added).collect();
+    }
+
     /// Adds an attribute, and returns its slot. One that exists stays.
     pub fn add_attribute(&self, attribute: Attribute) -> usize {
         let mut attributes = self.attributes.write().unwrap_or_else(PoisonError::into_inner);
@@ -165,6 +176,16 @@ impl Object {
     #[cold]
     fn lacks(&self, name: &str) -> Error {
         err!(Runtime, "'{}' object has no attribute '{name}'", self.0.class.name)
+    }
+
+    /// The attribute in a slot.
+    pub(crate) fn get_slot(&self, slot: usize) -> Result<Value> {
+        let slots = self.0.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        match slots.get(slot) {
+            Some(value) => Ok(value.clone()),
+            None if slot < self.0.class.attributes().len() => Ok(Value::None),
+            None => Err(err!(Runtime, "'{}' object has no attribute {slot}", self.0.class.name)),
+        }
     }
 
     /// Sets an attribute of the class.

@@ -47,6 +47,11 @@ fn candidates(kind: &str) -> Overloads {
     found
 }
 
+/// The operator of this name with this overload.
+pub(crate) fn overload(kind: &str, overload: &str) -> Option<Arc<Candidate>> {
+    candidates(kind).iter().find(|candidate| &*candidate.schema.overload == overload).cloned()
+}
+
 /// The schema of the operator that a node of this kind calls with inputs of these types.
 pub(crate) fn schema_of(kind: &str, inputs: &[Type], types: &dyn Resolver) -> Result<Arc<Schema>> {
     Ok(resolve(kind, inputs, types)?.schema.clone())

@@ -18,7 +18,7 @@ const LONG: usize = 40;
 
 /// Prints a function as `name`, indented by `level` steps.
 pub(super) fn print(printer: &mut Printer<'_>, name: &str, function: &Function, level: usize) -> Result<String> {
-    let graph = tidied(&function.graph)?;
+    let graph = tidied(function.known_graph()?)?;
     let mut locals = Locals::default();
     let mut body = Body::new(printer, &graph, &mut locals, level + 1)?;
     let head = body.head(name, function)?;

@@ -3,13 +3,14 @@
 //! The code in an archive is printed from the graphs of the methods, not copied from the source: graphs that passes have
 //! changed are saved as they are. `program` prints classes and functions as they are named, `class` their headers,
 //! `function` and `expression` their statements; `inline` decides what is part of an expression; `names` finds names;
-//! `pickle` writes the attributes.
+//! `pickle` writes the attributes, `lite` the methods as code for the lite interpreter.
 
 mod class;
 mod constants;
 mod expression;
 mod function;
 mod inline;
+mod lite;
 mod names;
 mod pickle;
 mod program;
@@ -36,12 +37,18 @@ const VERSION: &[u8] = b"10\n";
 struct Contents {
     data: Pickled,
     constants: Pickled,
+    /// Code for the lite interpreter.
+    bytecode: Option<Pickled>,
     code: BTreeMap<String, String>,
 }
 
 impl Contents {
-    fn of(module: &Module) -> Result<Contents> {
+    fn of(module: &Module, lite: bool) -> Result<Contents> {
         let mut printer = Printer::new(module.program());
+        let bytecode = match lite {
+            true => Some(pickle(&lite::bytecode(module, &mut printer)?, &mut printer)?),
+            false => None,
+        };
         let data = pickle(&module.object().clone().into(), &mut printer)?;
         printer.print_pending()?;
         // An object among the constants may need more code, which may have more constants.
@@ -53,7 +60,7 @@ impl Contents {
                 break constants;
             }
         };
-        Ok(Contents { data, constants, code: printer.into_files() })
+        Ok(Contents { data, constants, bytecode, code: printer.into_files() })
     }
 
     fn write(&self, sink: impl Write + Seek, extra: &[(&str, &[u8])]) -> Result<()> {
@@ -67,6 +74,9 @@ impl Contents {
         record("data.pkl", &self.data.bytes)?;
         record("byteorder", b"little")?;
         record("constants.pkl", &self.constants.bytes)?;
+        if let Some(bytecode) = &self.bytecode {
+            record("bytecode.pkl", &bytecode.bytes)?;
+        }
         for (path, code) in &self.code {
             record(&format!("code/{}.py", path.replace('.', "/")), code.as_bytes())?;
         }
@@ -75,7 +85,8 @@ impl Contents {
         }
         record("version", VERSION)?;
         let identity = identity.finish();
-        for (folder, pickled) in [("data", &self.data), ("constants", &self.constants)] {
+        let bytecode = self.bytecode.iter().map(|pickled| ("bytecode", pickled));
+        for (folder, pickled) in [("data", &self.data), ("constants", &self.constants)].into_iter().chain(bytecode) {
             for (key, (storage, dtype)) in pickled.storages.iter().enumerate() {
                 records.storage(&format!("{folder}/{key}"), storage, *dtype)?;
             }
@@ -86,9 +97,10 @@ impl Contents {
 
     /// About how many bytes the archive has.
     fn size(&self) -> usize {
-        let storages = self.data.storages.iter().chain(&self.constants.storages);
+        let pickled = || [&self.data, &self.constants].into_iter().chain(&self.bytecode);
+        let storages = pickled().flat_map(|pickled| &pickled.storages);
         let code = self.code.values().map(String::len);
-        let pickles = [self.data.bytes.len(), self.constants.bytes.len()];
+        let pickles = pickled().map(|pickled| pickled.bytes.len());
         let parts = storages.map(|(storage, _)| storage.bytes().saturating_add(128)).chain(code).chain(pickles);
         parts.fold(1 << 10, usize::saturating_add)
     }
@@ -107,9 +119,18 @@ impl Module {
     /// Saves the module as a file that `torch.jit.load` reads, with extra files by name. An existing file is replaced
     /// atomically.
     pub fn save(&self, path: impl AsRef<Path>, extra: &[(&str, &[u8])]) -> Result<()> {
+        self.save_file(path.as_ref(), extra, false)
+    }
+
+    /// Saves the module as a file that the lite interpreter reads, and `torch.jit.load` too.
+    pub fn save_lite(&self, path: impl AsRef<Path>, extra: &[(&str, &[u8])]) -> Result<()> {
+        self.save_file(path.as_ref(), extra, true)
+    }
+
+    fn save_file(&self, path: &Path, extra: &[(&str, &[u8])], lite: bool) -> Result<()> {
         check_names(extra)?;
-        let contents = Contents::of(self)?;
-        rushlight_io::replace(path.as_ref(), |file| {
+        let contents = Contents::of(self, lite)?;
+        rushlight_io::replace(path, |file| {
             let mut sink = BufWriter::new(OpenOptions::new().write(true).open(file)?);
             contents.write(&mut sink, extra)?;
             Ok(sink.flush()?)
@@ -119,13 +140,22 @@ impl Module {
     /// Writes the file to a sink that can seek.
     pub fn save_to(&self, sink: impl Write + Seek, extra: &[(&str, &[u8])]) -> Result<()> {
         check_names(extra)?;
-        Contents::of(self)?.write(sink, extra)
+        Contents::of(self, false)?.write(sink, extra)
     }
 
     /// The file in memory.
     pub fn to_bytes(&self, extra: &[(&str, &[u8])]) -> Result<Vec<u8>> {
+        self.contents(extra, false)
+    }
+
+    /// The file for the lite interpreter in memory.
+    pub fn to_lite_bytes(&self, extra: &[(&str, &[u8])]) -> Result<Vec<u8>> {
+        self.contents(extra, true)
+    }
+
+    fn contents(&self, extra: &[(&str, &[u8])], lite: bool) -> Result<Vec<u8>> {
         check_names(extra)?;
-        let contents = Contents::of(self)?;
+        let contents = Contents::of(self, lite)?;
         let extra_size = extra.iter().fold(0, |sum: usize, (_, bytes)| sum.saturating_add(bytes.len()));
         let mut bytes = Vec::new();
         rushlight_base::list::reserve(&mut bytes, contents.size().saturating_add(extra_size))?;
@@ -136,6 +166,6 @@ impl Module {
 
     /// The code that [`save`](Module::save) writes, by the prefix of the names in it.
     pub fn printed_code(&self) -> Result<BTreeMap<String, String>> {
-        Ok(Contents::of(self)?.code)
+        Ok(Contents::of(self, false)?.code)
     }
 }

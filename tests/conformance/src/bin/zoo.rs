@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const USAGE: &str = "usage: zoo [FOLDER]... [--only PART] [--library FILE]";
 
 /// The files of a model that are run.
-const FILES: [&str; 1] = ["model.pt"];
+const FILES: [&str; 2] = ["model.pt", "model.ptl"];
 
 struct Options {
     folders: Vec<PathBuf>,

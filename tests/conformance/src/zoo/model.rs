@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct Model {
     library: Library,
     file: PathBuf,
+    /// Whether it is a file of the lite interpreter.
+    lite: bool,
     meta: Json,
     tensors: Tensors,
 }
@@ -40,17 +42,21 @@ impl Model {
         let text = std::fs::read(folder.join("meta.json")).map_err(|error| format!("meta.json: {error}"))?;
         let meta = serde_json::from_slice(&text).map_err(|error| format!("meta.json: {error}"))?;
         let tensors = library.tensors(&folder.join("cases.safetensors"))?;
-        Ok(Model { library: library.clone(), file: file.to_owned(), meta, tensors })
+        let lite = file.extension().is_some_and(|extension| extension == "ptl");
+        Ok(Model { library: library.clone(), file: file.to_owned(), lite, meta, tensors })
     }
 
     /// Runs every case; the reason if one disagrees.
     pub fn run(&self) -> Result<(), String> {
-        let cases = self.meta["cases"].as_array().filter(|cases| !cases.is_empty()).ok_or("it has no cases")?;
-        self.attributes()?;
+        let cases = self.cases()?;
+        if !self.lite {
+            // Files of the lite interpreter have no constants of classes.
+            self.attributes()?;
+        }
         let stateful = self.meta["stateful"] == true;
         let trains = self.meta["mode"] == "train";
         let used = self.load()?;
-        for (index, case) in cases.iter().enumerate() {
+        for (index, case) in cases {
             let judged = if trains {
                 self.train(&self.load()?, case)
             } else if stateful {
@@ -60,11 +66,40 @@ impl Model {
             };
             judged.map_err(at(format_args!("case {index}")))?;
         }
+        match self.meta["ptl"]["bundled_inputs"].as_u64().filter(|_| self.lite) {
+            Some(count) => self.bundled(count).map_err(at("bundled inputs")),
+            None => Ok(()),
+        }
+    }
+
+    /// The cases that the file serves, with their numbers.
+    fn cases(&self) -> Result<Vec<(usize, &Json)>, String> {
+        let all: Vec<_> = items(&self.meta["cases"]).enumerate().collect();
+        let served = match self.meta["ptl"]["cases"].as_array().filter(|_| self.lite) {
+            Some(numbers) => all.into_iter().filter(|(index, _)| numbers.contains(&(*index).into())).collect(),
+            None => all,
+        };
+        if served.is_empty() { Err("it has no cases".into()) } else { Ok(served) }
+    }
+
+    /// The file holds inputs, and runs with them.
+    fn bundled(&self, count: u64) -> Result<(), String> {
+        let module = self.load()?;
+        let Value::List(inputs) = module.run("get_all_bundled_inputs", &[], &[])? else {
+            return Err("they are no list".into());
+        };
+        if inputs.len() as u64 != count {
+            return Err(format!("there are {}, not {count}", inputs.len()));
+        }
+        for input in inputs {
+            let Value::Tuple(args) = input else { return Err("one is no tuple".into()) };
+            module.run("forward", &args, &[])?;
+        }
         Ok(())
     }
 
     fn load(&self) -> Result<Module, String> {
-        Module::load(&self.library, &self.file)
+        Module::load(&self.library, &self.file, self.lite)
     }
 
     fn attributes(&self) -> Result<(), String> {

@@ -117,11 +117,12 @@ impl Library {
 }
 
 impl Module {
-    /// Loads a file.
-    pub fn load(library: &Library, path: &Path) -> Result<Module, String> {
+    /// Loads a file; with `lite`, its code for the lite interpreter.
+    pub fn load(library: &Library, path: &Path, lite: bool) -> Result<Module, String> {
         let (path, mut raw) = (c_path(path)?, ptr::null_mut());
+        let load = if lite { library.api.rlt_module_load_lite } else { library.api.rlt_module_load };
         // SAFETY: the path is a C string, `raw` a valid place for a handle.
-        library.door.check(unsafe { (library.api.rlt_module_load)(path.as_ptr(), &mut raw) })?;
+        library.door.check(unsafe { load(path.as_ptr(), &mut raw) })?;
         let module = Module { library: library.clone(), raw, printed: Arc::default() };
         let ctx = Arc::into_raw(module.printed.clone()).cast_mut().cast::<c_void>();
         // SAFETY: the callback can be called with `ctx` until the library calls the deleter.

@@ -120,6 +120,11 @@ struct Module {
   void save(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
   /// A file is replaced atomically.
   void save(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
+  /// Writes the module for the lite interpreter, as an archive.
+  void _save_for_mobile(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap(), bool save_mobile_debug_info = false,
+                        bool use_flatbuffer = false) const;
+  void _save_for_mobile(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap(), bool save_mobile_debug_info = false,
+                        bool use_flatbuffer = false) const;
 
   /// The graphs of all methods as text.
   std::string dump_to_str() const {

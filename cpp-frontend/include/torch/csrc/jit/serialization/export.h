@@ -66,6 +66,21 @@ inline void ExportModule(const Module& module, std::ostream& out, const ExtraFil
 inline void Module::save(std::ostream& out, const ExtraFilesMap& extra_files) const { ExportModule(*this, out, extra_files); }
 inline void Module::save(const std::string& filename, const ExtraFilesMap& extra_files) const { ExportModule(*this, filename, extra_files); }
 
+inline void Module::_save_for_mobile(std::ostream& out, const ExtraFilesMap& extra_files, bool, bool use_flatbuffer) const {
+  if (use_flatbuffer) rlt::raise<c10::NotImplementedError>("modules are saved for the lite interpreter as archives only");
+  detail::ExtraFiles extra(extra_files);
+  rlt_tensor* handle = nullptr;
+  rlt::check(rlt_module_save_lite_memory(this->handle(), extra.data(), extra.size(), &handle));
+  at::Tensor bytes(handle);
+  out.write(static_cast<const char*>(bytes.data_ptr()), static_cast<std::streamsize>(bytes.numel()));
+  if (!out) rlt::raise<c10::Error>("the module was not written completely");
+}
+inline void Module::_save_for_mobile(const std::string& filename, const ExtraFilesMap& extra_files, bool, bool use_flatbuffer) const {
+  if (use_flatbuffer) rlt::raise<c10::NotImplementedError>("modules are saved for the lite interpreter as archives only");
+  detail::ExtraFiles extra(extra_files);
+  rlt::check(rlt_module_save_lite(handle(), filename.c_str(), extra.data(), extra.size()));
+}
+
 }  // namespace jit
 RLT_NAMESPACE_END
 }  // namespace torch
