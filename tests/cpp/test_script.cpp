@@ -1,5 +1,6 @@
 // torch::jit: a module that Python saved (tests/oracle/script_models.py), used as libtorch programs do.
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/mobile/import.h>
 #include <torch/script.h>
 
 #include <fstream>
@@ -94,6 +95,41 @@ TEST(Script, SavesModules) {
   EXPECT_EQ(again.attr("calls").toInt(), 3);
   EXPECT_TRUE(torch::equal(again.forward({input()}).toTensor(), expected() + 2));
   EXPECT_THROW(module.save("/nowhere/module.pt"), c10::Error);
+}
+
+TEST(Script, LoadsModulesForMobile) {
+  for (const char* name : {"net.ptl", "net_flat.ptl"}) {
+    std::string file = std::string(RUSHLIGHT_TEST_DATA "/script/lite/") + name;
+    torch::jit::ExtraFilesMap files{{"labels.txt", ""}};
+    torch::jit::mobile::Module module = torch::jit::_load_for_mobile(file, torch::kCPU, files);
+    EXPECT_EQ(files["labels.txt"], "cat\ndog\n");
+    EXPECT_EQ(module.run_method("kinds", 4).toInt(), 5);
+    EXPECT_EQ(module.get_method("kinds")({c10::IValue()}).toInt(), -1);
+    EXPECT_TRUE(module.find_method("loops").has_value());
+    EXPECT_FALSE(module.find_method("missing").has_value());
+    EXPECT_EQ(module.parameters().size(), 5u);
+    EXPECT_EQ(module.named_parameters().at("fc.bias")[0].item<float>(), 0.5f);
+    EXPECT_FALSE(module.is_training());
+    EXPECT_EQ(module.attr("nothing", 7).toInt(), 7);
+    std::ifstream stream(file, std::ios::binary);
+    auto again = torch::jit::_load_for_mobile(stream);
+    auto result = again.forward({torch::tensor({{1.0f, 2.0f}, {-1.0f, 0.5f}})}).toTuple()->elements();
+    EXPECT_TRUE(torch::equal(result[0].toTensor(), torch::tensor({{12.0f, -16.0f}, {0.0f, 0.0f}})));
+    EXPECT_EQ(result[3].toInt(), 1);
+  }
+  EXPECT_THROW(torch::jit::_load_for_mobile(kFile), c10::Error);
+}
+
+TEST(Script, SavesModulesForMobile) {
+  auto module = torch::jit::load(kFile);
+  std::stringstream stream;
+  module._save_for_mobile(stream, {{"note", "text"}});
+  torch::jit::ExtraFilesMap files{{"note", ""}};
+  auto lite = torch::jit::_load_for_mobile(stream, torch::kCPU, files);
+  EXPECT_EQ(files["note"], "text");
+  EXPECT_TRUE(torch::equal(lite.forward({input()}).toTensor(), expected()));
+  std::stringstream again;
+  EXPECT_THROW(module._save_for_mobile(again, {}, false, true), c10::NotImplementedError);
 }
 
 TEST(Script, CompilesFunctions) {

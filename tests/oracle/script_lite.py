@@ -1,4 +1,4 @@
-"""Writes files of the lite interpreter, and what PyTorch 2.7.1 returns for them, to core/script/tests/data/lite.
+"""Writes files of the lite interpreter, and what PyTorch 2.7.1 returns for them, to tests/data/script/lite.
 
 `net.ptl` is a module that uses every construct whose instructions the lite interpreter has; `net_flat.ptl` is its
 flatbuffer form, `net_v4.ptl` to `net_v7.ptl` are older forms without source code. `control.ptl` holds some of the random
@@ -19,7 +19,7 @@ import torch
 from torch.jit.mobile import _load_for_lite_interpreter as load_lite
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
-FOLDER = ROOT / "core" / "script" / "tests" / "data" / "lite"
+FOLDER = ROOT / "tests" / "data" / "script" / "lite"
 RANDOM_PROGRAMS = int(sys.argv[1]) if len(sys.argv) > 1 else 24
 
 

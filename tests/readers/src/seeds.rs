@@ -78,7 +78,7 @@ pub fn modules() -> Vec<Vec<u8>> {
 
 /// Files of the lite interpreter.
 pub fn lite() -> Vec<Vec<u8>> {
-    let files = files_in(&folder().join("../../core/script/tests/data/lite"));
+    let files = files_in(&folder().join("../data/script/lite"));
     let files = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "ptl"));
     files.map(|path| read(path)).collect()
 }

@@ -10,6 +10,7 @@ mod lists;
 mod math;
 mod numbers;
 mod objects;
+mod prepacked;
 mod strings;
 mod table;
 mod tensors;

@@ -6,7 +6,8 @@ use super::opcode::Opcode;
 use super::pickle::default;
 use super::types::Types;
 use super::{
-    Contents, Method, OperatorUse, Step, attribute, check_version, define_classes, define_methods, single_or_tuple,
+    Contents, Method, OperatorUse, Step, attribute, check_version, define_classes, define_methods, finish,
+    single_or_tuple,
 };
 use crate::archive::{Built, Layout, custom};
 use crate::ast::Name;
@@ -159,7 +160,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Module> {
     let Reader { types, states, .. } = reader;
     let operators = u64::from(root.u32(module::OPERATOR_VERSION)?);
     define_methods(&program, &Contents { methods, named_tuples: types.into_named_tuples(), operators })?;
-    Module::of_built(program, Built { value, states })
+    finish(program, Built { value, states })
 }
 
 fn extra_files(root: Table<'_>) -> Result<BTreeMap<String, Vec<u8>>> {
@@ -219,12 +220,11 @@ fn classes(root: Table<'_>, all: Vector<'_>, count: usize) -> Result<Vec<ObjectC
     let role = |index: Option<&usize>| -> Result<Role> {
         let Some(&index) = index.filter(|index| **index < count) else { return Ok(Role::Plain) };
         let entry = all.table(index)?;
-        match entry.table(1)? {
-            Some(found) if entry.u8(0)? == kind::TENSOR => {
-                Ok(if found.u8(tensor::REQUIRES_GRAD)? != 0 { Role::Parameter } else { Role::Buffer })
-            }
-            _ => Ok(Role::Plain),
+        if entry.u8(0)? != kind::TENSOR {
+            return Ok(Role::Plain);
         }
+        let requires_grad = entry.table(1)?.map_or(Ok(0), |found| found.u8(tensor::REQUIRES_GRAD))? != 0;
+        Ok(if requires_grad { Role::Parameter } else { Role::Buffer })
     };
     let classes = root.vector(module::CLASSES, 4)?.tables().enumerate().map(|(number, class)| {
         let class = class?;

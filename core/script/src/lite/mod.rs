@@ -17,7 +17,7 @@ mod types;
 pub(crate) use flatbuffer::{is_flatbuffer, load as load_flatbuffer};
 pub(crate) use opcode::Opcode;
 
-use crate::archive::{Archive, Layout};
+use crate::archive::{Archive, Built, Layout};
 use crate::ast::Name;
 use crate::module::Module;
 use crate::program::Program;
@@ -212,5 +212,19 @@ pub(crate) fn load(archive: Archive) -> Result<Module> {
     define_classes(&program, contents.methods.iter(), archive.layouts("data")?)?;
     define_methods(&program, &contents)?;
     let built = archive.value("data", Some(&Type::Class(root.into())), &*program)?;
-    Module::of_built(program, built)
+    finish(program, built)
+}
+
+/// The module of a file. The attributes that `__setstate__` methods have set are parameters and buffers too.
+fn finish(program: Arc<Program>, built: Built) -> Result<Module> {
+    let module = Module::of_built(program, built)?;
+    for (_, object) in module.modules() {
+        for (slot, (attribute, value)) in object.attributes().into_iter().enumerate() {
+            if let (Role::Plain, Value::Tensor(tensor)) = (attribute.role, value) {
+                let role = if tensor.requires_grad() { Role::Parameter } else { Role::Buffer };
+                object.class().set_role(slot, role);
+            }
+        }
+    }
+    Ok(module)
 }

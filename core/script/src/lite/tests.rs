@@ -7,6 +7,7 @@ use crate::program::Program;
 use crate::runtime::function::Function;
 use crate::runtime::value::Value;
 use crate::runtime::{Environment, run, translate};
+use crate::schema::Argument;
 use crate::types::{NoTypes, Type};
 use rushlight_base::Result;
 
@@ -30,7 +31,7 @@ fn method(text: &str) -> Result<Method> {
         constants: vec![Value::Int(0), Value::Bool(true), Value::str("text"), Value::None],
         types: kinds.map(|kind| crate::types::parse_type(kind, &NoTypes)).into(),
         registers: 4,
-        signature: None,
+        signature: Some((["a", "b"].map(|name| Argument::new(name, Type::Any)).into(), Type::Any)),
     })
 }
 
@@ -72,7 +73,7 @@ fn paths_meet_with_the_same_stack() {
     // One branch leaves a register, the other a constant.
     let branch = |condition: &str| format!("STOREN 1 2; LOADC {condition}; JF 3; LOAD 1; JMP 2; LOADC 0; RET");
     returns(&branch("1"), 7);
-    fails(&branch("0"), "bool");
+    fails(&branch("2"), "bool");
     // The stack has two values, in another order on each path.
     returns("STOREN 1 2; LOADC 1; JF 4; LOAD 1; LOAD 2; JMP 3; LOAD 2; LOAD 1; DROP; RET", 7);
     fails("STOREN 1 2; LOADC 1; JF 3; LOAD 1; JMP 3; LOAD 2; LOAD 1; RET", "the stack has 2 values on one path and 1");
@@ -136,7 +137,7 @@ fn values_of_other_types_are_errors_of_the_run() {
         "Expected 3 elements in a tuple but found 2",
     );
     fails(
-        "STOREN 1 2; LOADC 0; LOADC 2; LOADC 1; LOOP 3 2; STORE 3; JMP -2; LOAD 1; RET",
+        "STOREN 1 2; LOADC 0; LOADC 2; LOADC 1; LOOP 4 2; STORE 3; LOADC 1; JMP -3; LOAD 1; RET",
         "the condition of a loop is no bool",
     );
     fails(

@@ -121,6 +121,16 @@ impl Class {
         *attributes = attributes.iter().cloned().chain(added).collect();
     }
 
+    /// Changes what an attribute is.
+    pub(crate) fn set_role(&self, slot: usize, role: Role) {
+        let mut attributes = self.attributes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = attributes.to_vec();
+        if let Some(attribute) = changed.get_mut(slot) {
+            attribute.role = role;
+        }
+        *attributes = changed.into();
+    }
+
     /// Adds an attribute, and returns its slot. One that exists stays.
     pub fn add_attribute(&self, attribute: Attribute) -> usize {
         let mut attributes = self.attributes.write().unwrap_or_else(PoisonError::into_inner);

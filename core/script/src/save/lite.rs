@@ -417,7 +417,7 @@ impl Emitter<'_, '_> {
                 }
                 _ => ("TUPLE_CONSTRUCT", inputs, 0),
             },
-            "prim::TupleUnpack" => ("OP", self.operator("prim::TupleUnpack", "", 1), 0),
+            "prim::TupleUnpack" => return self.unpack(id),
             "prim::ListUnpack" => ("LIST_UNPACK", outputs.len() as i64, 0),
             "prim::TupleIndex" => ("TUPLE_INDEX", 0, 0),
             "prim::unchecked_cast" => ("OP", self.operator("prim::unchecked_cast", "", 1), 0),
@@ -481,6 +481,27 @@ impl Emitter<'_, '_> {
         let value = constant(kind, node.attribute("value"))?;
         let index = self.constant(value);
         self.places.insert(output, Place::Constant(index));
+        Ok(())
+    }
+
+    /// The elements of a tuple. A reader that does not know the type counts them by the instruction that stores them.
+    fn unpack(&mut self, id: NodeId) -> Result<()> {
+        let graph = self.graph;
+        self.load_inputs(id)?;
+        let operator = self.operator("prim::TupleUnpack", "", 1);
+        self.step("OP", operator, 0);
+        let outputs = graph.node(id)?.outputs();
+        let first = self.registers + 1;
+        self.step("STOREN", first, outputs.len() as i64);
+        for (register, output) in (first..).zip(outputs) {
+            self.registers = register;
+            if self.last_uses.contains_key(output) {
+                self.places.insert(*output, Place::Register(register));
+            } else {
+                self.step("DROPR", register, 0);
+                self.free.push(register);
+            }
+        }
         Ok(())
     }
 

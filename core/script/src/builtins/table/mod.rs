@@ -5,14 +5,23 @@ mod lists;
 mod math;
 mod numbers;
 mod objects;
+mod prepacked;
 mod strings;
 mod tensors;
 
 use super::{Builtin, Row};
 
 /// All rows, by subject.
-pub(super) const ALL: &[&[Row]] =
-    &[numbers::ROWS, math::ROWS, lists::ROWS, dicts::ROWS, strings::ROWS, objects::ROWS, tensors::ROWS];
+pub(super) const ALL: &[&[Row]] = &[
+    numbers::ROWS,
+    math::ROWS,
+    lists::ROWS,
+    dicts::ROWS,
+    strings::ROWS,
+    objects::ROWS,
+    tensors::ROWS,
+    prepacked::ROWS,
+];
 
 const fn row(schema: &'static str, run: Builtin) -> Row {
     Row { schema, run }
