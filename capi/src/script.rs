@@ -35,10 +35,14 @@ use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
 
 mod attributes;
+mod build;
+mod classes;
 mod load;
 mod methods;
 mod passes;
+mod pickles;
 mod save;
+mod units;
 
 /// Functions and classes that were compiled from source code.
 pub struct rlt_script {

@@ -31,6 +31,7 @@
 #include <rushlight/core.h>
 #include <rushlight/tensor.h>
 #include <rushlight/io.h>
+#include <rushlight/object.h>
 #include <rushlight/dispatch.h>
 
 /**
@@ -97,6 +98,104 @@ int32_t rlt_module_train(const struct rlt_module *module, int32_t on);
  * device or the dtype.
  */
 int32_t rlt_module_to(const struct rlt_module *module, const rlt_device *device, const int32_t *dtype);
+
+/* ---- Building modules ---- */
+
+/**
+ * Creates a module without attributes and methods, of a new class called `name` (`Net` is `__torch__.Net`). If there is a
+ * class of this name, another name is chosen. The class belongs to `script`, and to a new program if that is NULL.
+ */
+int32_t rlt_module_new(const char *name,
+                       const struct rlt_script *script,
+                       struct rlt_module **out);
+
+/**
+ * Adds an attribute, or sets one of the same type. `type` is an annotation such as `List[int]`, NULL for the type of the
+ * value; `role` is 0 for an attribute, 1 for a parameter and 2 for a buffer.
+ */
+int32_t rlt_module_register(const struct rlt_module *module,
+                            const char *name,
+                            const char *type,
+                            const rlt_value *value,
+                            int32_t role);
+
+/**
+ * Adds a submodule. Both modules must belong to the same program.
+ */
+int32_t rlt_module_register_module(const struct rlt_module *module, const char *name, const struct rlt_module *child);
+
+/**
+ * Adds methods from source code: functions whose first parameter is `self`.
+ */
+int32_t rlt_module_define(const struct rlt_module *module, const char *source);
+
+/**
+ * Returns a module of the same class with the same values: tensors and containers are shared.
+ */
+int32_t rlt_module_copy(const struct rlt_module *module, struct rlt_module **out);
+
+/* ---- Classes of modules ---- */
+
+/**
+ * Returns the qualified name of the class of a module, as an owned string.
+ */
+int32_t rlt_module_class_name(const struct rlt_module *module, rlt_value *out);
+
+/**
+ * Returns the program that the class of a module belongs to.
+ */
+int32_t rlt_module_script(const struct rlt_module *module, struct rlt_script **out);
+
+/**
+ * Returns the module as an object, which can be a value.
+ */
+int32_t rlt_module_object(const struct rlt_module *module, rlt_object **out);
+
+/**
+ * Returns an object of a class of a program as a module, whose functions read its attributes and call its methods. It
+ * need not be a module there.
+ */
+int32_t rlt_module_of_object(const struct rlt_script *script, const rlt_object *object, struct rlt_module **out);
+
+/**
+ * Writes to `*out` a number that two handles have in common only if they are the same module, as long as both live.
+ */
+int32_t rlt_module_identity(const struct rlt_module *module, int64_t *out);
+
+/**
+ * Returns the signature of a method, as a schema (`rlt_schema_parse`).
+ */
+int32_t rlt_module_method_signature(const struct rlt_module *module, const char *method, rlt_value *out);
+
+/* ---- Custom classes ---- */
+
+/**
+ * Defines a class of objects that TorchScript cannot look into (`rlt_object_new`). The name begins with
+ * `__torch__.torch.classes.`. Programs and files may use the class from then on.
+ */
+int32_t rlt_class_define(const char *class_name);
+
+/**
+ * Adds a method to a class that `rlt_class_define` defined. `schema` has no `self`: `push(Tensor x, int count=1) -> ()`.
+ * The callback gets the object and the arguments, and has one slot for the result: several results are a tuple.
+ * If `is_static` is not 0, there is no object. `__init__` and `__setstate__` get no object, and return it, whatever the
+ * schema; `__getstate__` returns what is saved in files. `<name>_getter` and `<name>_setter` read and write an
+ * attribute. `deleter(ctx)` is called once, when the class is removed, after the last running call; but not if this
+ * function fails.
+ *
+ * The callback may be called from any thread.
+ */
+int32_t rlt_class_method(const char *class_name,
+                         const char *schema,
+                         int32_t is_static,
+                         rlt_op_callback callback,
+                         void *ctx,
+                         rlt_deleter deleter);
+
+/**
+ * Removes a class and its methods. Objects of it stay.
+ */
+int32_t rlt_class_remove(const char *class_name);
 
 /* ---- Loading ---- */
 
@@ -219,6 +318,34 @@ int32_t rlt_module_optimize_for_inference(const struct rlt_module *module,
  */
 int32_t rlt_module_method_inlined_graph(const struct rlt_module *module, const char *method, rlt_value *out);
 
+/* ---- Values as files ---- */
+
+/**
+ * Pickles a value into a tensor of bytes. Its tensors are written to `*table` as a list, and the pickle has their
+ * numbers.
+ */
+int32_t rlt_value_pickle(const rlt_value *value, rlt_tensor **out, rlt_value *table);
+
+/**
+ * Returns the value of a pickle of `len` bytes. `table` is the list of its tensors, or NULL. Its objects have the classes
+ * of `script`, which may be NULL.
+ */
+int32_t rlt_value_unpickle(const void *data,
+                           int64_t len,
+                           const rlt_value *table,
+                           const struct rlt_script *script,
+                           rlt_value *out);
+
+/**
+ * Writes a value as a file that `torch.load` of PyTorch reads, into a tensor of bytes.
+ */
+int32_t rlt_value_save_memory(const rlt_value *value, rlt_tensor **out);
+
+/**
+ * Returns the value of a file of `len` bytes that `rlt_value_save_memory` or `torch.save` wrote.
+ */
+int32_t rlt_value_load_memory(const void *data, int64_t len, rlt_value *out);
+
 /* ---- Saving ---- */
 
 /**
@@ -254,6 +381,74 @@ int32_t rlt_module_save_lite_memory(const struct rlt_module *module,
                                     const rlt_named_value *extra,
                                     int64_t n_extra,
                                     rlt_tensor **out);
+
+/* ---- Programs ---- */
+
+/**
+ * Creates a program without functions and classes.
+ */
+int32_t rlt_script_new(struct rlt_script **out);
+
+/**
+ * Returns another handle of the same program.
+ */
+int32_t rlt_script_retain(const struct rlt_script *script, struct rlt_script **out);
+
+/**
+ * Writes to `*out` a number that two handles have in common only if they are the same program, as long as both live.
+ */
+int32_t rlt_script_identity(const struct rlt_script *script, int64_t *out);
+
+/**
+ * Adds functions and classes from source code.
+ */
+int32_t rlt_script_define(const struct rlt_script *script, const char *source);
+
+/**
+ * Returns the names of the functions that were defined, as a list of strings. Methods are not among them.
+ */
+int32_t rlt_script_functions(const struct rlt_script *script, rlt_value *out);
+
+/**
+ * Returns the signature of a function, or of a method (`Class.method`), as a schema (`rlt_schema_parse`).
+ */
+int32_t rlt_script_signature(const struct rlt_script *script, const char *name, rlt_value *out);
+
+/**
+ * Returns the graph of a function or method as text, as an owned string; if `inlined` is not 0, with the nodes of the
+ * functions that it calls in place of the calls.
+ */
+int32_t rlt_script_graph(const struct rlt_script *script, const char *name, int32_t inlined, rlt_value *out);
+
+/* ---- Types and schemas ---- */
+
+/**
+ * Returns a class, an interface, a NamedTuple or an Enum of a program: the tuple `(kind, type, attributes, constants,
+ * methods, static methods, hooks before forward, hooks after it)`, the last four of them names. The kind is `Module`, `Class`, `Interface`, `ModuleInterface`, `NamedTuple`, `Enum` or
+ * `Custom`. An attribute is a tuple `(name, type, role)`, whose role is that of `rlt_module_register`; a constant is
+ * `(name, type, value)`; the members of an Enum are its constants. Types are those of `rlt_type_parse`.
+ */
+int32_t rlt_script_class(const struct rlt_script *script,
+                         const char *class_name,
+                         rlt_value *out);
+
+/**
+ * Returns the type that an annotation means: a tuple of its kind, its name, a tuple of the types inside of it, and the
+ * names of its fields. The kind is `List`, `Dict`, `Optional`, `Tuple`, `Union`, `Future`, `RRef`, `Await`, `NamedTuple`,
+ * `Enum`, `Class`, `Interface` or `Function`; of a type without parameters it is the annotation (`int`). Classes are
+ * those of `script`, which may be NULL.
+ */
+int32_t rlt_type_parse(const char *annotation,
+                       const struct rlt_script *script,
+                       rlt_value *out);
+
+/**
+ * Returns a schema: the tuple `(text, name, overload, arguments, results, takes any more arguments, returns any more
+ * results)`. An argument is `(name, type, has default, default, keyword only, length of its list or None, written,
+ * alias sets)`; a result has the same form. Types are those of `rlt_type_parse`, and type variables have the kind
+ * `Variable`.
+ */
+int32_t rlt_schema_parse(const char *schema, rlt_value *out);
 
 /* ---- Source code ---- */
 

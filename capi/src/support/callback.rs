@@ -27,6 +27,11 @@ impl Context {
         self.ctx
     }
 
+    /// Gives the context back to the caller: its deleter is not called.
+    pub fn forget(mut self) {
+        self.deleter = None;
+    }
+
     /// Whether `deleter` is the deleter of this context.
     pub fn is_freed_by(&self, deleter: rlt_deleter) -> bool {
         self.deleter.map(|own| own as usize) == deleter.map(|other| other as usize)

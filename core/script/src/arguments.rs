@@ -7,7 +7,7 @@ use crate::runtime::object::Tuple;
 use crate::runtime::value::Value;
 use crate::schema::{Formal, Literal, Schema};
 use crate::types::{Resolver, Type};
-use rushlight_base::{Complex, Result, bail, ensure, err, list};
+use rushlight_base::{Complex, Error, Result, bail, ensure, err, list};
 
 /// Values in values.
 const MAX_DEPTH: usize = 64;
@@ -81,6 +81,11 @@ pub(crate) fn literal(literal: &Literal) -> Value {
     }
 }
 
+/// The error of a part of a value, for the whole value.
+fn whole(error: Error, value: &Value) -> Error {
+    if error.message().starts_with("type '") { err!(Runtime, "type '{}'", value.type_of()) } else { error }
+}
+
 /// The value as one of this type. The error names the type of the value.
 pub(crate) fn fit(value: Value, kind: &Type, types: &dyn Resolver, depth: usize) -> Result<Value> {
     ensure!(depth > 0, Runtime, "values nested more than {MAX_DEPTH} deep");
@@ -97,7 +102,9 @@ pub(crate) fn fit(value: Value, kind: &Type, types: &dyn Resolver, depth: usize)
                 return Ok(list.into());
             }
             let values = list.values().into_iter().map(|value| fit(value, element, types, depth - 1));
-            List::from_values((**element).clone(), list::try_collect(values)?)?.into()
+            let values: Result<Vec<Value>> = list::try_collect(values);
+            let values = values.map_err(|error| whole(error, &Value::List(list)))?;
+            List::from_values((**element).clone(), values)?.into()
         }
         (Type::Dict(kinds), Value::Dict(dict)) => {
             if dict.key_type() == &kinds.0 && dict.value_type() == &kinds.1 {
@@ -106,7 +113,9 @@ pub(crate) fn fit(value: Value, kind: &Type, types: &dyn Resolver, depth: usize)
             let entries = dict.entries().into_iter().map(|(key, value)| {
                 Ok((fit(key, &kinds.0, types, depth - 1)?, fit(value, &kinds.1, types, depth - 1)?))
             });
-            Dict::from_entries(kinds.0.clone(), kinds.1.clone(), list::try_collect(entries)?)?.into()
+            let entries: Result<Vec<(Value, Value)>> = list::try_collect(entries);
+            let entries = entries.map_err(|error| whole(error, &Value::Dict(dict)))?;
+            Dict::from_entries(kinds.0.clone(), kinds.1.clone(), entries)?.into()
         }
         (Type::Tuple(kinds), Value::Tuple(tuple)) if kinds.len() == tuple.items().len() => {
             if tuple.class().is_some() {

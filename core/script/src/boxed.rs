@@ -4,6 +4,7 @@
 use crate::module::Module;
 use crate::program::Program;
 use crate::runtime::convert::{from_operator, to_operator};
+use crate::runtime::object::Role;
 use crate::runtime::value::Value;
 use rushlight_base::{Result, list};
 use rushlight_tensor::dispatch;
@@ -43,6 +44,11 @@ impl Module {
     /// The value of an attribute; of `a.b.c` that of a submodule.
     pub fn attribute_boxed(&self, name: &str) -> Result<dispatch::Value> {
         to_operator(&self.attribute(name)?)
+    }
+
+    /// Adds an attribute, or sets one of the same type: see [`register`](Module::register).
+    pub fn register_boxed(&self, name: &str, kind: Option<&str>, value: dispatch::Value, role: Role) -> Result<()> {
+        self.register(name, kind, from_operator(value)?, role)
     }
 
     /// Sets an attribute.

@@ -10,7 +10,10 @@ mod arguments;
 pub mod ast;
 mod boxed;
 pub mod builtins;
+pub mod classes;
 pub mod compile;
+mod construct;
+mod describe;
 pub mod graph;
 mod lexer;
 mod lite;
@@ -28,6 +31,7 @@ pub mod schema;
 mod source;
 pub mod types;
 mod upgrade;
+pub mod values;
 
 pub use parser::{parse_expression, parse_functions, parse_module, parse_type_comment};
 pub use print::{print_expression, print_module, print_quoted};

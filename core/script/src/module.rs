@@ -199,7 +199,11 @@ impl Module {
     pub fn attribute(&self, name: &str) -> Result<Value> {
         let mut value = Value::Object(self.object.clone());
         for part in name.split('.') {
-            value = value.as_object()?.get(part)?;
+            let object = value.as_object()?.clone();
+            value = match object.class().slot(part) {
+                Some(_) => object.get(part)?,
+                None => Module::new(self.program.clone(), object).constant(part)?,
+            };
         }
         Ok(value)
     }

@@ -3,6 +3,7 @@
 use crate::archive::{Archive, Classes, Named};
 use crate::ast::{ClassKind, Name};
 use crate::builtins;
+use crate::classes::{self, Custom};
 use crate::compile::{self, Constant, Host, Unit};
 use crate::graph;
 use crate::operators::Operators;
@@ -94,7 +95,10 @@ impl Host for Contents {
     }
 
     fn custom_method(&self, class: &str, method: &str) -> Option<Arc<Schema>> {
-        crate::packed::schema(class, method)
+        match classes::find(class, method) {
+            Some(found) => Some(found.schema.clone()),
+            None => crate::packed::schema(class, method),
+        }
     }
 
     fn operator_version(&self) -> Option<u64> {
@@ -190,7 +194,7 @@ impl Program {
     }
 
     /// Compiles a function, or the methods of a class.
-    fn check_defined(&self, name: &str) -> Result<()> {
+    pub(crate) fn check_defined(&self, name: &str) -> Result<()> {
         let kind = self.unit().named_type(name)?;
         match kind {
             None => self.check(name),
@@ -219,6 +223,11 @@ impl Program {
         let source = Source::new("<string>", source)?;
         self.contents.remember(&source);
         self.unit().define_methods(class, source)
+    }
+
+    /// The names of the functions that were defined, without methods.
+    pub(crate) fn defined_functions(&self) -> Vec<String> {
+        self.unit().function_names()
     }
 
     /// Compiles a function and what it calls. Errors of its source code are found here.
@@ -309,6 +318,16 @@ impl Program {
     pub(crate) fn define_lite_function(&self, name: &Name, function: Function) {
         let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
         functions.insert(name.clone(), function.into());
+    }
+
+    /// Adds a class without source.
+    pub(crate) fn define_class(&self, class: compile::Class) -> Result<()> {
+        self.unit().define_class(class)
+    }
+
+    /// Adds an attribute to a class.
+    pub(crate) fn add_attribute(&self, class: &str, attribute: compile::ClassAttribute) -> Result<()> {
+        self.unit().add_attribute(class, attribute)
     }
 
     /// Whether objects of a class are modules.
@@ -415,8 +434,11 @@ impl Linker for Program {
         read.values.iter().map(member).collect()
     }
 
-    fn custom_method(&self, class: &str, name: &str) -> Option<builtins::Builtin> {
-        crate::packed::method(class, name)
+    fn custom_method(&self, class: &str, name: &str) -> Option<Custom> {
+        match classes::find(class, name) {
+            Some(method) => Some(Custom::Defined(method)),
+            None => crate::packed::method(class, name).map(Custom::Builtin),
+        }
     }
 
     fn source(&self, file: &str) -> Option<Source> {

@@ -161,6 +161,12 @@ impl Schema {
         self
     }
 
+    /// The schema with another name; how it is printed stays.
+    pub(crate) fn named(mut self, name: Name) -> Schema {
+        self.name = name;
+        self
+    }
+
     /// `aten::add.Tensor`; `aten::add` for the default overload.
     pub fn full_name(&self) -> String {
         if self.overload.is_empty() { self.name.to_string() } else { format!("{}.{}", self.name, self.overload) }

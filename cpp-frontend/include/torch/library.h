@@ -18,6 +18,8 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 
 using DispatchKey = c10::DispatchKey;
+template <class CurClass>
+class class_;
 
 namespace detail {
 
@@ -149,6 +151,15 @@ class Library final {
   Library& impl(const char* name, DispatchKey key, F&& function) & {
     return give(name, key, CppFunction(std::forward<F>(function)));
   }
+
+  /// Registers a C++ class (torch/custom_class.h).
+  template <class CurClass>
+  torch::class_<CurClass> class_(const std::string& class_name);
+  template <class CurClass>
+  torch::class_<CurClass> class_(const std::string& class_name, const std::string& doc_string);
+  /// The Python module with the operators' fake kernels: there is no Python.
+  Library& impl_abstract_pystub(const char*, const char* = "") { return *this; }
+  Library& set_python_module(const char*, const char* = "") { return *this; }
 
  private:
   /// A kernel registered for an operator.

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
+#include <caffe2/serialize/file_adapter.h>
 #include <torch/autograd.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+#include <torch/custom_class.h>
 #include <torch/jit.h>
 #include <torch/library.h>
 #include <torch/types.h>

@@ -12,15 +12,18 @@ pub(crate) use build::{Built, Named, Source as Classes};
 pub use custom::State;
 pub(crate) use layout::Layout;
 
+use crate::program::Program;
+use crate::runtime::Environment;
+use crate::runtime::value::Value;
 use crate::source::Source;
-use crate::types::Type;
+use crate::types::{Resolver, Type};
 use crate::upgrade::ARCHIVED;
-use rushlight_base::{Result, Storage, ensure, err};
+use rushlight_base::{Result, Storage, bail, ensure, err};
 use rushlight_io::pt;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// No archive has a larger pickle.
 const MAX_PICKLE: u64 = 64 << 20;
@@ -174,6 +177,12 @@ impl Archive {
         layout::layouts(&pickle::read(&bytes, &name)?).map_err(|error| error.context(&name))
     }
 
+    /// The value of a file without code, such as `torch.save` writes.
+    pub(crate) fn plain_value(&self) -> Result<Value> {
+        let built = self.value("data", None, &Loose { archive: Some(self), tensors: &[], program: None })?;
+        Ok(built.value)
+    }
+
     /// The qualified name of the class of the object that a pickle holds.
     pub(crate) fn root_class(&self, name: &str) -> Result<Option<String>> {
         let name = format!("{name}.pkl");
@@ -186,5 +195,55 @@ impl Archive {
             },
             _ => None,
         })
+    }
+}
+
+/// The value of a pickle whose tensors are in a table. Objects have the classes of a program, and their `__setstate__` is
+/// called.
+pub(crate) fn unpickle(bytes: &[u8], tensors: Vec<Value>, program: &Arc<Program>) -> Result<Value> {
+    let source = Loose { archive: None, tensors: &tensors, program: Some(program) };
+    let built = build::build(&pickle::read(bytes, "the pickle")?, None, &source)?;
+    for (object, state) in built.states {
+        let method = format!("{}.__setstate__", object.class().name);
+        let environment = Environment::new(program.clone());
+        program.call_in(&method, Some(object.into()), vec![state], Vec::new(), &environment)?;
+    }
+    Ok(built.value)
+}
+
+/// What a pickle without a module of its own refers to.
+struct Loose<'a> {
+    archive: Option<&'a Archive>,
+    tensors: &'a [Value],
+    program: Option<&'a Arc<Program>>,
+}
+
+impl Resolver for Loose<'_> {
+    fn resolve(&self, name: &str) -> Option<Type> {
+        self.program.and_then(|program| program.resolve(name))
+    }
+
+    fn implements(&self, name: &str, interface: &str) -> bool {
+        self.program.is_some_and(|program| program.implements(name, interface))
+    }
+}
+
+impl Classes for Loose<'_> {
+    fn named(&self, name: &str) -> Result<Named> {
+        match self.program {
+            Some(program) => program.named(name),
+            None => bail!(Io, "the file has an object of {name}, but no code"),
+        }
+    }
+
+    fn storage(&self, key: &str, of_bools: bool) -> Result<Storage> {
+        match self.archive {
+            Some(archive) => archive.storage("data", key, of_bools),
+            None => bail!(Io, "the pickle has a tensor, but there are no storages"),
+        }
+    }
+
+    fn tensor(&self, index: usize) -> Result<Value> {
+        self.tensors.get(index).cloned().ok_or_else(|| err!(Io, "there is no tensor with the number {index}"))
     }
 }

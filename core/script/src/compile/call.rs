@@ -211,6 +211,16 @@ impl Compiler<'_> {
                 }
                 Ok(object)
             }
+            Type::Class(class) if class.starts_with(crate::classes::PREFIX) => {
+                let init: Name = "__init__".into();
+                if self.unit.host.custom_method(class, &init).is_none() {
+                    let message = format!("the class '{class}' has no __init__, or is not defined in this program");
+                    return Err(self.error(message));
+                }
+                let object = self.apply("prim::CreateObject", &[], kind.clone())?;
+                self.call_method(object, class, &init, call)?;
+                Ok(object)
+            }
             Type::Class(class) => {
                 let object = self.apply("prim::CreateObject", &[], kind.clone())?;
                 let data = self.unit.class(class)?;

@@ -3,6 +3,7 @@
 use super::environment::Compiler;
 use super::sugar::Sugar;
 use crate::ast::{ClassKind, Name};
+use crate::classes::PREFIX;
 use crate::graph::ValueId;
 use crate::types::Type;
 use rushlight_base::Result;
@@ -80,6 +81,11 @@ impl Compiler<'_> {
                 Err(self.error(format!("{}' has no attribute '{name}'", kind.schema_str())))
             }
             Type::NamedTuple(_) | Type::Class(_) if &**name == "__new__" => Ok(Sugar::New(kind)),
+            Type::Class(class) if class.starts_with(PREFIX) && self.unit.host.custom_method(class, name).is_some() => {
+                // A static method has no object, but the node of a call has one.
+                let object = self.apply("prim::CreateObject", &[], kind.clone())?;
+                Ok(Sugar::Method { object, class: class.clone(), name: name.clone() })
+            }
             Type::Class(class) => {
                 let data = self.unit.class(class)?;
                 if let Some((kind, value)) = data.constant(name) {
@@ -168,9 +174,14 @@ impl Compiler<'_> {
     }
 
     fn object_member(&mut self, value: ValueId, class: &Name, name: &Name) -> Result<Sugar> {
-        if class.starts_with("__torch__.torch.classes.") {
+        if class.starts_with(PREFIX) {
             if self.unit.host.custom_method(class, name).is_some() {
                 return Ok(Sugar::Method { object: value, class: class.clone(), name: name.clone() });
+            }
+            let getter: Name = format!("{name}_getter").into();
+            if self.unit.host.custom_method(class, &getter).is_some() {
+                let call = super::matching::Arguments::default();
+                return Ok(Sugar::Value(self.call_method(value, class, &getter, &call)?));
             }
             return Err(
                 self.error(format!("Tried to access nonexistent attribute or method '{name}' of type '{class}'."))
@@ -259,6 +270,14 @@ impl Compiler<'_> {
             let message = format!("Tried to set an attribute: {name} on a non-class: {}", kind.annotation_str());
             return Err(self.error(message));
         };
+        if class.starts_with(PREFIX) {
+            let (class, setter): (Name, Name) = (class.clone(), format!("{name}_setter").into());
+            if self.unit.host.custom_method(&class, &setter).is_none() {
+                return Err(self.error(format!("Tried to set nonexistent or read-only attribute: {name} of '{class}'")));
+            }
+            self.call_method(object, &class, &setter, &super::matching::Arguments::of(&[value]))?;
+            return Ok(());
+        }
         let data = self.unit.class(class)?;
         if data.attribute(name).is_none() {
             if data.constant(name).is_some() {

@@ -175,6 +175,15 @@ impl Unit {
         }
     }
 
+    /// The qualified names of the functions that were defined, in alphabetical order.
+    pub fn function_names(&self) -> Vec<String> {
+        let definitions = self.definitions.borrow();
+        let functions = definitions.iter().filter(|(_, definition)| matches!(definition, Definition::Function(..)));
+        let mut names: Vec<String> = functions.map(|(name, _)| name.to_string()).collect();
+        names.sort();
+        names
+    }
+
     /// Adds methods to a class, as `Module::define` does. Returns their names without the class.
     pub fn define_methods(&self, class: &str, source: Source) -> Result<Vec<Name>> {
         let mut data = Class::clone(&*self.class(class)?);

@@ -4,6 +4,7 @@ use super::dict::Dict;
 use super::list::{Items, List};
 use super::object::{EnumValue, Future, Object, Tuple};
 use super::value::Value;
+use crate::classes;
 use crate::types::Type;
 use rushlight_base::{Result, Scalar, bail, err, list};
 use rushlight_tensor::Tensor;
@@ -68,7 +69,7 @@ fn to_operator_within(value: &Value, depth: usize) -> Result<dispatch::Value> {
         Value::Generator(generator) => dispatch::Value::Generator(generator.clone()),
         Value::Stream(stream) => dispatch::Value::Stream(*stream),
         Value::Storage(storage) => dispatch::Value::Storage(storage.clone()),
-        Value::Custom(object) => dispatch::Value::Object(object.clone()),
+        Value::Custom(object) => dispatch::Value::Object(classes::resolved(object).clone()),
     })
 }
 

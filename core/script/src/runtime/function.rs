@@ -4,7 +4,7 @@ use super::code::Code;
 use super::lower::lower;
 use super::object::{Class, EnumValue};
 use crate::ast::Name;
-use crate::builtins::Builtin;
+use crate::classes::Custom;
 use crate::graph::Graph;
 use crate::schema::Schema;
 use crate::source::Source;
@@ -81,7 +81,7 @@ pub trait Linker: Resolver + Send + Sync {
     }
 
     /// A method of an object whose class is not written in TorchScript. The first argument is the object.
-    fn custom_method(&self, class: &str, name: &str) -> Option<Builtin> {
+    fn custom_method(&self, class: &str, name: &str) -> Option<Custom> {
         let _ = (class, name);
         None
     }

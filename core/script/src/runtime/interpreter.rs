@@ -11,6 +11,7 @@ use super::object::{Future, Object, Tuple};
 use super::trace::{Exception, Frame as Trace, failure};
 use super::value::Value;
 use crate::builtins::{Args, Context, floor_divide, floor_remainder, position};
+use crate::classes;
 use crate::types::{NoTypes, Type};
 use rushlight_base::{Error, Result, bail, ensure, err, list, runtime};
 use rushlight_tensor::Values;
@@ -548,7 +549,11 @@ fn construct(instruction: Instruction, code: &Code, registers: &mut [Value]) -> 
         }
         Instruction::Create { class, to } => {
             let class = code.classes.get(class as usize).ok_or_else(missing)?.clone();
-            write(registers, to, Object::new(class).into());
+            let object = match class.name.starts_with(classes::PREFIX) {
+                true => classes::create(&class.name)?,
+                false => Object::new(class).into(),
+            };
+            write(registers, to, object);
         }
         Instruction::GetAttr { from, name, to } => {
             let attribute = code.attributes.get(name as usize).ok_or_else(missing)?;
@@ -639,7 +644,7 @@ fn call(
                     let method = linker.custom_method(class, name);
                     let method =
                         method.ok_or_else(|| err!(Runtime, "'{class}' has no method '{name}' in this build"))?;
-                    let value = method(&mut Args::new(scratch, environment))?;
+                    let value = method.call(scratch, environment)?;
                     scratch.clear();
                     if let Some(&to) = code.outputs_of(site).first() {
                         write(registers, to, value);

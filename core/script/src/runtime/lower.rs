@@ -3,6 +3,7 @@
 use super::code::{Arithmetic, AttributeName, Code, Instruction, MAX_INDEX, Operand, Reg, Site, UNUSED};
 use super::constant::constant;
 use super::function::Linker;
+use super::object::Class;
 use super::resolve::{Target, resolve};
 use super::value::Value;
 use crate::ast::Name;
@@ -500,7 +501,10 @@ impl Lowering<'_> {
         let Type::Class(name) = self.output_type(id)? else {
             bail!(Runtime, "prim::CreateObject creates a value that is no object")
         };
-        let class = self.linker.class(&name)?;
+        let class = match name.starts_with(crate::classes::PREFIX) {
+            true => Arc::new(Class::new(name, Vec::new())),
+            false => self.linker.class(&name)?,
+        };
         let class = Self::intern(&mut self.code.classes, class);
         let to = self.outputs(id)?.first().copied().unwrap_or(UNUSED);
         self.emit(Instruction::Create { class, to });

@@ -239,6 +239,11 @@ impl Object {
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
+
+    /// A number that differs from that of every other object that lives.
+    pub fn identity(&self) -> usize {
+        self.address()
+    }
 }
 
 /// A member of an Enum.

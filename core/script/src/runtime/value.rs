@@ -4,6 +4,7 @@
 use super::dict::Dict;
 use super::list::List;
 use super::object::{EnumValue, Future, Object, Tuple};
+use crate::classes::resolved;
 use crate::types::{EnumType, Type};
 use rushlight_base::{Complex, Device, Result, Storage, err};
 use rushlight_tensor::dispatch::{self, Stream};
@@ -151,7 +152,7 @@ impl Value {
             (Value::Generator(a), Value::Generator(b)) => a.is(b),
             (Value::Stream(a), Value::Stream(b)) => a == b,
             (Value::Storage(a), Value::Storage(b)) => a.is(b),
-            (Value::Custom(a), Value::Custom(b)) => a.is(b),
+            (Value::Custom(a), Value::Custom(b)) => resolved(a).is(resolved(b)),
             _ => false,
         }
     }

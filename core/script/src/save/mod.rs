@@ -17,16 +17,20 @@ mod program;
 mod types;
 
 use crate::module::Module;
+use crate::program::Program;
 use crate::runtime::object::Tuple;
-use pickle::{Pickled, pickle};
+use crate::runtime::value::Value;
+use pickle::{Pickled, pickle, pickle_with_table};
 use program::Printer;
 use rushlight_base::{Result, ensure};
 use rushlight_io::pt::Records;
+use rushlight_tensor::Tensor;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufWriter, Cursor, Seek, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The folder of the records; its name has no meaning.
 const ROOT: &str = "archive";
@@ -104,6 +108,30 @@ impl Contents {
         let parts = storages.map(|(storage, _)| storage.bytes().saturating_add(128)).chain(code).chain(pickles);
         parts.fold(1 << 10, usize::saturating_add)
     }
+}
+
+/// Pickles a value; tensors go into a table.
+pub(crate) fn value_with_table(value: &Value, program: &Arc<Program>, table: &mut Vec<Tensor>) -> Result<Vec<u8>> {
+    pickle_with_table(value, &mut Printer::new(program), table)
+}
+
+/// A file with a value and its tensors, as `torch.save` writes it.
+pub(crate) fn value_file(value: &Value, program: &Arc<Program>) -> Result<Vec<u8>> {
+    let data = pickle(value, &mut Printer::new(program))?;
+    let storages = data.storages.iter().map(|(storage, _)| storage.bytes().saturating_add(128));
+    let size = storages.fold(data.bytes.len().saturating_add(1 << 10), usize::saturating_add);
+    let mut bytes = Vec::new();
+    rushlight_base::list::reserve(&mut bytes, size)?;
+    let mut sink = Cursor::new(bytes);
+    let mut records = Records::new(&mut sink, ROOT);
+    records.record("data.pkl", &data.bytes)?;
+    records.record("byteorder", b"little")?;
+    records.record("version", b"3\n")?;
+    for (key, (storage, dtype)) in data.storages.iter().enumerate() {
+        records.storage(&format!("data/{key}"), storage, *dtype)?;
+    }
+    records.finish()?;
+    Ok(sink.into_inner())
 }
 
 fn check_names(extra: &[(&str, &[u8])]) -> Result<()> {

@@ -3,6 +3,7 @@
 use super::program::Printer;
 use crate::archive::State;
 use crate::builtins::call;
+use crate::classes;
 use crate::runtime::convert::from_operator;
 use crate::runtime::function::Linker;
 use crate::runtime::list::List;
@@ -10,7 +11,7 @@ use crate::runtime::object::Object;
 use crate::runtime::value::Value;
 use crate::runtime::{Environment, run};
 use crate::types::Type;
-use rushlight_base::{DType, Layout, Result, Storage, bail, ensure, err};
+use rushlight_base::{DType, Layout, Result, Storage, bail, ensure, err, list};
 use rushlight_io::Entry;
 use rushlight_io::pt::{Pickler, storage_class};
 use rushlight_tensor::dispatch::{self, QScheme};
@@ -29,7 +30,17 @@ pub(super) struct Pickled {
 
 /// Pickles a value. The classes of its objects are printed by `printer`.
 pub(super) fn pickle(value: &Value, printer: &mut Printer<'_>) -> Result<Pickled> {
+    written(value, printer, None)
+}
+
+/// [`pickle`], but tensors go into a table, and the pickle has their numbers.
+pub(super) fn pickle_with_table(value: &Value, printer: &mut Printer<'_>, table: &mut Vec<Tensor>) -> Result<Vec<u8>> {
+    Ok(written(value, printer, Some(table))?.bytes)
+}
+
+fn written(value: &Value, printer: &mut Printer<'_>, table: Option<&mut Vec<Tensor>>) -> Result<Pickled> {
     let mut writer = Writer {
+        table,
         printer,
         out: Pickler::new(),
         known: HashMap::new(),
@@ -44,6 +55,7 @@ pub(super) fn pickle(value: &Value, printer: &mut Printer<'_>) -> Result<Pickled
 }
 
 struct Writer<'w, 'p> {
+    table: Option<&'w mut Vec<Tensor>>,
     printer: &'w mut Printer<'p>,
     out: Pickler,
     /// The number of each value that was written, by its address.
@@ -225,10 +237,11 @@ impl Writer<'_, '_> {
             self.out.recall(*number);
             return Ok(());
         }
-        let state = match (object.state()?, object.content::<State>()) {
-            (Some(state), _) => from_operator(state)?,
-            (None, Some(State(state))) => state.clone(),
-            (None, None) => {
+        let state = match (classes::state(object)?, object.state()?, object.content::<State>()) {
+            (Some(state), ..) => state,
+            (None, Some(state), _) => from_operator(state)?,
+            (None, None, Some(State(state))) => state.clone(),
+            (None, None, None) => {
                 bail!(NotImplemented, "an object of {} has no __getstate__, it cannot be saved", object.class_name())
             }
         };
@@ -245,6 +258,15 @@ impl Writer<'_, '_> {
     // ---- tensors -------------------------------------------------------------------------------------------
 
     fn tensor(&mut self, tensor: &Tensor) -> Result<()> {
+        if let Some(table) = &mut self.table {
+            list::push(table, tensor.clone())?;
+            let number = table.len() as i64 - 1;
+            self.out.global("torch.jit._pickle", "build_tensor_from_id");
+            self.out.mark();
+            self.out.int(number);
+            self.call();
+            return Ok(());
+        }
         if let Some(quantizer) = tensor.quantizer() {
             return self.quantized(tensor, &quantizer);
         }

@@ -98,6 +98,13 @@ class OverflowError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A position or key that a list or dict does not have. As in libtorch, it is a std::out_of_range, not a c10::Error.
+class RangeError : public std::out_of_range {
+ public:
+  static constexpr int32_t code = RLT_ERROR_INDEX;
+  using std::out_of_range::out_of_range;
+};
+
 /// A number as a stream writes it.
 inline std::string text_of(double value) {
   char text[32];

@@ -355,22 +355,25 @@ struct Box<c10::IValue> {
         return flags;
       }
       case RLT_VALUE_SCALAR_LIST: {
+        bool all = true;
+        for (int64_t i = 0; i < value.len; ++i) all = all && value.as.scalars[i].tag == RLT_SCALAR_COMPLEX;
+        if (all) {
+          c10::List<c10::complex<double>> numbers;
+          for (int64_t i = 0; i < value.len; ++i) numbers.push_back({value.as.scalars[i].re, value.as.scalars[i].im});
+          return numbers;
+        }
         c10::List<c10::IValue> numbers;
         for (int64_t i = 0; i < value.len; ++i) numbers.push_back(at::Scalar(value.as.scalars[i]));
         return numbers;
       }
-      case RLT_VALUE_STRING_LIST: {
-        c10::List<c10::IValue> strings;
-        for (int64_t i = 0; i < value.len; ++i) strings.push_back(std::string(value.as.strings[i]));
-        return strings;
-      }
+      case RLT_VALUE_STRING_LIST: return c10::IValue(Box<std::vector<std::string>>(value).object);
       case RLT_VALUE_TENSOR_LIST: {
         bool all = true;
         for (int64_t i = 0; i < value.len; ++i) all = all && value.as.tensors[i];
         if (all) return list_of<at::Tensor>(value);
-        c10::List<c10::IValue> tensors;
+        c10::List<std::optional<at::Tensor>> tensors;
         for (int64_t i = 0; i < value.len; ++i) {
-          tensors.push_back(value.as.tensors[i] ? c10::IValue(retained(value.as.tensors[i])) : c10::IValue());
+          tensors.push_back(value.as.tensors[i] ? std::optional<at::Tensor>(retained(value.as.tensors[i])) : std::nullopt);
         }
         return tensors;
       }
@@ -381,8 +384,41 @@ struct Box<c10::IValue> {
         for (int64_t i = 0; i < value.len; ++i) dict.insert(of(value.as.values[2 * i]), of(value.as.values[2 * i + 1]));
         return dict;
       }
+      case RLT_VALUE_DEVICE: return at::Device(value.as.device);
+      case RLT_VALUE_GENERATOR: return Box<at::Generator>(value).object;
+      case RLT_VALUE_ENUM: {
+        const rlt_value* parts = value.as.values;
+        return c10::make_intrusive<c10::ivalue::EnumHolder>(std::string(parts[0].as.string), parts[1].as.string, of(parts[2]));
+      }
+      case RLT_VALUE_OBJECT: {
+        rlt_object* held = nullptr;
+        check(rlt_object_retain(value.as.object, &held));
+        return c10::make_intrusive<c10::ivalue::Object>(held, c10::detail::current_program());
+      }
+      case RLT_VALUE_FUTURE: return future(value.as.future);
       default: return c10::IValue::of_boxed(value);
     }
+  }
+  /// A future that is complete: the run time of TorchScript waits for what it forks.
+  static c10::IValue future(const rlt_future* handle) {
+    auto result = c10::make_intrusive<c10::ivalue::Future>(nullptr);
+    rlt_value value = {};
+    int32_t status = rlt_future_wait(handle, &value);
+    OwnedValue owned(value);
+    if (status == RLT_OK) {
+      result->markCompleted(of(owned.get()));
+      return result;
+    }
+#if RLT_EXCEPTIONS
+    try {
+      check(status);
+    } catch (...) {
+      result->setErrorIfNeeded(std::current_exception());
+    }
+#else
+    check(status);
+#endif
+    return result;
   }
 };
 
@@ -392,6 +428,7 @@ struct Lent<c10::IValue> {
   // What the value points into, and therefore before it: none of these moves its elements.
   std::deque<std::vector<rlt_value>> arrays;
   std::deque<c10::IValue> contents;
+  std::vector<std::shared_ptr<rlt_future>> futures;
 
  public:
   explicit Lent(const c10::IValue& object) : value(lend(object, 0)) {}
@@ -399,6 +436,29 @@ struct Lent<c10::IValue> {
   rlt_value value;
 
  private:
+  static rlt_value lend_object(const c10::ivalue::Object& object) {
+    if (!object.handle()) raise<at::NotImplementedError>("an object that C++ code built of slots cannot be passed to a program");
+    rlt_value borrowed = value_of(RLT_VALUE_OBJECT);
+    borrowed.as.object = object.handle();
+    return borrowed;
+  }
+  rlt_value lend_future(c10::ivalue::Future& future) {
+    rlt_future* handle = nullptr;
+    check(rlt_future_new(&handle));
+    futures.emplace_back(handle, rlt_future_free);
+    // The other owner is the callback, which may be called after this value is gone.
+    future.addCallback([kept = futures.back()](c10::ivalue::Future& completed) {
+      if (completed.hasError()) {
+        rlt_future_set_error(kept.get(), RLT_ERROR_RUNTIME, completed.tryRetrieveErrorMessage().c_str());
+      } else {
+        Lent<c10::IValue> lent(completed.constValue());
+        rlt_future_set_value(kept.get(), &lent.value);
+      }
+    });
+    rlt_value borrowed = value_of(RLT_VALUE_FUTURE);
+    borrowed.as.future = handle;
+    return borrowed;
+  }
   rlt_value lend(const c10::IValue& object, int depth) {
     // The C interface takes no values that are nested deeper.
     if (depth > 64) raise<at::Error>("values are nested more than 64 deep");
@@ -411,9 +471,22 @@ struct Lent<c10::IValue> {
       borrowed.flags = 0;
       return borrowed;
     }
+    if (object.isDevice()) return Box<at::Device>::lend(object.toDevice());
+    if (object.isGenerator()) return Box<at::Generator>::lend(object.toGenerator());
+    if (object.isObject()) return lend_object(object.toObjectRef());
+    if (object.isFuture()) return lend_future(*object.toFuture());
+    if (object.isStorage() || object.isCapsule()) raise<at::NotImplementedError>("a value of kind " + object.tagKind() + " cannot be passed to a program");
     std::vector<rlt_value>& values = *arrays.insert(arrays.end(), std::vector<rlt_value>());
     int32_t tag = RLT_VALUE_LIST;
-    if (object.isTuple()) {
+    if (object.isEnum()) {
+      tag = RLT_VALUE_ENUM;
+      auto member = object.toEnumHolder();
+      for (const std::string& text : {member->qualifiedClassName(), member->name()}) {
+        contents.push_back(text);
+        values.push_back(lend(contents.back(), depth + 1));
+      }
+      values.push_back(lend(member->value(), depth + 1));
+    } else if (object.isTuple()) {
       tag = RLT_VALUE_TUPLE;
       for (const c10::IValue& item : object.toTuple()->elements()) values.push_back(lend(item, depth + 1));
     } else if (object.isGenericDict()) {

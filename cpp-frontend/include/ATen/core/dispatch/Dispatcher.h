@@ -2,15 +2,11 @@
 #pragma once
 
 #include <ATen/core/boxing/values.h>
+#include <ATen/core/operator_name.h>
 #include <c10/core/DispatchKey.h>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
-
-struct OperatorName {
-  std::string name;
-  std::string overload_name;
-};
 
 template <class Signature>
 class TypedOperatorHandle;

@@ -1,76 +1,30 @@
-// Methods of modules and functions of compilation units: calls with values.
+// Methods of modules and objects.
 #pragma once
 
-#include <ATen/core/boxing/values.h>
-#include <rushlight/script.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
 
-#include <deque>
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <thread>
 #include <utility>
-#include <vector>
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+/// Runs a task on a thread of its own.
+inline void launch(std::function<void()> task) { std::thread(std::move(task)).detach(); }
+RLT_NAMESPACE_END
+}  // namespace at
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace jit {
 
-using Stack = std::vector<c10::IValue>;
-using Kwargs = std::unordered_map<std::string, c10::IValue>;
-
-namespace detail {
-
-/// Arguments on their way to C.
-class Arguments {
- public:
-  Arguments(const Stack& stack, const Kwargs& kwargs) {
-    for (const c10::IValue& value : stack) positional_.push_back(lend(value));
-    for (const auto& [name, value] : kwargs) named_.push_back({name.c_str(), lend(value)});
-  }
-  Arguments(const Arguments&) = delete;
-  /// The result of `function(args, n_args, kwargs, n_kwargs, out)`.
-  template <class Function>
-  c10::IValue call(Function function) const {
-    rlt_value result = {};
-    rlt::check(function(positional_.data(), static_cast<int64_t>(positional_.size()), named_.data(), static_cast<int64_t>(named_.size()), &result));
-    rlt::OwnedValue owned(result);
-    return rlt::Unbox<c10::IValue>(owned.get()).object;
-  }
-
- private:
-  rlt_value lend(const c10::IValue& value) { return lent_.emplace_back(value).value; }
-
-  std::deque<rlt::Lent<c10::IValue>> lent_;
-  std::vector<rlt_value> positional_;
-  std::vector<rlt_named_value> named_;
-};
-
-/// An owned string of the C interface.
-template <class Function>
-std::string text(Function function) {
-  rlt_value value = {};
-  rlt::check(function(&value));
-  return rlt::adopt_string(value);
-}
-template <class Function>
-std::vector<std::string> texts(Function function) {
-  rlt_value value = {};
-  rlt::check(function(&value));
-  rlt::OwnedValue owned(value);
-  return rlt::Unbox<std::vector<std::string>>(owned.get()).object;
-}
-
-using ModuleHandle = std::shared_ptr<rlt_module>;
-inline ModuleHandle adopt_module(rlt_module* module) { return ModuleHandle(module, rlt_module_free); }
-
-}  // namespace detail
-
-/// A method of a module.
+/// A method with its object.
 struct Method {
   Method(detail::ModuleHandle owner, std::string name) : owner_(std::move(owner)), name_(std::move(name)) {}
   const std::string& name() const { return name_; }
   c10::IValue operator()(Stack stack, const Kwargs& kwargs = Kwargs()) const {
-    return detail::Arguments(stack, kwargs).call([&](auto... arguments) { return rlt_module_run(owner_.get(), name_.c_str(), arguments...); });
+    return detail::Arguments(stack, kwargs, program()).call([&](auto... arguments) { return rlt_module_run(owner_.get(), name_.c_str(), arguments...); });
   }
   /// Replaces the arguments on the stack by the result.
   void run(Stack& stack) const {
@@ -78,18 +32,50 @@ struct Method {
     stack.clear();
     stack.push_back(std::move(result));
   }
-  /// The signature as text.
-  std::string schema() const {
-    return detail::text([&](rlt_value* out) { return rlt_module_method_schema(owner_.get(), name_.c_str(), out); });
+  void run(Stack&& stack) const { (*this)(std::move(stack)); }
+  /// Runs the method as a task of `launcher`, which may call it on another thread.
+  c10::intrusive_ptr<c10::ivalue::Future> run_async(Stack stack, const Kwargs& kwargs = Kwargs(), const TaskLauncher& launcher = at::launch) const {
+    auto future = c10::make_intrusive<c10::ivalue::Future>(nullptr);
+    launcher([future, method = *this, stack = std::move(stack), kwargs] {
+#if RLT_EXCEPTIONS
+      try {
+        future->markCompleted(method(stack, kwargs));
+      } catch (...) {
+        future->setErrorIfNeeded(std::current_exception());
+      }
+#else
+      future->markCompleted(method(stack, kwargs));
+#endif
+    });
+    return future;
   }
-  /// The graph as text.
-  std::string graph() const {
-    return detail::text([&](rlt_value* out) { return rlt_module_method_graph(owner_.get(), name_.c_str(), out); });
+  const c10::FunctionSchema& schema() const { return function().getSchema(); }
+  size_t num_inputs() const { return schema().arguments().size(); }
+  std::shared_ptr<Graph> graph() const {
+    return std::make_shared<Graph>(detail::text([&](rlt_value* out) { return rlt_module_method_graph(owner_.get(), name_.c_str(), out); }));
+  }
+  /// The graph with the nodes of the functions that it calls in place of the calls.
+  std::shared_ptr<Graph> inlined_graph() const {
+    return std::make_shared<Graph>(detail::text([&](rlt_value* out) { return rlt_module_method_inlined_graph(owner_.get(), name_.c_str(), out); }));
+  }
+  Function& function() const {
+    if (!function_) {
+      std::string type = detail::text([&](rlt_value* out) { return rlt_module_class_name(owner_.get(), out); });
+      function_ = std::make_shared<Function>(program(), type + "." + name_);
+    }
+    return *function_;
   }
 
  private:
+  detail::ScriptHandle program() const {
+    rlt_script* script = nullptr;
+    rlt::check(rlt_module_script(owner_.get(), &script));
+    return detail::adopt_script(script);
+  }
+
   detail::ModuleHandle owner_;
   std::string name_;
+  mutable std::shared_ptr<Function> function_;
 };
 
 }  // namespace jit

@@ -1,13 +1,14 @@
-// torch::jit::Module: a model that Python saved with torch.jit.save.
+// torch::jit::Module: a model that Python saved with torch.jit.save, or one that C++ code builds.
 #pragma once
 
-#include <torch/csrc/jit/api/method.h>
+#include <torch/csrc/jit/api/object.h>
 #include <torch/serialize/state-dict.h>
 
 #include <optional>
 #include <ostream>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace torch {
@@ -27,76 +28,76 @@ struct Module;
 using NameModule = Named<Module>;
 using NameTensor = Named<at::Tensor>;
 using NameValue = Named<c10::IValue>;
+using module_list = std::vector<Module>;
+using named_module_list = std::vector<NameModule>;
+using parameter_list = std::vector<at::Tensor>;
+using named_parameter_list = std::vector<NameTensor>;
+using buffer_list = std::vector<at::Tensor>;
+using named_buffer_list = std::vector<NameTensor>;
+using attribute_list = std::vector<c10::IValue>;
+using named_attribute_list = std::vector<NameValue>;
 
 /// A module with attributes and methods. Copies are the same module.
-struct Module {
+struct Module : Object {
   Module() = default;
   /// Takes ownership of a handle of the C interface.
-  explicit Module(rlt_module* handle) : handle_(detail::adopt_module(handle)) {}
-  /// The handle. Borrowed: valid as long as the module.
-  rlt_module* handle() const {
-    if (!handle_) rlt::raise<c10::Error>("the module was not loaded");
-    return handle_.get();
+  explicit Module(rlt_module* handle) : Object(detail::adopt_module(handle)) {}
+  Module(const ObjectPtr& object) : Object(object) {}
+  Module(const Object& object) : Object(object) {}
+  /// A module without attributes and methods, of a new class.
+  explicit Module(const c10::QualifiedName& class_name) : Module(class_name, nullptr) {}
+  explicit Module(const char* class_name) : Module(c10::QualifiedName(class_name)) {}
+  Module(const c10::QualifiedName& class_name, const std::shared_ptr<CompilationUnit>& unit, bool = false) {
+    rlt_module* module = nullptr;
+    rlt::check(rlt_module_new(class_name.qualifiedName().c_str(), unit ? unit->handle().get() : nullptr, &module));
+    handle_ = detail::adopt_module(module);
   }
+  Module(const std::shared_ptr<CompilationUnit>& unit, const c10::ClassTypePtr& type) : Object(unit, type) {}
 
   // ---- Methods ----
 
-  c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const { return run_method_with("forward", inputs, kwargs); }
-  c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const { return forward(std::move(inputs), kwargs); }
-  template <class... Values>
-  c10::IValue run_method(const std::string& name, Values&&... values) const {
-    return run_method_with(name, {c10::IValue(std::forward<Values>(values))...}, {});
-  }
-  Method get_method(const std::string& name) const {
-    if (std::optional<Method> found = find_method(name)) return *found;
-    rlt::raise<c10::Error>("Method '" + name + "' is not defined.");
-  }
-  std::optional<Method> find_method(const std::string& name) const {
-    for (const std::string& known : method_names()) {
-      if (known == name) return Method(handle_, name);
-    }
-    return std::nullopt;
-  }
-  std::vector<Method> get_methods() const {
-    std::vector<Method> methods;
-    for (const std::string& name : method_names()) methods.emplace_back(handle_, name);
-    return methods;
-  }
+  /// Calls the method forward. `operator()` runs the module's hooks around it.
+  c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const { return get_method("forward")(std::move(inputs), kwargs); }
+  c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const;
 
-  // ---- Attributes ----
-
-  c10::IValue attr(const std::string& name) const {
-    rlt_value value = {};
-    rlt::check(rlt_module_attribute(handle(), name.c_str(), &value));
-    rlt::OwnedValue owned(value);
-    return rlt::Unbox<c10::IValue>(owned.get()).object;
-  }
-  c10::IValue attr(const std::string& name, c10::IValue otherwise) const { return hasattr(name) ? attr(name) : std::move(otherwise); }
-  bool hasattr(const std::string& name) const {
-    rlt_value value = {};
-    bool found = rlt_module_attribute(handle(), name.c_str(), &value) == 0;
-    rlt_value_free(&value);
-    return found;
-  }
-  void setattr(const std::string& name, c10::IValue value) const {
-    rlt::Lent<c10::IValue> lent(value);
-    rlt::check(rlt_module_set_attribute(handle(), name.c_str(), &lent.value));
-  }
-
-  // ---- Modules inside ----
+  // ---- What is inside ----
 
   std::vector<NameModule> named_children() const;
   std::vector<Module> children() const { return values(named_children()); }
   /// This module, whose name is empty, and all inside of it, whose names are joined by dots.
   std::vector<NameModule> named_modules() const;
   std::vector<Module> modules() const { return values(named_modules()); }
-
-  // ---- Parameters and buffers ----
-
   std::vector<NameTensor> named_parameters(bool recurse = true) const { return tensors(rlt_module_parameters, recurse); }
   std::vector<at::Tensor> parameters(bool recurse = true) const { return values(named_parameters(recurse)); }
   std::vector<NameTensor> named_buffers(bool recurse = true) const { return tensors(rlt_module_buffers, recurse); }
   std::vector<at::Tensor> buffers(bool recurse = true) const { return values(named_buffers(recurse)); }
+  /// All attributes: parameters, buffers and modules, too.
+  std::vector<NameValue> named_attributes(bool recurse = true) const;
+  std::vector<c10::IValue> attributes(bool recurse = true) const { return values(named_attributes(recurse)); }
+
+  // ---- Building ----
+
+  void register_parameter(const std::string& name, at::Tensor value, bool is_buffer) const {
+    register_value(name, c10::TensorType::get(), std::move(value), is_buffer ? 2 : 1);
+  }
+  void register_buffer(const std::string& name, at::Tensor value) const { register_parameter(name, std::move(value), true); }
+  void register_attribute(const std::string& name, const c10::TypePtr& type, c10::IValue value, bool is_param = false, bool is_buffer = false) const {
+    register_value(name, type, value, is_param ? 1 : is_buffer ? 2 : 0);
+  }
+  /// Both modules must belong to one CompilationUnit.
+  void register_module(const std::string& name, const Module& module) const {
+    rlt::check(rlt_module_register_module(handle(), name.c_str(), module.handle()));
+  }
+  template <class Resolver>
+  void define(const std::string& source, const Resolver&) const {
+    Object::define(source);
+  }
+  using Object::define;
+  /// An object of a class of the module's program: calls `__init__`.
+  c10::IValue create_class(const c10::QualifiedName& name, Stack stack) const;
+  void apply(const std::function<void(Module&)>& function) {
+    for (NameModule& each : named_modules()) function(each.value);
+  }
 
   // ---- Changes ----
 
@@ -106,15 +107,20 @@ struct Module {
   void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) const { move(device, dtype, non_blocking); }
   void to(at::ScalarType dtype, bool non_blocking = false) const { move(std::nullopt, dtype, non_blocking); }
   void to(at::Device device, bool non_blocking = false) const { move(device, std::nullopt, non_blocking); }
+  Module copy() const { return Module(Object::copy()); }
   /// A module with copies of all tensors and containers.
   Module deepcopy(std::optional<at::Device> device = std::nullopt) const {
-    rlt_module* copied = nullptr;
-    rlt::check(rlt_module_clone(handle(), &copied));
-    Module module(copied);
+    Module module(Object::deepcopy());
     if (device) module.to(*device);
     return module;
   }
-  Module clone() const { return deepcopy(); }
+  /// With `inplace`, the tensors are shared.
+  Module clone(bool inplace = false) const { return inplace ? copy() : deepcopy(); }
+  bool is_optimized() const { return true; }
+  /// Has no effect: graphs are always optimized.
+  void set_optimized(bool) const {}
+
+  // ---- Output ----
 
   /// Writes the module as torch.jit.save does, with extra files by name (torch/csrc/jit/serialization/export.h).
   void save(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
@@ -126,13 +132,10 @@ struct Module {
   void _save_for_mobile(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap(), bool save_mobile_debug_info = false,
                         bool use_flatbuffer = false) const;
 
-  /// The graphs of all methods as text.
-  std::string dump_to_str() const {
-    std::string text;
-    for (const Method& method : get_methods()) text += method.schema() + "\n" + method.graph() + "\n";
-    return text;
+  void dump(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const {
+    std::fputs((dump_to_str(print_method_bodies, print_attr_values, print_param_values) + "\n").c_str(), stdout);
   }
-  friend bool operator==(const Module& a, const Module& b) { return a.handle_ == b.handle_; }
+  std::string dump_to_str(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const;
 
  private:
   template <class T>
@@ -140,13 +143,6 @@ struct Module {
     std::vector<T> values;
     for (Named<T>& each : named) values.push_back(std::move(each.value));
     return values;
-  }
-  c10::IValue run_method_with(const std::string& name, const std::vector<c10::IValue>& inputs, const Kwargs& kwargs) const {
-    rlt_module* module = handle();
-    return detail::Arguments(inputs, kwargs).call([&](auto... arguments) { return rlt_module_run(module, name.c_str(), arguments...); });
-  }
-  std::vector<std::string> method_names() const {
-    return detail::texts([&](rlt_value* out) { return rlt_module_methods(handle(), out); });
   }
   std::vector<NameTensor> tensors(int32_t (*function)(const rlt_module*, rlt_state_dict**), bool recurse) const {
     rlt_state_dict* dict = nullptr;
@@ -164,8 +160,6 @@ struct Module {
     if (device) place = rlt::Box<at::Device>::lend(*device).as.device;
     rlt::check(rlt_module_to(handle(), device ? &place : nullptr, dtype ? &number : nullptr));
   }
-
-  detail::ModuleHandle handle_;
 };
 
 inline std::vector<NameModule> Module::named_children() const {
@@ -186,12 +180,144 @@ inline std::vector<NameModule> Module::named_modules() const {
   }
   return modules;
 }
+inline std::vector<NameValue> Module::named_attributes(bool recurse) const {
+  std::vector<NameValue> attributes;
+  for (const c10::ClassAttribute& attribute : type()->getAttributes()) attributes.push_back({attribute.getName(), attr(attribute.getName())});
+  if (!recurse) return attributes;
+  for (const NameModule& child : named_children()) {
+    for (NameValue& inner : child.value.named_attributes()) attributes.push_back({child.name + "." + inner.name, std::move(inner.value)});
+  }
+  return attributes;
+}
+
+/// Hooks that the file has: those before forward may replace its inputs, those after it its result.
+inline c10::IValue Module::operator()(std::vector<c10::IValue> inputs, const Kwargs& kwargs) const {
+  c10::IValue data = c10::detail::described([&](rlt_value* out) { return rlt_script_class(program().get(), class_name().c_str(), out); });
+  const auto& parts = data.toTupleRef().elements();
+  for (const std::string& name : parts[6].to<std::vector<std::string>>()) {
+    c10::IValue changed = get_method(name)({c10::ivalue::Tuple::create(inputs)});
+    if (changed.isNone()) continue;
+    inputs = changed.isTuple() ? changed.toTupleRef().elements() : std::vector<c10::IValue>{changed};
+  }
+  c10::IValue result = forward(inputs, kwargs);
+  for (const std::string& name : parts[7].to<std::vector<std::string>>()) {
+    c10::IValue changed = get_method(name)({c10::ivalue::Tuple::create(inputs), result});
+    if (!changed.isNone()) result = std::move(changed);
+  }
+  return result;
+}
+
+inline c10::IValue Module::create_class(const c10::QualifiedName& name, Stack stack) const {
+  c10::ClassTypePtr type = compilation_unit()->get_class(name);
+  if (!type) rlt::raise<c10::Error>("Type '" + name.qualifiedName() + "' does not exist");
+  // A function of the program creates the object, so that __init__ is called as programs do.
+  CompilationUnit unit(program());
+  std::string maker = "__create_" + name.qualifiedName();
+  for (char& each : maker) each = each == '.' ? '_' : each;
+  if (!unit.find_function(maker)) {
+    std::string parameters, arguments;
+    const auto& formals = type->getMethod("__init__").getSchema().arguments();
+    for (size_t i = 1; i < formals.size(); ++i) {
+      parameters += (i > 1 ? ", " : "") + formals[i].name() + ": " + formals[i].type()->annotation_str();
+      arguments += (i > 1 ? ", " : "") + formals[i].name();
+    }
+    unit.define("def " + maker + "(" + parameters + "):\n    return " + name.qualifiedName() + "(" + arguments + ")\n");
+  }
+  return unit.get_function(maker)(std::move(stack));
+}
+
+inline std::string Module::dump_to_str(bool print_method_bodies, bool print_attr_values, bool print_param_values) const {
+  auto indented = [](const std::string& prefix, const std::string& text) {
+    std::string result;
+    for (size_t start = 0; start < text.size();) {
+      size_t end = text.find('\n', start);
+      if (end == std::string::npos) end = text.size();
+      result += prefix + text.substr(start, end - start) + "\n";
+      start = end + 1;
+    }
+    return result;
+  };
+  std::ostringstream text;
+  text << "module " << class_name() << " {\n  parameters {\n";
+  for (const NameTensor& parameter : named_parameters(false)) {
+    text << "    " << parameter.name << " = ";
+    if (print_param_values) text << parameter.value << '\n';
+    else text << "...\n";
+  }
+  text << "  }\n  attributes {\n";
+  for (const NameValue& attribute : named_attributes(false)) {
+    text << "    " << attribute.name << " = ";
+    if (!attribute.value.isTensor() || print_attr_values) text << attribute.value << '\n';
+    else text << "...\n";
+  }
+  text << "  }\n  methods {\n";
+  for (const Method& method : get_methods()) {
+    text << "    method " << method.name() << " {\n";
+    if (print_method_bodies) text << indented("      ", method.graph()->toString());
+    text << "    }\n";
+  }
+  text << "  }\n  submodules {\n";
+  for (const NameModule& child : named_children()) text << indented("    ", child.value.dump_to_str(print_method_bodies, print_attr_values, print_param_values));
+  text << "  }\n}\n";
+  return text.str();
+}
+
+namespace detail {
+/// The arrays of names that the C functions take.
+class NameArray {
+ public:
+  explicit NameArray(const std::vector<std::string>& names) {
+    for (const std::string& name : names) pointers_.push_back(name.c_str());
+  }
+  const char* const* data() const { return pointers_.data(); }
+  int64_t size() const { return static_cast<int64_t>(pointers_.size()); }
+
+ private:
+  std::vector<const char*> pointers_;
+};
+}  // namespace detail
+
+/// A copy in which the attributes that the methods only read are constants of the graphs. The module must be in evaluation
+/// mode.
+inline Module freeze(const Module& module, const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt, bool optimize_numerics = true) {
+  detail::NameArray names(preserved_attrs ? *preserved_attrs : std::vector<std::string>());
+  rlt_module* frozen = nullptr;
+  rlt::check(rlt_module_freeze(module.handle(), names.data(), names.size(), optimize_numerics, &frozen));
+  return Module(frozen);
+}
+inline Module freeze_module(const Module& module, std::vector<std::string> preserved_attrs = {}, bool freeze_interfaces = true, bool preserve_parameters = false) {
+  (void)freeze_interfaces;
+  if (preserve_parameters) rlt::raise<c10::NotImplementedError>("freeze_module with preserve_parameters is not implemented");
+  detail::NameArray names(preserved_attrs);
+  rlt_module* frozen = nullptr;
+  rlt::check(rlt_module_freeze(module.handle(), names.data(), names.size(), 0, &frozen));
+  return Module(frozen);
+}
+/// A copy that is made to run fast: it is frozen, and batch norms are folded. A module without the attribute `training`
+/// stays as it is.
+inline Module optimize_for_inference(const Module& module, const std::vector<std::string>& other_methods = {}) {
+  if (!module.hasattr("training")) return module.deepcopy();
+  detail::NameArray names(other_methods);
+  rlt_module* optimized = nullptr;
+  rlt::check(rlt_module_optimize_for_inference(module.handle(), names.data(), names.size(), &optimized));
+  return Module(optimized);
+}
 
 namespace script {
 using Module = jit::Module;
 using ExtraFilesMap = jit::ExtraFilesMap;
-using Method = jit::Method;
+using jit::module_list;
+using jit::parameter_list;
 }  // namespace script
 }  // namespace jit
 RLT_NAMESPACE_END
 }  // namespace torch
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+template <class Module>
+Module IValue::toModule() const {
+  return Module(toObject());
+}
+RLT_NAMESPACE_END
+}  // namespace c10

@@ -37,8 +37,20 @@ class ExtraFiles {
   std::vector<rlt_named_value> values_;
 };
 
+inline std::function<ExtraFilesMap(const Module&)>& extra_files_hook() {
+  static auto* hook = new std::function<ExtraFilesMap(const Module&)>;  // outlives static objects that save
+  return *hook;
+}
+/// The extra files with those of the hook; files that the caller names precede.
+inline ExtraFilesMap all_extra_files(const Module& module, const ExtraFilesMap& files) {
+  ExtraFilesMap all = files;
+  if (extra_files_hook()) all.merge(extra_files_hook()(module));
+  return all;
+}
+
 inline at::Tensor saved_bytes(const Module& module, const ExtraFilesMap& files) {
-  ExtraFiles extra(files);
+  ExtraFilesMap all = all_extra_files(module, files);
+  ExtraFiles extra(all);
   rlt_tensor* bytes = nullptr;
   rlt::check(rlt_module_save_memory(module.handle(), extra.data(), extra.size(), &bytes));
   return at::Tensor(bytes);
@@ -46,8 +58,12 @@ inline at::Tensor saved_bytes(const Module& module, const ExtraFilesMap& files) 
 
 }  // namespace detail
 
+/// Every module that is saved gets the extra files that `hook` returns.
+inline void SetExportModuleExtraFilesHook(std::function<ExtraFilesMap(const Module&)> hook) { detail::extra_files_hook() = std::move(hook); }
+
 inline void ExportModule(const Module& module, const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) {
-  detail::ExtraFiles extra(extra_files);
+  ExtraFilesMap all = detail::all_extra_files(module, extra_files);
+  detail::ExtraFiles extra(all);
   rlt::check(rlt_module_save(module.handle(), filename.c_str(), extra.data(), extra.size()));
 }
 /// Calls `writer` with the contents of the file.

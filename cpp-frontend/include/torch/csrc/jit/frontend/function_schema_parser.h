@@ -1,0 +1,3 @@
+// torch::jit::parseSchema: see ATen/core/function_schema.h.
+#pragma once
+#include <ATen/core/function_schema.h>
