@@ -82,7 +82,10 @@ pub unsafe extern "C" fn rlt_value_unpickle(
 fn tensors(table: Value) -> Result<Vec<Tensor>> {
     match table {
         Value::Tensors(tensors) => list::collect(tensors.into_iter().flatten()),
-        Value::List(items) if items.is_empty() => Ok(Vec::new()),
+        Value::List(items) => list::try_collect(items.iter().map(|item| match item {
+            Value::Tensor(tensor) => Ok(tensor.clone()),
+            other => bail!(Type, "the table of a pickle must be a list of tensors, not of {}", other.kind()),
+        })),
         other => bail!(Type, "the table of a pickle must be a list of tensors, not {}", other.kind()),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn complete(
     ensure!(
         values.len() <= schema.arguments.len(),
         Runtime,
-        "{name}() expected at most {} argument(s) but received {} argument(s). Declaration: {schema}",
+        "Expected at most {} argument(s) for operator '{name}', but received {} argument(s). Declaration: {schema}",
         schema.arguments.len(),
         values.len() + named.len()
     );
@@ -123,7 +123,8 @@ pub(crate) fn fit(value: Value, kind: &Type, types: &dyn Resolver, depth: usize)
             }
             let items = tuple.items().iter().zip(kinds.iter());
             let items = items.map(|(item, kind)| fit(item.clone(), kind, types, depth - 1));
-            Tuple::new(list::try_collect(items)?).into()
+            let items: Result<Vec<Value>> = list::try_collect(items);
+            Tuple::new(items.map_err(|error| whole(error, &Value::Tuple(tuple)))?).into()
         }
         (Type::NamedTuple(class), Value::Tuple(tuple)) if class.fields.len() == tuple.items().len() => {
             if tuple.class().is_some() {

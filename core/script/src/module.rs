@@ -216,7 +216,8 @@ impl Module {
         let attributes = class.attributes();
         let kind = attributes.get(slot).map_or(&Type::Any, |attribute| &attribute.kind);
         let value = crate::arguments::fit(value, kind, &*self.program, 64).map_err(|error| {
-            err!(Runtime, "Expected a value of type '{kind}' for field '{name}', but found {}", error.message())
+            let found = error.message().trim_start_matches("type ");
+            err!(Runtime, "Expected a value of type '{kind}' for field '{name}', but found {found}")
         })?;
         self.object.set_slot(slot, value)
     }

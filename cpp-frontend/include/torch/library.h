@@ -197,6 +197,8 @@ class Library final {
       case DispatchKey::Meta: return {RLT_KEY_META};
       case DispatchKey::Autograd:
       case DispatchKey::AutogradCPU: return {RLT_KEY_AUTOGRAD};
+      // Operators without tensors have no other key.
+      case DispatchKey::BackendSelect:
       case DispatchKey::CompositeImplicitAutograd: return {RLT_KEY_COMPOSITE};
       // Any device, but no derivative from the operators it calls.
       case DispatchKey::CompositeExplicitAutograd: return {RLT_KEY_CPU, RLT_KEY_CUDA, RLT_KEY_META};

@@ -89,9 +89,14 @@ struct FunctionSchema {
   /// A schema that the library describes: see rlt_schema_parse.
   static FunctionSchema of(const IValue& description, const detail::ScriptHandle& program = nullptr) {
     const auto& parts = description.toTupleRef().elements();
-    FunctionSchema schema(parts[1].toStringRef(), parts[2].toStringRef(), arguments_of(parts[3], program), arguments_of(parts[4], program), parts[5].toBool(),
+    // Functions of programs are printed without the path of their names.
+    std::string name = parts[1].toStringRef(), text = parts[0].toStringRef();
+    size_t path = name.find("::") == std::string::npos ? name.rfind('.') : std::string::npos;
+    if (path != std::string::npos && text.compare(0, name.size(), name) == 0) text = text.substr(path + 1);
+    if (path != std::string::npos) name = name.substr(path + 1);
+    FunctionSchema schema(std::move(name), parts[2].toStringRef(), arguments_of(parts[3], program), arguments_of(parts[4], program), parts[5].toBool(),
                           parts[6].toBool());
-    schema.text_ = parts[0].toStringRef();
+    schema.text_ = std::move(text);
     return schema;
   }
 

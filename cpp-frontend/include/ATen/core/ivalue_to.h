@@ -347,7 +347,7 @@ template <class Real>
 std::ostream& print_real(std::ostream& stream, Real value) {
   if (std::isfinite(value) && std::abs(value) < 1e10) {
     auto whole = static_cast<int64_t>(value);
-    if (static_cast<Real>(whole) == value) return stream << (whole == 0 && std::signbit(value) ? "-" : "") << whole << '.';
+    if (static_cast<Real>(whole) == value) return stream << whole << '.';
   }
   auto before = stream.precision(std::numeric_limits<double>::max_digits10);
   stream << value;

@@ -157,10 +157,7 @@ struct TupleType final : NamedType {
     return fields_ == tuple.fields_ && (!name() || !tuple.name() || name() == tuple.name());
   }
   std::string str() const override {
-    if (!name()) return "(" + detail::joined_str(contained_) + ")";
-    std::string text = "NamedTuple(";
-    for (size_t i = 0; i < fields_.size(); ++i) text += (i ? ", " : "") + fields_[i] + " : " + contained_[i]->str();
-    return text + ")";
+    return name() ? name()->qualifiedName() : "(" + detail::joined_str(contained_) + ")";
   }
   TypePtr createWithContained(std::vector<TypePtr> contained) const override { return std::make_shared<TupleType>(std::move(contained), name(), fields_); }
 

@@ -174,7 +174,9 @@ struct ClassAttribute {
   std::string name_;
 };
 
-inline std::ostream& operator<<(std::ostream& stream, const Type& type) { return stream << type.str(); }
+inline std::ostream& operator<<(std::ostream& stream, const Type& type) {
+  return stream << (type.kind() == TypeKind::FutureType ? type.annotation_str() : type.str());
+}
 
 RLT_NAMESPACE_END
 }  // namespace c10

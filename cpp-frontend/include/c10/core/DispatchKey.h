@@ -23,6 +23,7 @@ enum class DispatchKey : uint16_t {
   Autograd,
   CompositeImplicitAutograd,
   CompositeExplicitAutograd,
+  BackendSelect,
   CatchAll = CompositeImplicitAutograd,
 };
 
@@ -39,6 +40,7 @@ inline const char* toString(DispatchKey key) {
     case DispatchKey::Autograd: return "Autograd";
     case DispatchKey::CompositeImplicitAutograd: return "CompositeImplicitAutograd";
     case DispatchKey::CompositeExplicitAutograd: return "CompositeExplicitAutograd";
+    case DispatchKey::BackendSelect: return "BackendSelect";
     default: return "Undefined";
   }
 }

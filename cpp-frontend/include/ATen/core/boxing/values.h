@@ -507,16 +507,53 @@ struct Lent<c10::IValue> {
   }
 };
 
+/// An object of a class that torch::class_ registered.
+template <class T>
+struct Box<c10::intrusive_ptr<T>> {
+  static constexpr const char* name = "object";
+  static std::string schema_name() { return c10::detail::registered_class_name<T>(); }
+  explicit Box(const rlt_value& value) : object(Box<c10::IValue>(value).object.template to<c10::intrusive_ptr<T>>()) {}
+  c10::intrusive_ptr<T> object;
+};
+template <class T>
+struct Lent<c10::intrusive_ptr<T>> {
+  explicit Lent(const c10::intrusive_ptr<T>& pointer) : object(pointer), lent(object), value(lent.value) {}
+  Lent(const Lent&) = delete;
+  c10::IValue object;
+  Lent<c10::IValue> lent;
+  rlt_value value;
+};
+template <class Key, class Value>
+struct Box<c10::Dict<Key, Value>> {
+  static constexpr const char* name = "Dict";
+  static std::string schema_name() { return std::string("Dict(") + Box<Key>::name + ", " + Box<Value>::name + ")"; }
+  explicit Box(const rlt_value& value) : object(Box<c10::IValue>(value).object.template to<c10::Dict<Key, Value>>()) {}
+  c10::Dict<Key, Value> object;
+};
+template <class Key, class Value>
+struct Lent<c10::Dict<Key, Value>> {
+  explicit Lent(const c10::Dict<Key, Value>& dict) : object(dict), lent(object), value(lent.value) {}
+  Lent(const Lent&) = delete;
+  c10::IValue object;
+  Lent<c10::IValue> lent;
+  rlt_value value;
+};
+
 template <class T, class = void>
 constexpr bool is_optional = false;
 template <class T>
 constexpr bool is_optional<T, std::enable_if_t<Box<T>::optional>> = true;
 
+template <class T, class = void>
+constexpr bool has_schema_name = false;
+template <class T>
+constexpr bool has_schema_name<T, std::void_t<decltype(Box<T>::schema_name())>> = true;
 /// The schema's name of a parameter of this type.
 template <class T>
 std::string schema_name() {
   using Plain = std::decay_t<T>;
-  return std::string(Box<Plain>::name) + (is_optional<Plain> ? "?" : "");
+  if constexpr (has_schema_name<Plain>) return Box<Plain>::schema_name();
+  else return std::string(Box<Plain>::name) + (is_optional<Plain> ? "?" : "");
 }
 
 /// The results of a call: one, several as a tuple, or none.

@@ -56,6 +56,7 @@ struct Object {
       set_described(name, value);
       return;
     }
+    if (!hasattr(name)) rlt::raise<c10::Error>("Module has no attribute '" + name + "'");
     rlt::Lent<c10::IValue> lent(value);
     rlt::check(rlt_module_set_attribute(handle(), name.c_str(), &lent.value));
   }

@@ -35,8 +35,7 @@ inline void pickle(const std::function<void(const char*, size_t)>& writer, const
 }
 /// The value of a pickle, with the tensors that it refers to.
 inline c10::IValue unpickle(const char* data, size_t size, std::nullptr_t, c10::ArrayRef<at::Tensor> tensor_table = {}) {
-  c10::IValue table(std::vector<at::Tensor>(tensor_table.begin(), tensor_table.end()));
-  rlt::Lent<c10::IValue> lent(table);
+  rlt::Lent<c10::ArrayRef<at::Tensor>> lent(tensor_table);
   return c10::detail::described([&](rlt_value* out) { return rlt_value_unpickle(data, static_cast<int64_t>(size), &lent.value, nullptr, out); });
 }
 inline c10::IValue unpickle(const char* data, size_t size) { return unpickle(data, size, nullptr); }
