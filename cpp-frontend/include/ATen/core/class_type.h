@@ -61,7 +61,12 @@ struct ClassType final : NamedType {
 
   size_t numAttributes() const { return getAttributes().size(); }
   const std::vector<ClassAttribute>& getAttributes() const {
-    if (program_) attributes_ = data().attributes;
+    if (program_) {
+      // Attributes are only added, so that references stay valid as long as none is.
+      std::vector<ClassAttribute> found = data().attributes;
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (found.size() != attributes_.size()) attributes_ = std::move(found);
+    }
     return attributes_;
   }
   std::optional<size_t> findAttributeSlot(const std::string& name) const {
@@ -163,7 +168,6 @@ struct ClassType final : NamedType {
   const detail::ScriptHandle& program() const { return program_; }
   /// A class that C++ code has described becomes that of a program.
   void bind(detail::ScriptHandle program, detail::ModuleHandle prototype) {
-    described_ = attributes_;
     bound_ = std::move(program);
     prototype_ = std::move(prototype);
   }
@@ -189,7 +193,11 @@ struct ClassType final : NamedType {
     return attributes[slot];
   }
   const std::vector<std::pair<std::string, IValue>>& constants() const {
-    if (program_) constants_ = data().constants;
+    if (program_) {
+      auto found = data().constants;
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (found.size() != constants_.size()) constants_ = std::move(found);
+    }
     return constants_;
   }
 
@@ -198,7 +206,8 @@ struct ClassType final : NamedType {
   std::string doc_;
   detail::ScriptHandle program_, bound_;
   detail::ModuleHandle prototype_;
-  mutable std::vector<ClassAttribute> attributes_, described_;
+  mutable std::mutex mutex_;
+  mutable std::vector<ClassAttribute> attributes_;
   mutable std::vector<std::pair<std::string, IValue>> constants_;
   mutable std::map<std::string, std::shared_ptr<torch::jit::Function>> functions_;
 };

@@ -193,6 +193,7 @@ struct Object final : intrusive_ptr_target {
   detail::ScriptHandle program_;
   mutable std::mutex mutex_;
   mutable detail::ModuleHandle module_;
+  mutable ClassTypePtr class_;
 };
 
 /// A member of an Enum.

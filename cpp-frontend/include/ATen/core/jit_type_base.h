@@ -181,4 +181,4 @@ inline std::ostream& operator<<(std::ostream& stream, const Type& type) {
 RLT_NAMESPACE_END
 }  // namespace c10
 
-#include <ATen/core/jit_type.h>
+#include <ATen/core/class_type.h>

@@ -264,7 +264,11 @@ EnumTypePtr EnumHolder::type() const {
 template <class Lazy>
 ClassTypePtr Object::type() const {
   if (!handle_) return type_->expect<ClassType>();
-  return detail::class_type(name(), custom() ? nullptr : program_);
+  // The object keeps its class: references into it stay valid.
+  ClassTypePtr found = detail::class_type(name(), custom() ? nullptr : program_);
+  std::lock_guard<std::mutex> lock(mutex_);
+  class_ = found;
+  return found;
 }
 template <class Lazy>
 std::shared_ptr<torch::jit::CompilationUnit> Object::compilation_unit() const {

@@ -19,9 +19,19 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace jit {
 
+namespace detail {
+/// What the copies of a module share: references to schemas and classes stay valid as long as one of them lives.
+struct MethodCache {
+  std::mutex mutex;
+  c10::ClassTypePtr type;
+  std::unordered_map<std::string, std::shared_ptr<Function>> functions;
+};
+}  // namespace detail
+
 /// A method with its object.
 struct Method {
-  Method(detail::ModuleHandle owner, std::string name) : owner_(std::move(owner)), name_(std::move(name)) {}
+  Method(detail::ModuleHandle owner, std::string name, std::shared_ptr<detail::MethodCache> cache)
+      : owner_(std::move(owner)), name_(std::move(name)), cache_(std::move(cache)) {}
   const std::string& name() const { return name_; }
   c10::IValue operator()(Stack stack, const Kwargs& kwargs = Kwargs()) const {
     return detail::Arguments(stack, kwargs, program()).call([&](auto... arguments) { return rlt_module_run(owner_.get(), name_.c_str(), arguments...); });
@@ -59,11 +69,13 @@ struct Method {
     return std::make_shared<Graph>(detail::text([&](rlt_value* out) { return rlt_module_method_inlined_graph(owner_.get(), name_.c_str(), out); }));
   }
   Function& function() const {
-    if (!function_) {
+    std::lock_guard<std::mutex> lock(cache_->mutex);
+    std::shared_ptr<Function>& place = cache_->functions[name_];
+    if (!place) {
       std::string type = detail::text([&](rlt_value* out) { return rlt_module_class_name(owner_.get(), out); });
-      function_ = std::make_shared<Function>(program(), type + "." + name_);
+      place = std::make_shared<Function>(program(), type + "." + name_);
     }
-    return *function_;
+    return *place;
   }
 
  private:
@@ -75,7 +87,7 @@ struct Method {
 
   detail::ModuleHandle owner_;
   std::string name_;
-  mutable std::shared_ptr<Function> function_;
+  std::shared_ptr<detail::MethodCache> cache_;
 };
 
 }  // namespace jit

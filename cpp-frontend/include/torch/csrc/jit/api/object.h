@@ -37,7 +37,12 @@ struct Object {
     rlt::check(rlt_module_object(handle(), &object));
     return c10::make_intrusive<c10::ivalue::Object>(object, program());
   }
-  c10::ClassTypePtr type() const { return described_ ? described_ : c10::detail::class_type(class_name(), program()); }
+  c10::ClassTypePtr type() const {
+    if (described_) return described_;
+    std::lock_guard<std::mutex> lock(cache_->mutex);
+    if (!cache_->type) cache_->type = c10::detail::class_type(class_name(), program());
+    return cache_->type;
+  }
   std::shared_ptr<CompilationUnit> compilation_unit() const { return std::make_shared<CompilationUnit>(program()); }
 
   // ---- Attributes ----
@@ -69,13 +74,13 @@ struct Object {
   }
   std::optional<Method> find_method(const std::string& name) const {
     for (const std::string& known : method_names()) {
-      if (known == name) return Method(handle_, name);
+      if (known == name) return Method(handle_, name, cache_);
     }
     return std::nullopt;
   }
   std::vector<Method> get_methods() const {
     std::vector<Method> methods;
-    for (const std::string& name : method_names()) methods.emplace_back(handle_, name);
+    for (const std::string& name : method_names()) methods.emplace_back(handle_, name, cache_);
     return methods;
   }
   bool has_property(const std::string&) const { return false; }
@@ -152,6 +157,7 @@ struct Object {
   }
 
   detail::ModuleHandle handle_;
+  std::shared_ptr<detail::MethodCache> cache_ = std::make_shared<detail::MethodCache>();
   /// The class, if C++ code has described it.
   c10::ClassTypePtr described_;
 };
