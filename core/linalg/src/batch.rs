@@ -121,6 +121,50 @@ impl<T: Field> Strided<T> {
     }
 }
 
+/// Copies matrices of one tensor, or of its transpose, into a vector for each element, column by column. Row `row` of lane
+/// `lane` is row `origin(row, lane)` of its matrix.
+#[inline(always)]
+pub fn load_lanes<T: Field, const N: usize>(
+    from: &[Strided<T>; N],
+    to: &mut [[T; N]],
+    origin: impl Fn(usize, usize) -> usize,
+) {
+    let Strided { rows, columns, row_step, column_step, .. } = from[0];
+    assert!(to.len() >= rows * columns, "vectors of another shape");
+    for row in 0..rows {
+        let starts: [*const T; N] = std::array::from_fn(|lane| {
+            let origin = origin(row, lane);
+            assert!(origin < from[lane].rows, "a row outside a matrix");
+            from[lane].at.wrapping_offset(origin as isize * row_step).cast_const()
+        });
+        for column in 0..columns {
+            let offset = column as isize * column_step;
+            // SAFETY: `Batch::new` was given an array whose elements are valid; the row is inside the matrix (asserted),
+            // and so is the column, since matrices of one tensor have the same shape and steps.
+            to[column * rows + row] = starts.map(|start| unsafe { *start.wrapping_offset(offset) });
+        }
+    }
+}
+
+/// Copies the first `count` lanes of the vectors into matrices of one tensor.
+#[inline(always)]
+pub fn store_lanes<T: Field, const N: usize>(from: &[[T; N]], to: &[Strided<T>; N], count: usize) {
+    let Strided { rows, columns, row_step, column_step, .. } = to[0];
+    assert!(from.len() >= rows * columns, "vectors of another shape");
+    for column in 0..columns {
+        for row in 0..rows {
+            let (values, offset) =
+                (&from[column * rows + row], row as isize * row_step + column as isize * column_step);
+            for lane in 0..count.min(N) {
+                // SAFETY: `Batch::new` was given an array whose elements are valid, and the index is inside it, since
+                // matrices of one tensor have the same shape and steps; the array is an output, which nobody else
+                // accesses.
+                unsafe { *to[lane].at.wrapping_offset(offset) = values[lane] };
+            }
+        }
+    }
+}
+
 impl<T: Copy> Strided<T> {
     /// Writes an element of a vector (a matrix of one column).
     pub fn put(self, row: usize, value: T) {

@@ -4,7 +4,7 @@ use crate::batch::{Batch, Strided, each};
 use crate::block::Block;
 use crate::field::Field;
 use crate::triangular::{LOWER, Triangle, UNIT_LOWER, UPPER, solve_left, solve_right};
-use crate::{cholesky as llh, householder, lu, with_field};
+use crate::{cholesky as llh, householder, lanes, lu, with_field};
 use rushlight_base::{DimVec, Result};
 use rushlight_cpu::Array;
 
@@ -52,6 +52,9 @@ pub fn cholesky_solve(out: &Array, b: &Array, l: &Array, upper: bool) -> Result<
         let (to, from) = (Batch::<T>::new(out, 2, sizes)?, Batch::<T>::new(b, 2, sizes)?);
         let factors = Batch::<T>::new(l, 2, sizes)?;
         let (order, columns) = (l.size(l.ndim() - 1), b.size(b.ndim() - 1));
+        if lanes::fits(to.len(), order, columns) {
+            return lanes::cholesky_solve([order, columns], &to, &factors, upper, &from);
+        }
         each::<T>(to.len(), order * order * columns, order * (2 * order + columns), &|index, spare| {
             let (mut lower, spare) = carve(spare, order, order);
             let (mut adjoint, spare) = carve(spare, order, order);
@@ -103,6 +106,9 @@ pub fn lu_factor(out: &Array, pivots: &Array, info: &Array, a: &Array) -> Result
         let (exchanges, status) = (Batch::<i32>::new(pivots, 1, sizes)?, Batch::<i32>::new(info, 0, sizes)?);
         let (rows, columns) = (a.size(a.ndim() - 2), a.size(a.ndim() - 1));
         let order = rows.min(columns);
+        if rows == columns && lanes::fits(from.len(), order, 1) {
+            return lanes::lu_factor(order, &to, &exchanges, &status, &from);
+        }
         each::<T>(from.len(), rows * columns * order, rows * columns, &|index, spare| {
             let mut own = Pivots::new(order)?;
             to.matrix(index).write(spare, |block, _| {
@@ -161,6 +167,9 @@ pub fn lu_solve(out: &Array, factors: &Array, pivots: &Array, b: &Array, side: S
         let (factors, exchanges) = (Batch::<T>::new(factors, 2, sizes)?, Batch::<i32>::new(pivots, 1, sizes)?);
         let (rows, columns) = (b.size(b.ndim() - 2), b.size(b.ndim() - 1));
         let order = if side.left { rows } else { columns };
+        if side.left && !side.adjoint && lanes::fits(to.len(), order, columns) {
+            return lanes::lu_solve([order, columns], &to, &factors, &exchanges, &from);
+        }
         each::<T>(to.len(), order * rows * columns, order * order + rows * columns, &|index, spare| {
             let (mut own, spare) = carve(spare, order, order);
             factors.matrix(index).load(&mut own);
@@ -204,6 +213,20 @@ pub(crate) fn solve_factored<T: Field>(
 
 /// `result`, `factors`, `pivots`, `info`: X of A X = B, or of X A = B, and the LU factorization of A that it took.
 pub fn solve([result, factors, pivots, info]: [&Array; 4], a: &Array, b: &Array, left: bool) -> Result<()> {
+    let sizes = batch_of(result, 2);
+    let (order, columns) = (a.size(a.ndim() - 1), result.size(result.ndim() - 1));
+    let count = sizes.iter().product::<i64>() as usize;
+    if left && sizes == batch_of(a, 2) && lanes::fits(count, order, columns) {
+        return with_field!("linalg_solve", a.dtype(), T => {
+            let matrices = |array| Batch::<T>::new(array, 2, sizes);
+            lanes::solve(
+                [order, columns],
+                [&matrices(result)?, &matrices(factors)?],
+                [&Batch::new(pivots, 1, sizes)?, &Batch::new(info, 0, sizes)?],
+                [&matrices(a)?, &matrices(b)?],
+            )
+        });
+    }
     lu_factor(factors, pivots, info, a)?;
     lu_solve(result, factors, pivots, b, Side { left, adjoint: false })
 }
@@ -215,6 +238,9 @@ pub fn inverse(out: &Array, info: &Array, a: &Array) -> Result<()> {
         let (to, from) = (Batch::<T>::new(out, 2, sizes)?, Batch::<T>::new(a, 2, sizes)?);
         let status = Batch::<i32>::new(info, 0, sizes)?;
         let order = a.size(a.ndim() - 1);
+        if lanes::fits(from.len(), order, order) {
+            return lanes::inverse(order, &to, &status, &from);
+        }
         each::<T>(from.len(), 2 * order.pow(3), 2 * order * order, &|index, spare| {
             let (mut own, spare) = carve(spare, order, order);
             let mut pivots = Pivots::new(order)?;

@@ -4,7 +4,7 @@
 //! Functions take [`rushlight_cpu::Array`]s of any strides. The last two dimensions are matrices, the others a batch;
 //! `batch` brings matrices into blocks of column-major memory and runs independent ones on the threads of the library.
 //! The direct methods (`cholesky`, `lu`, `householder`, `triangular`) are written here: they recur to the products of
-//! `rushlight-cpu`, and small matrices take plain loops. Eigenvalues and singular values (`spectral`) are `faer`'s.
+//! `rushlight-cpu`, small matrices take plain loops, and small systems of a batch are solved several at once (`lanes`). Eigenvalues and singular values (`spectral`) are `faer`'s.
 
 mod batch;
 mod block;
@@ -13,6 +13,7 @@ mod direct;
 mod exponential;
 mod field;
 mod householder;
+mod lanes;
 mod ldl;
 mod least_squares;
 mod lu;

@@ -137,6 +137,68 @@ fn lu_solves_from_both_sides_and_with_the_adjoint() {
     }
 }
 
+/// Matrices that a batch has several of are solved in groups: with the same pivots and the same rounding as one by one.
+#[test]
+fn groups_of_small_matrices_are_solved_like_single_ones() {
+    const COUNT: i64 = 11;
+    for order in [1, 2, 4, 8, 9, 16] {
+        let square = [COUNT, order, order];
+        let mut a = Tensor::random(&square, 31, true);
+        // A singular matrix, one whose pivots have no normal reciprocal, and one with NaN.
+        let size = (order * order) as usize;
+        a.numbers[3 * size..4 * size].fill(Complex::new(0.0, 0.0));
+        a.numbers[5 * size..6 * size].iter_mut().for_each(|number| *number *= 1e-309);
+        a.numbers[7 * size] = Complex::new(f64::NAN, 0.0);
+        let mut b = Tensor::random(&[COUNT, order, 3], 37, true);
+        let (together, whole) = solved(&mut a, &mut b);
+        for index in 0..COUNT as usize {
+            let part = |of: &Tensor| {
+                let mut single = Tensor::new(&[1, of.sizes[1], of.sizes[2]], true);
+                let count = single.numbers.len();
+                single.numbers.copy_from_slice(&of.numbers[index * count..(index + 1) * count]);
+                single
+            };
+            let (alone, whole_alone) = solved(&mut part(&a), &mut part(&b));
+            for (nth, (all, own)) in together.iter().zip(&alone).enumerate() {
+                let bits = |number: &Complex<f64>| {
+                    [number.re, number.im].map(|part| if part.is_nan() { f64::NAN.to_bits() } else { part.to_bits() })
+                };
+                let all = all[index * own.len()..(index + 1) * own.len()].iter().map(bits);
+                assert!(all.eq(own.iter().map(bits)), "order {order}, matrix {index}, result {nth}");
+            }
+            for (all, own) in whole.iter().zip(&whole_alone) {
+                assert_eq!(all[index * own.len()..(index + 1) * own.len()], own[..], "order {order}, matrix {index}");
+            }
+        }
+    }
+}
+
+/// The results of all functions that solve groups, and their pivots and status.
+fn solved(a: &mut Tensor, b: &mut Tensor) -> (Vec<Vec<Complex<f64>>>, Vec<Vec<i32>>) {
+    let (square, right) = (a.sizes.clone(), b.sizes.clone());
+    let (mut x, mut factors) = (Tensor::new(&right, false), Tensor::new(&square, false));
+    let (mut pivots, mut info) = (Status::new(&square[..2]), Status::new(&square[..1]));
+    solve([&x.array(), &factors.array(), &pivots.array(), &info.array()], &a.array(), &b.array(), true).unwrap();
+    let (mut again, mut inverted) = (Tensor::new(&right, true), Tensor::new(&square, true));
+    let side = Side { left: true, adjoint: false };
+    lu_solve(&again.array(), &factors.array(), &pivots.array(), &b.array(), side).unwrap();
+    let mut status = Status::new(&square[..1]);
+    inverse(&inverted.array(), &status.array(), &a.array()).unwrap();
+    let mut numbers = vec![x.numbers, again.numbers, inverted.numbers];
+    for upper in [false, true] {
+        let mut x = Tensor::new(&right, upper);
+        cholesky_solve(&x.array(), &b.array(), &a.array(), upper).unwrap();
+        numbers.push(x.numbers);
+    }
+    let mut whole = vec![pivots.numbers, info.numbers, status.numbers];
+    let (mut pivots, mut info) = (Status::new(&square[..2]), Status::new(&square[..1]));
+    let mut second = Tensor::new(&square, true);
+    lu_factor(&second.array(), &pivots.array(), &info.array(), &a.array()).unwrap();
+    numbers.extend([factors.numbers, second.numbers]);
+    whole.extend([pivots.numbers, info.numbers]);
+    (numbers, whole)
+}
+
 #[test]
 fn the_first_zero_on_the_diagonal_is_the_status() {
     let mut a = Tensor::new(&[2, 3, 3], true);
