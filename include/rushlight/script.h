@@ -227,7 +227,8 @@ int32_t rlt_module_load_lite_memory(const void *data, int64_t len, struct rlt_mo
  * be shortened or overwritten while the module or one of its tensors exists: the operating system ends a process that
  * accesses a mapped page behind the end of a file (SIGBUS). Checksums of tensors are not compared.
  */
-int32_t rlt_module_load_mapped(const char *path, struct rlt_module **out);
+int32_t rlt_module_load_mapped(const char *path,
+                               struct rlt_module **out);
 
 /**
  * Returns another handle of the same module.

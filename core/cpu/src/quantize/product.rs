@@ -83,7 +83,10 @@ impl Weight {
         };
         match &self.packed {
             Some(packed) => gemm_packed(&sums, &bytes, packed, &Epilogue::default())?,
-            None => return Ok(out.fill(0)),
+            None => {
+                out.fill(0);
+                return Ok(());
+            }
         }
         run_narrow(AddZeros { weight: self, left, zero, out });
         Ok(())
