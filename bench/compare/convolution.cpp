@@ -44,10 +44,13 @@ struct Layer {
     return sizes;
   }
 
-  Tensor input() const {
-    Tensor tensor = torch::randn(with(samples, in, image));
+  /// Random numbers in the format of the layer's images, generated in the order of their indices.
+  Tensor random(torch::IntArrayRef sizes) const {
+    Tensor tensor = torch::randn(sizes);
     return last ? tensor.contiguous(image.size() == 3 ? torch::MemoryFormat::ChannelsLast3d : torch::MemoryFormat::ChannelsLast) : tensor;
   }
+
+  Tensor input() const { return random(with(samples, in, image)); }
 
   Tensor weight() const {
     Sizes sizes(image.size(), kernel);
@@ -77,7 +80,7 @@ void layer(const Layer& l) {
   Lazy input([=] { return make_input().requires_grad_(); }), weight([=] { return make_weight().requires_grad_(); });
   Lazy gradient([l, make_input, make_weight] {
     Tensor out = forward(l, make_input(), make_weight());
-    return torch::randn_like(out);
+    return l.random(out.sizes());
   });
   auto step = [l](Tensor& x, Tensor& w, const Tensor& g) {
     x.mutable_grad() = Tensor();

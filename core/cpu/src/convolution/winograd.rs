@@ -219,8 +219,9 @@ impl Kernel for Weights {
                     // Down the columns, then along the rows.
                     let half = [0, 1, 2].map(|x| kernel([taps[0][x], taps[1][x], taps[2][x]]));
                     let to = self.to.add(row * self.channels + channel);
-                    for y in 0..MET {
-                        let points = kernel([half[0][y], half[1][y], half[2][y]]);
+                    let [left, middle, right] = half;
+                    for (y, left) in left.into_iter().enumerate() {
+                        let points = kernel([left, middle[y], right[y]]);
                         for (x, point) in points.into_iter().enumerate() {
                             f32::store_some::<S>(point, to.add((y * MET + x) * plane), count);
                         }
@@ -277,6 +278,7 @@ impl Kernel for Inputs<'_> {
                             *half = input(met);
                         }
                         let to = self.to.add(channel * tiles + y * self.wide + x);
+                        #[allow(clippy::needless_range_loop, reason = "a column of the array")]
                         for row in 0..MET {
                             let points = input([0, 1, 2, 3, 4, 5].map(|column| half[column][row]));
                             for (column, point) in points.into_iter().enumerate() {
@@ -376,6 +378,7 @@ impl Outputs {
                     let points = [0, 1, 2, 3, 4, 5].map(|row| f32::load_some::<S>(from.add(row * MET * plane), count));
                     *half = output(points);
                 }
+                #[allow(clippy::needless_range_loop, reason = "a column of the array")]
                 for line in 0..TILE {
                     let four = output([0, 1, 2, 3, 4, 5].map(|column| half[column][line]));
                     let four = four.map(|position| position + S::F32::splat(bias));
@@ -384,6 +387,7 @@ impl Outputs {
                         position.store(stored.as_mut_ptr());
                     }
                     let to = self.buffer.add(line * self.pitch + x * TILE).cast::<[f32; TILE]>();
+                    #[allow(clippy::needless_range_loop, reason = "a column of the array")]
                     for lane in 0..lanes {
                         to.add(lane).write_unaligned([
                             stored[0][lane],

@@ -55,7 +55,6 @@ use crate::array::Array;
 use crate::simd::{Level, level};
 use driver::{Operand, Problem, multiply};
 use pack::Source;
-use rushlight_base::runtime::num_threads;
 use rushlight_base::{DType, Result, Scalar, ensure};
 use ways::{Ways, ways};
 
@@ -148,7 +147,7 @@ fn panels_at<T: Copy>(
 
 /// Number of threads for a product of this many multiplications whose operands are packed.
 pub(crate) fn worthwhile_threads(multiplications: usize) -> usize {
-    blocking::worthwhile(multiplications / 4, num_threads())
+    blocking::worthwhile(multiplications / 4, rushlight_base::runtime::num_threads())
 }
 
 /// The lanes of a left operand.

@@ -276,8 +276,8 @@ impl<T: Float> Sums<'_, T> {
                     }
                 }
             }
-            for t in 0..N {
-                totals[t].store(sums.add(t * self.padded));
+            for (t, total) in totals.into_iter().enumerate() {
+                total.store(sums.add(t * self.padded));
             }
         }
     }

@@ -208,8 +208,8 @@ impl<T: Float> Share<'_, T> {
                     }
                 }
             }
-            for t in 0..N {
-                sums[t].store(to.add(t * lanes));
+            for (t, sum) in sums.into_iter().enumerate() {
+                sum.store(to.add(t * lanes));
             }
         }
     }

@@ -176,6 +176,7 @@ impl<T: Float> Share<'_, T> {
     /// # Safety
     /// The contract of `phase`.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "a tile and its place")]
     unsafe fn tile<S: Simd>(
         &self,
         taps: &[isize],
