@@ -389,12 +389,12 @@ impl Copier {
             }
             Value::List(list) => {
                 let values = list.values();
-                let values = rushlight_base::list::try_collect(values.iter().map(|value| self.copy(value, depth - 1)))?;
+                let values = list::try_collect(values.iter().map(|value| self.copy(value, depth - 1)))?;
                 List::from_values(list.element().clone(), values)?.into()
             }
             Value::Tuple(tuple) => {
                 let items = tuple.items().iter().map(|value| self.copy(value, depth - 1));
-                let items = rushlight_base::list::try_collect(items)?;
+                let items = list::try_collect(items)?;
                 match tuple.class() {
                     Some(class) => Tuple::named(class.clone(), items).into(),
                     None => Tuple::new(items).into(),
@@ -403,7 +403,7 @@ impl Copier {
             Value::Dict(dict) => {
                 let entries = dict.entries();
                 let entries = entries.iter().map(|(key, value)| Ok((key.clone(), self.copy(value, depth - 1)?)));
-                let entries = rushlight_base::list::try_collect(entries)?;
+                let entries = list::try_collect(entries)?;
                 Dict::from_entries(dict.key_type().clone(), dict.value_type().clone(), entries)?.into()
             }
             other => other.clone(),

@@ -76,7 +76,7 @@ impl Translation<'_> {
             }
             "prim::Uninitialized" => return self.undefined(),
             "prim::tolist" => return self.to_list(),
-            "prim::RaiseException" => return self.raise(operator.arguments.unwrap_or(1)),
+            "prim::RaiseException" => return self.raise(operator.arguments.unwrap_or(2)),
             _ => {}
         }
         if let Some(row) = upgrade::find_lite(name, overload_name, self.version) {
