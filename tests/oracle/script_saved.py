@@ -23,6 +23,7 @@ import tempfile
 import traceback
 
 import torch
+import torch.jit.mobile
 
 try:
     import torchvision  # registers operators that the models call
