@@ -310,14 +310,12 @@ TEST(Library, ValuesOfEveryKindPassAsIValue) {
 TEST(Library, ObjectsOfTheCInterfaceStayWhatTheyAre) {
   rlt_object* object = nullptr;
   rlt::check(rlt_object_new("my.Class", nullptr, nullptr, &object));
-  rlt_value value = {};
-  value.tag = RLT_VALUE_OBJECT;
-  value.as.object = object;
-  c10::IValue held = c10::IValue::of_boxed(value);
-  rlt_object_free(object);
+  c10::IValue held(c10::make_intrusive<c10::ivalue::Object>(object));
   c10::IValue back = op<c10::IValue(const c10::IValue&)>("tv::echo").call(held);
   EXPECT_TRUE(back.isObject() && !back.isFuture());
-  EXPECT_EQ(back.boxed().as.object, held.boxed().as.object);
+  EXPECT_EQ(back.toObjectRef().handle(), held.toObjectRef().handle());
+  EXPECT_EQ(back.toObjectRef().name(), "my.Class");
+  EXPECT_THROW(back.boxed(), c10::Error);
 }
 
 TEST(Library, StringsAndMetadataHaveTheirCppTypes) {

@@ -317,7 +317,7 @@ TEST(Values, ListsAreSharedAndCopiedDeeply) {
   c10::List<Tensor> list({a, b, a});
   c10::IValue value(list);
   EXPECT_TRUE(value.isTensorList());
-  EXPECT_EQ(value.tagKind(), "TensorList");
+  EXPECT_EQ(value.tagKind(), "GenericList");
   EXPECT_TRUE(list[0].get().is(list[2].get()));
   EXPECT_FALSE(list[0].get().is(list[1].get()));
   EXPECT_TRUE(list[0].get().isAliasOf(list[1].get()));
@@ -328,7 +328,7 @@ TEST(Values, ListsAreSharedAndCopiedDeeply) {
   list.push_back(torch::zeros({1}));
   EXPECT_EQ(value.toTensorVector().size(), 4u);
   EXPECT_EQ(copy.size(), 3u);
-  EXPECT_EQ(message_of([&] { value.toInt(); }), "Expected Int but got TensorList");
+  EXPECT_EQ(message_of([&] { value.toInt(); }), "Expected Int but got GenericList");
   EXPECT_FALSE(c10::IValue(std::optional<int64_t>()).toOptional<int64_t>().has_value());
 }
 

@@ -6,7 +6,6 @@
 #include <torch/data.h>
 #include <torch/enum.h>
 #include <torch/fft.h>
-#include <torch/jit.h>
 #include <torch/linalg.h>
 #include <torch/memory.h>
 #include <torch/nn.h>

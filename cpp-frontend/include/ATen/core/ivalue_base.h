@@ -431,7 +431,10 @@ struct IValue final {
   // ---- The C interface ----
 
   /// A value of the C interface that no C++ type describes. Borrowed: valid as long as this value.
-  RLT_LAZY const rlt_value& boxed() const { return static_cast<const detail::Held<std::shared_ptr<rlt::OwnedValue>>*>(object_.get())->value->get(); }
+  RLT_LAZY const rlt_value& boxed() const {
+    if (!isBoxed()) fail("a stream or a storage");
+    return static_cast<const detail::Held<std::shared_ptr<rlt::OwnedValue>>*>(object_.get())->value->get();
+  }
   bool isBoxed() const { return isStream() || boxed_storage_; }
   /// Holds a copy of `value`, which is a stream or a storage.
   RLT_LAZY static IValue of_boxed(const rlt_value& value) {
