@@ -132,6 +132,21 @@ TEST(Script, SavesModulesForMobile) {
   EXPECT_THROW(module._save_for_mobile(again, {}, false, true), c10::NotImplementedError);
 }
 
+TEST(Script, RunsTheHooksOfAFile) {
+  auto module = torch::jit::load(RUSHLIGHT_TEST_DATA "/script/hooks.pt");
+  EXPECT_EQ(module({torch::ones({1})}).toTensor().item<float>(), 104);
+  EXPECT_EQ(module.forward({torch::ones({1})}).toTensor().item<float>(), 2);
+}
+
+TEST(Script, ReadsByAdapters) {
+  auto adapter = std::make_shared<caffe2::serialize::FileAdapter>(kFile);
+  torch::jit::ExtraFilesMap files{{"labels.txt", ""}};
+  auto module = torch::jit::load(adapter, torch::kCPU, files);
+  EXPECT_EQ(files["labels.txt"], "cat\ndog\n");
+  EXPECT_TRUE(torch::equal(module.forward({input()}).toTensor(), expected()));
+  EXPECT_THROW(caffe2::serialize::FileAdapter("/no/such/file"), c10::Error);
+}
+
 TEST(Script, CompilesFunctions) {
   auto unit = torch::jit::compile(R"(
 def relu_script(a, b):

@@ -47,8 +47,32 @@ class Net(torch.nn.Module):
         return self.names, total, counts
 
 
+class Hooked(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+def before(self, inputs: Tuple[torch.Tensor]) -> Tuple[torch.Tensor]:
+    return (inputs[0] + 1,)
+
+
+def after(self, inputs: Tuple[torch.Tensor], output: torch.Tensor) -> torch.Tensor:
+    return output + 100
+
+
+def save_hooked():
+    """A module whose hooks run around forward: 1 becomes (1 + 1) * 2 + 100."""
+    module = Hooked()
+    module.register_forward_pre_hook(before)
+    module.register_forward_hook(after)
+    hooked = torch.jit.script(module)
+    torch.jit.save(hooked, FOLDER / "hooks.pt")
+    print(hooked(torch.ones(1)))
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
+    save_hooked()
     net = torch.jit.script(Net()).eval()
     torch.jit.save(net, FOLDER / "net.pt", _extra_files={"labels.txt": "cat\ndog\n"})
     loaded = torch.jit.load(FOLDER / "net.pt")
