@@ -188,7 +188,7 @@ pub fn inverse<T: Field>(order: usize, to: &Batch<T>, info: &Batch<i32>, from: &
         run_narrow(Factorize { order, a, pivots: &mut own });
         own.store_info(members, info);
         x.fill([T::ZERO; LANES]);
-        for lane in 0..LANES {
+        for (lane, _) in members.all() {
             for (row, &column) in own.origins(order, lane)[..order].iter().enumerate() {
                 x[column * order + row][lane] = T::ONE;
             }
