@@ -42,6 +42,7 @@ mod methods;
 mod passes;
 mod pickles;
 mod save;
+mod trace;
 mod units;
 
 /// Functions and classes that were compiled from source code.

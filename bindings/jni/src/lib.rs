@@ -2,8 +2,8 @@
 //!
 //! A Java `long` is the handle of the C interface, so the two bindings share tensors; the wrappers in `java/` own them.
 //! `support` has the guard that turns errors and panics into Java exceptions, and the conversions; `ops` the operators;
-//! the other modules are written by hand, one for each part of `org.rushlight.internal.NativeCore`, and `script` for
-//! `NativeScript`. Below are `rushlight-tensor`, `rushlight-io` and `rushlight-script`; the crate `capi` links this one into
+//! the other modules are written by hand, one for each part of `org.rushlight.internal.NativeCore`, `script` and `trace` for
+//! `NativeScript` and `NativeTrace`. Below are `rushlight-tensor`, `rushlight-io` and `rushlight-script`; the crate `capi` links this one into
 //! the shared library.
 
 mod arrays;
@@ -16,6 +16,8 @@ mod runtime;
 mod script;
 pub mod support;
 mod tensor;
+#[cfg(feature = "script")]
+mod trace;
 
 /// The shims of the operators, one for each call class, behind the cargo features of the families that use it. The build
 /// script writes them.

@@ -51,7 +51,7 @@ pub struct ModuleHandle(jlong);
 
 impl ModuleHandle {
     /// Passes ownership of a module to a Java wrapper, which frees it.
-    fn give(module: Module) -> jlong {
+    pub(crate) fn give(module: Module) -> jlong {
         handles::made();
         Box::into_raw(Box::new(Loaded { module, print: RwLock::new(None) })) as jlong
     }
@@ -63,7 +63,7 @@ impl ModuleHandle {
         module.ok_or_else(|| err!(NullPointer, "argument 'module' is null"))
     }
 
-    fn module(&self) -> Result<&Module> {
+    pub(crate) fn module(&self) -> Result<&Module> {
         Ok(&self.get()?.module)
     }
 

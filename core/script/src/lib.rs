@@ -29,6 +29,7 @@ pub mod runtime;
 mod save;
 pub mod schema;
 mod source;
+pub mod trace;
 pub mod types;
 mod upgrade;
 pub mod values;

@@ -50,9 +50,11 @@ impl KeySet {
     pub const AUTOGRAD: KeySet = KeySet(1 << 16);
     /// Calls are recorded (a thread's key).
     pub const RECORD: KeySet = KeySet(1 << 20);
+    /// Calls become nodes of a graph (a thread's key).
+    pub const TRACE: KeySet = KeySet(1 << 21);
 
     /// Layers that work on boxed values. Each has one file in `dispatch/`.
-    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::COMPONENTS.0);
+    pub const BOXED: KeySet = KeySet(KeySet::TRACE.0 | KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::COMPONENTS.0);
     /// Everything that keeps a call from going straight to the kernel.
     pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0 | KeySet::INFERENCE.0);
 

@@ -240,6 +240,7 @@ impl Tensor {
 
     /// The only element, as a number.
     pub fn item(&self) -> Result<Scalar> {
+        crate::dispatch::trace::read_number(self);
         let plain = crate::dispatch::carried_out(self)?;
         let dense = plain.dense()?;
         ensure!(dense.numel() == 1, Runtime, "a Tensor with {} elements cannot be converted to Scalar", dense.numel());

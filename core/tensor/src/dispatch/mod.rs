@@ -27,6 +27,7 @@ mod output;
 pub mod record;
 pub mod runtime_ops;
 mod signatures;
+pub mod trace;
 pub mod value;
 
 pub use crate::keys::{KeyGuard, KeySet, active, active_for_view, is_excluded, set_excluded};
@@ -63,6 +64,7 @@ struct Layer {
 
 /// The boxed layers, outermost first. A new layer is a file and a row here.
 const LAYERS: &[Layer] = &[
+    Layer { key: KeySet::TRACE, handle: trace::handle },
     Layer { key: KeySet::RECORD, handle: record::handle },
     Layer { key: KeySet::SPARSE, handle: linked::sparse },
     Layer { key: KeySet::QUANTIZED, handle: linked::quantized },

@@ -11,9 +11,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeScript;
+import org.rushlight.internal.NativeTrace;
+import org.rushlight.nn.Module;
 
 /**
  * A model that Python saved with {@code torch.jit.save}: PyTorch's {@code torch.jit.ScriptModule}. Nothing in the file is
@@ -37,7 +40,7 @@ public final class ScriptModule extends NativeOwner {
         T with(long handle);
     }
 
-    private ScriptModule(long handle) {
+    ScriptModule(long handle) {
         super(handle, new Release(handle));
     }
 
@@ -129,6 +132,63 @@ public final class ScriptModule extends NativeOwner {
         } catch (IOException e) {
             throw StateDict.failed("cannot read a module", e);
         }
+    }
+
+    // Tracing and saving.
+
+    /**
+     * Runs a module on an example, and records the operators that it calls. {@link Tracer} has more options.
+     *
+     * <pre>{@code
+     * try (Scope scope = new Scope(); Linear net = new Linear(3, 2); ScriptModule traced = ScriptModule.trace(net, Torch.ones(1, 3))) {
+     *     System.out.println(traced.namedParameters().keySet()); // [weight, bias]
+     *     traced.save(folder.resolve("linear.pt")); // torch.jit.load reads the file
+     * }
+     * }</pre>
+     *
+     * @param module the module, whose parameters and buffers are those of the traced module
+     * @param example its argument
+     * @return the traced module
+     * @throws RushlightException as in {@link Tracer#trace(Tensor...)}
+     */
+    public static ScriptModule trace(Module module, Tensor example) {
+        return new Tracer(module).trace(example);
+    }
+
+    /**
+     * Runs a function on an example, and records the operators that it calls.
+     *
+     * @param function returns a tensor, or lists, maps and tuples ({@link IValue}) of tensors
+     * @param example its arguments
+     * @return the traced module
+     * @throws RushlightException as in {@link Tracer#trace(Tensor...)}
+     */
+    public static ScriptModule trace(Function<Tensor[], ?> function, Tensor... example) {
+        return new Tracer(function).trace(example);
+    }
+
+    /**
+     * Saves the module as a file that {@code torch.jit.load} of PyTorch reads. An existing file is replaced atomically.
+     *
+     * @param file the file to write, in the default file system
+     * @throws RushlightIOException if the file cannot be written
+     */
+    public void save(Path file) {
+        acquire(this);
+        try {
+            NativeTrace.save(handle(), file.toString());
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Returns the contents of the file that {@link #save} writes.
+     *
+     * @return the bytes
+     */
+    public byte[] toBytes() {
+        return call(NativeTrace::saveBytes);
     }
 
     /**
