@@ -8,17 +8,19 @@ use rushlight_script::runtime::value::Value as Item;
 use rushlight_script::trace::{Kind, Trace};
 use rushlight_script::types::Type;
 use rushlight_tensor::Tensor;
-use rushlight_tensor::dispatch::{Dict, Items, Value, by_name};
+use rushlight_tensor::dispatch::{Dict, Items, Value, Values, by_name};
 use std::collections::HashMap;
 
 const RECORDED: &str = include_str!("data/traces.txt");
 
 // ---- calls -----------------------------------------------------------------------------------------------
 
-/// All results of a call.
+/// All results of a call with a value for each argument.
 fn calls(name: &str, args: Vec<Value>) -> Result<Vec<Value>> {
     let (name, overload) = name.split_once('.').unwrap_or((name, ""));
-    Ok(by_name::call(name, overload, args, Vec::new())?.to_vec())
+    let mut results = Values::new();
+    by_name::find(name, overload)?.call_complete(&mut args.into(), &mut results)?;
+    Ok(results.to_vec())
 }
 
 /// The tensor that a call returns.
@@ -108,8 +110,7 @@ fn long(values: &[i64], sizes: &[i64]) -> Tensor {
 }
 
 fn values(tensor: &Tensor) -> Vec<f32> {
-    let plain = op("contiguous", args![&op("detach", args![tensor]).unwrap()]).unwrap();
-    plain.to_vec().unwrap()
+    op("detach", args![tensor]).unwrap().to_vec().unwrap()
 }
 
 // ---- tracing ---------------------------------------------------------------------------------------------
