@@ -11,8 +11,8 @@ pub(super) fn recorded(op: &Op, args: &[Value]) -> Result<Option<(Op, Vec<Value>
     let transposed = row.name().starts_with("conv_transpose");
     let dimensions = match row.name() {
         "conv1d" | "conv_transpose1d" => 1,
-        "conv2d" | "conv_transpose2d" | "conv_transpose2d.input" => 2,
-        "conv3d" | "conv_transpose3d" | "conv_transpose3d.input" => 3,
+        "conv2d" | "conv_transpose2d" => 2,
+        "conv3d" | "conv_transpose3d" => 3,
         "convolution" => 0,
         _ => return Ok(None),
     };
