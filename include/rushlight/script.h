@@ -388,6 +388,65 @@ int32_t rlt_module_save_lite_memory(const struct rlt_module *module,
                                     int64_t n_extra,
                                     rlt_tensor **out);
 
+/* ---- Tracing ---- */
+
+/**
+ * Begins to trace the operators that this thread calls. `class_name` is the class of the module that is traced, such as
+ * `Net`; `training` is its mode. The caller declares submodules, parameters, buffers and arguments, runs its function, and
+ * declares the output. `RLT_ERROR_RUNTIME` if the thread is tracing already.
+ */
+int32_t rlt_trace_begin(const char *class_name,
+                        int32_t training,
+                        struct rlt_trace **out);
+
+/**
+ * Declares a module inside of the traced one by its path: `layers.0`. Outer modules are declared before inner ones.
+ */
+int32_t rlt_trace_module(struct rlt_trace *trace, const char *path, const char *class_name, int32_t training);
+
+/**
+ * Declares a parameter by its path: `layers.0.weight`. The module of the trace has the tensor itself as this parameter.
+ */
+int32_t rlt_trace_parameter(struct rlt_trace *trace, const char *path, const rlt_tensor *tensor);
+
+/**
+ * Declares a buffer by its path, like [`rlt_trace_parameter`].
+ */
+int32_t rlt_trace_buffer(struct rlt_trace *trace, const char *path, const rlt_tensor *tensor);
+
+/**
+ * Declares the next argument of the function with its value in this run: a tensor, or tuples, lists and dicts of tensors.
+ */
+int32_t rlt_trace_input(struct rlt_trace *trace,
+                        const char *name,
+                        const rlt_value *value);
+
+/**
+ * Declares what the function has returned, and ends the tracing of this thread.
+ */
+int32_t rlt_trace_output(struct rlt_trace *trace, const rlt_value *value);
+
+/**
+ * Returns the traced function as a module with the method `forward`. `other` is NULL, or another trace of the same
+ * function with examples of other sizes: numbers that differ between the two become expressions of the sizes of tensors;
+ * other numbers are constants. If `check` is not 0, the module is run on the examples, and an error reports the first
+ * difference from what the function has returned. The trace stays.
+ */
+int32_t rlt_trace_finish(struct rlt_trace *trace,
+                         struct rlt_trace *other,
+                         int32_t check,
+                         struct rlt_module **out);
+
+/**
+ * Frees a trace. On the thread that began it, its tracing ends too: nothing is left of a function that failed.
+ */
+void rlt_trace_free(struct rlt_trace *trace);
+
+/**
+ * Writes 1 if the operators that this thread calls are traced, else 0.
+ */
+int32_t rlt_trace_is_active(int32_t *out);
+
 /* ---- Programs ---- */
 
 /**
@@ -455,58 +514,6 @@ int32_t rlt_type_parse(const char *annotation,
  * `Variable`.
  */
 int32_t rlt_schema_parse(const char *schema, rlt_value *out);
-
-/* ---- Tracing ---- */
-
-/**
- * Begins to trace the operators that this thread calls. `class_name` is the class of the module that is traced, such as
- * `Net`; `training` is its mode. The caller declares submodules, parameters, buffers and arguments, runs its function, and
- * declares the output. `RLT_ERROR_RUNTIME` if the thread is tracing already.
- */
-int32_t rlt_trace_begin(const char *class_name, int32_t training, struct rlt_trace **out);
-
-/**
- * Declares a module inside of the traced one by its path: `layers.0`. Outer modules are declared before inner ones.
- */
-int32_t rlt_trace_module(struct rlt_trace *trace, const char *path, const char *class_name, int32_t training);
-
-/**
- * Declares a parameter by its path: `layers.0.weight`. The module of the trace has the tensor itself as this parameter.
- */
-int32_t rlt_trace_parameter(struct rlt_trace *trace, const char *path, const rlt_tensor *tensor);
-
-/**
- * Declares a buffer by its path, like `rlt_trace_parameter`.
- */
-int32_t rlt_trace_buffer(struct rlt_trace *trace, const char *path, const rlt_tensor *tensor);
-
-/**
- * Declares the next argument of the function with its value in this run: a tensor, or tuples, lists and dicts of tensors.
- */
-int32_t rlt_trace_input(struct rlt_trace *trace, const char *name, const rlt_value *value);
-
-/**
- * Declares what the function has returned, and ends the tracing of this thread.
- */
-int32_t rlt_trace_output(struct rlt_trace *trace, const rlt_value *value);
-
-/**
- * Returns the traced function as a module with the method `forward`. `other` is NULL, or another trace of the same
- * function with examples of other sizes: numbers that differ between the two become expressions of the sizes of tensors;
- * other numbers are constants. If `check` is not 0, the module is run on the examples, and an error reports the first
- * difference from what the function has returned. The trace stays.
- */
-int32_t rlt_trace_finish(struct rlt_trace *trace, struct rlt_trace *other, int32_t check, struct rlt_module **out);
-
-/**
- * Frees a trace. On the thread that began it, its tracing ends too: nothing is left of a function that failed.
- */
-void rlt_trace_free(struct rlt_trace *trace);
-
-/**
- * Writes 1 if the operators that this thread calls are traced, else 0.
- */
-int32_t rlt_trace_is_active(int32_t *out);
 
 /* ---- Source code ---- */
 
