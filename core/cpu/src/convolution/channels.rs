@@ -1,8 +1,8 @@
-//! Images with adjacent channels, as weight gradients read them: what the taps of a row of the kernel meet at a position
-//! is adjacent in memory.
+//! Images with adjacent channels, as weight gradients read them: what the taps of a row of the kernel meet at a
+//! position is adjacent in memory.
 //!
-//! An image that is stored like that, and is met only inside, is read in place. Others are copied with their padding, one
-//! after the other the groups of channels of each sample.
+//! An image that is stored like that, and is met only inside, is read in place. Others are copied with their padding,
+//! one after the other the groups of channels of each sample.
 
 use super::axis::Axis;
 use super::padded::spatial_steps;

@@ -115,8 +115,8 @@ impl Phase {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// The offsets of each k, in bytes, if the columns should be read in place: few rows, and rows of positions that fill
-    /// vectors well.
+    /// The offsets of each k, in bytes, if the columns should be read in place: few rows, and rows of positions that
+    /// fill vectors well.
     fn in_place<T>(&self, job: &Job, view: &View, channels: usize) -> Result<Option<Vec<isize>>> {
         let (row, lanes) = (self.axes[2].length, self.weights.lanes());
         let full = row * 4 >= row.next_multiple_of(lanes) * 3;
@@ -158,8 +158,8 @@ impl Phase {
                     let run = Run { lanes: across.min(row - w), at: to.wrapping_add(w).cast() };
                     (from.wrapping_add(w).cast(), run)
                 });
-                // SAFETY: the view is a copy with a whole vector behind its last plane; the runs are a row of positions of the
-                // output, which no other share has.
+                // SAFETY: the view is a copy with a whole vector behind its last plane; the runs are a row of positions
+                // of the output, which no other share has.
                 unsafe { self.weights.multiply_along(group, runs, offsets, job.out.stride(1)) };
             }
         })

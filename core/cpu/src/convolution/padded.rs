@@ -1,8 +1,8 @@
 //! Images as correlations read them: every tap meets adjacent elements at adjacent positions of a row, without checks.
 //!
 //! An image that is stored like that, and is met only inside, is read in place. Others are copied with their padding, a
-//! plane for each channel, positions sorted by the remainder of their step (`line.rs`). The copy costs one pass over the
-//! image, where the unfolded image has each element as often as the kernel has taps.
+//! plane for each channel, positions sorted by the remainder of their step (`line.rs`). The copy costs one pass over
+//! the image, where the unfolded image has each element as often as the kernel has taps.
 
 use super::axis::Axis;
 use super::line::{Layout, ZEROS};
@@ -191,8 +191,8 @@ impl<T: Copy + Default> Kernel for Planes<'_, T> {
             let from = copy.from.get().wrapping_offset(from);
             let mut to = copy.to.get().wrapping_add(plane * copy.plane);
             for &offset in &layout.rows {
-                // SAFETY: the plane has a row of `row` elements for each of `rows`, with `length` elements for each part,
-                // and those inside are elements of the image.
+                // SAFETY: the plane has a row of `row` elements for each of `rows`, with `length` elements for each
+                // part, and those inside are elements of the image.
                 unsafe {
                     if offset == ZEROS {
                         std::slice::from_raw_parts_mut(to, row).fill(T::default());
@@ -242,7 +242,8 @@ unsafe fn spread<T: Copy + Default>(from: *const T, step: isize, to: *mut T, ins
 #[inline(always)]
 unsafe fn every<T: Copy + Default, const N: usize>(from: *const T, to: *mut T, count: usize) {
     let mut i = 0;
-    // SAFETY: the caller guarantees `count` elements; whole groups of `N` are only read where a further element follows.
+    // SAFETY: the caller guarantees `count` elements; whole groups of `N` are only read where a further element
+    // follows.
     unsafe {
         while i + 16 < count {
             let read = from.add(i * N).cast::<[[T; N]; 16]>().read_unaligned();

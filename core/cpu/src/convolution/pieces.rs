@@ -110,9 +110,9 @@ impl<T: Copy, A: Along> Kernel for Filling<'_, T, A> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let short = self.pieces.iter().all(|piece| piece.count <= block::<T>());
-        // SAFETY: the caller of `fill` provides a panel with its slack. Pieces are filled in order, so that what follows
-        // one in its last block is overwritten by the next, or in the next row. Blocks are only copied whole if they
-        // are inside the readable elements.
+        // SAFETY: the caller of `fill` provides a panel with its slack. Pieces are filled in order, so that what
+        // follows one in its last block is overwritten by the next, or in the next row. Blocks are only copied whole if
+        // they are inside the readable elements.
         unsafe {
             match (self.whole, self.pieces) {
                 (false, _) => self.each(|piece, from, to| std::ptr::copy_nonoverlapping(from, to, piece.count)),

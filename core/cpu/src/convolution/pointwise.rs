@@ -31,8 +31,8 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
         let first = group * if job.transposed { channels } else { rows };
         let sizes = [[positions, rows as i64], [positions, channels as i64], [channels as i64, rows as i64]];
         let strides = [[to as i64, 1], [from as i64, 1], [channel_step as i64, row_step as i64]];
-        // SAFETY: the matrices are the group's channels of all positions, and its weights, with their strides; the bias has
-        // an element for each of its channels.
+        // SAFETY: the matrices are the group's channels of all positions, and its weights, with their strides; the bias
+        // has an element for each of its channels.
         let (out, image, weight) = unsafe {
             (
                 Array::new(at(job.out, (group * rows) as isize), dtype, &sizes[0], &strides[0]),

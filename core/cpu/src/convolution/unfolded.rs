@@ -37,8 +37,8 @@ pub(super) fn tap_offsets(padded: &Padded, axes: &[Axis; 3]) -> Result<Vec<isize
     Ok(taps)
 }
 
-/// Some samples of an image seen so that products become a correlation: a row for each channel and tap, a column for each
-/// sample and position.
+/// Some samples of an image seen so that products become a correlation: a row for each channel and tap, a column for
+/// each sample and position.
 pub(super) struct Unfolded<'a> {
     pub view: View,
     /// The first channel.
@@ -93,8 +93,8 @@ impl<T: Copy> Panels<T> for Unfolded<'_> {
         let first = self.channel as isize * self.view.channel;
         let from = self.view.at.get().cast::<T>().wrapping_offset(first).cast_const();
         let taps = Taps { step: self.view.channel, taps: self.taps };
-        // SAFETY: the caller provides the panel. Lanes are positions of the samples of the view and `depth` counts channels
-        // and taps, which meet elements of it.
+        // SAFETY: the caller provides the panel. Lanes are positions of the samples of the view and `depth` counts
+        // channels and taps, which meet elements of it.
         unsafe { pieces::fill(from, self.view.limit - first, &taps, depth, &pieces[..count], panel, width) }
     }
 }
@@ -127,8 +127,8 @@ impl Kernels {
         Ok(Kernels { at: Shared::new(weight.start()), rows, group_step: own, row_step, channel_step, taps })
     }
 
-    /// The first element, and strides of rows and columns, if the rows of all groups follow each other and one step leads
-    /// through taps and channels.
+    /// The first element, and strides of rows and columns, if the rows of all groups follow each other and one step
+    /// leads through taps and channels.
     pub fn as_matrix(&self, channels: usize, groups: usize) -> Option<[i64; 2]> {
         let step = match self.taps[..] {
             [] => 1,
@@ -198,8 +198,8 @@ impl<T: Copy> Kernel for Gather<'_, T> {
                 let from = self.at.wrapping_offset(from);
                 let to = self.to.wrapping_add(row * depth + channel * taps.len());
                 // SAFETY: rows, channels and taps are below the sizes of the weight array, and the buffer has a row of
-                // `depth` for each. What a block copies beyond the taps is inside both as further channels follow, whose
-                // elements are written later.
+                // `depth` for each. What a block copies beyond the taps is inside both as further channels follow,
+                // whose elements are written later.
                 unsafe {
                     if channel < self.blocks {
                         for t in (0..taps.len()).step_by(pieces::block::<T>()) {

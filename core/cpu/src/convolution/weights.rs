@@ -161,8 +161,8 @@ impl<T: Copy> Panels<T> for Gradient<'_> {
                 + (line % rows) as isize * self.steps[1]
                 + from as isize * step;
             let (at, to) = (first.wrapping_offset(offset), panel.wrapping_add((p - depth.start) * width));
-            // SAFETY: lanes and positions are elements of the gradient, and the panel has space for `width` lanes, which
-            // are at least as many, for each of `depth`.
+            // SAFETY: lanes and positions are elements of the gradient, and the panel has space for `width` lanes,
+            // which are at least as many, for each of `depth`.
             unsafe {
                 if step == 1 && self.channel_step != 1 {
                     across(at, self.channel_step, lanes.len(), count, to, width);
@@ -240,8 +240,8 @@ impl<T: Copy> Panels<T> for Met<'_> {
         let from = self.view.at.get().cast::<T>().wrapping_offset(first).cast_const();
         let steps = [0, 1, 2].map(|dim| self.view.steps[dim] * self.axes[dim].step);
         let along = Positions { axes: self.axes, sample: self.view.sample, steps };
-        // SAFETY: the caller provides the panel. Lanes are taps and channels of the group, and `depth` counts positions of
-        // the samples of the view, of which all elements can be read.
+        // SAFETY: the caller provides the panel. Lanes are taps and channels of the group, and `depth` counts positions
+        // of the samples of the view, of which all elements can be read.
         unsafe { pieces::fill(from, self.view.limit - first, &along, depth, &pieces[..count], panel, width) }
     }
 }

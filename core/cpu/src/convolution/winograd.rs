@@ -210,8 +210,8 @@ impl Kernel for Weights {
                 let count = lanes.min(self.channels - channel);
                 let at = row as isize * self.steps[0] + channel as isize * self.steps[1];
                 let stride = self.steps[1] * size_of::<f32>() as isize;
-                // SAFETY: rows, channels and taps are below the sizes of the weight array, and the buffer has an element for
-                // each row and channel at each point.
+                // SAFETY: rows, channels and taps are below the sizes of the weight array, and the buffer has an
+                // element for each row and channel at each point.
                 unsafe {
                     let taps = self
                         .taps
@@ -267,8 +267,8 @@ impl Kernel for Inputs<'_> {
                 for x in (0..self.wide).step_by(lanes) {
                     let count = lanes.min(self.wide - x);
                     let at = channel as isize * self.view.channel + down as isize * self.view.steps[1] + x as isize;
-                    // SAFETY: the view has what six taps meet at each tile, and a vector more behind its last plane; the
-                    // buffer has an element for each channel and tile at each point.
+                    // SAFETY: the view has what six taps meet at each tile, and a vector more behind its last plane;
+                    // the buffer has an element for each channel and tile at each point.
                     unsafe {
                         let from = from.offset(at);
                         let mut half = [[S::F32::from_f64(0.0); MET]; MET];
@@ -339,8 +339,8 @@ impl Kernel for Outputs {
             let to = self.out.wrapping_offset(row as isize * self.row_step);
             for (y, down) in self.down.clone().enumerate() {
                 let from = self.from.wrapping_add(row * tiles + y * self.wide);
-                // SAFETY: the products have an element for each row and tile at each point, and the buffer a whole vector of
-                // tiles; positions are below the sizes of the output, and no other share has this row.
+                // SAFETY: the products have an element for each row and tile at each point, and the buffer a whole
+                // vector of tiles; positions are below the sizes of the output, and no other share has this row.
                 unsafe {
                     self.positions::<S>(from, self.rows * tiles, bias);
                     for line in 0..TILE.min(self.sizes[0] - down * TILE) {

@@ -3,8 +3,8 @@
 use super::pack::{BLOCK, turn32, turn64};
 use crate::simd::{Kernel, Level, Simd, run};
 
-/// Writes element `p` of lane `l`, at `from + l * lane_step + p`, to `to + p * pitch + l`, for each of `lanes` and `depth`.
-/// Steps are in elements.
+/// Writes element `p` of lane `l`, at `from + l * lane_step + p`, to `to + p * pitch + l`, for each of `lanes` and
+/// `depth`. Steps are in elements.
 ///
 /// # Safety
 /// The elements can be read and written.

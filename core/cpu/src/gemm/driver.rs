@@ -25,8 +25,8 @@ use std::sync::OnceLock;
 /// Fills panels of stored elements, `width` lanes per element of k, instead of reading a matrix.
 pub(super) trait Fill: Sync {
     /// # Safety
-    /// `to` has space for `depth.len() * width` elements and [`SLACK`](super::packed::SLACK) bytes more. The elements are
-    /// zero if there are fewer lanes than `width`.
+    /// `to` has space for `depth.len() * width` elements and [`SLACK`](super::packed::SLACK) bytes more. The elements
+    /// are zero if there are fewer lanes than `width`.
     unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize);
 }
 
@@ -463,8 +463,8 @@ pub(super) fn note(failed: &OnceLock<Error>, result: Result<()>) {
     }
 }
 
-/// Bytes between panels of the right operand. Panels of a power of two of bytes, side by side, would begin in one set of the
-/// caches, and they are written side by side.
+/// Bytes between panels of the right operand. Panels of a power of two of bytes, side by side, would begin in one set
+/// of the caches, and they are written side by side.
 const PANEL_GAP: usize = 128;
 
 /// Bytes of a panel of the right operand, with the gap behind it.
@@ -497,8 +497,8 @@ pub(super) fn pack_panel(
         Operand::Filled(fill) => {
             let bytes = depth.len() * width * element;
             if kernels.group == 1 && kernels.in_bytes == element {
-                // SAFETY: the panel has `bytes` bytes and the gap or the alignment behind it, and the elements are packed
-                // without conversion.
+                // SAFETY: the panel has `bytes` bytes and the gap or the alignment behind it, and the elements are
+                // packed without conversion.
                 unsafe {
                     if lanes.len() < width {
                         to.write_bytes(0, bytes);

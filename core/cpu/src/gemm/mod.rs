@@ -3,8 +3,8 @@
 //! `out = activation(alpha a b + beta c)` for every dtype, from any strides, at every level of [`crate::simd`]; `c` is
 //! broadcast, so a bias is a row or a column. [`gemm`] multiplies two matrices, [`batched`] stacks of them,
 //! [`gemm_packed`] one whose right operand was packed before, and [`gemm_panels`] operands that exist only panel by
-//! panel. [`PackedA`] packs a left operand once for many sets of columns: a convolution multiplies its weights by shares of
-//! an unfolded image that is never stored as a whole.
+//! panel. [`PackedA`] packs a left operand once for many sets of columns: a convolution multiplies its weights by
+//! shares of an unfolded image that is never stored as a whole.
 //!
 //! From the inside out: `lanes` (with `x86`, `neon`; `amx` has separate registers) multiplies and adds vectors, `tile`
 //! keeps a few rows of sums in registers, `kernels` lists the tiles of each arithmetic and level, `pack` and `epilogue`

@@ -92,8 +92,9 @@ pub trait Panels<T: Copy>: Sync {
     /// `panel[p * width + i]`. Called once for each panel, from several threads.
     ///
     /// # Safety
-    /// The panel has space for `depth.len() * width` elements; of a right operand, for [`SLACK`] bytes more. If there are
-    /// fewer lanes than `width`, the panel is all zeros, and elements of the missing lanes may have any value after.
+    /// The panel has space for `depth.len() * width` elements; of a right operand, for [`SLACK`] bytes more. If there
+    /// are fewer lanes than `width`, the panel is all zeros, and elements of the missing lanes may have any value
+    /// after.
     unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: *mut T, width: usize);
 }
 

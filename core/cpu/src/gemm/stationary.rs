@@ -176,13 +176,13 @@ impl PackedA {
         self.ways.kernels.lanes
     }
 
-    /// Computes all rows of a group times adjacent columns that are read in place, on this thread: the elements of each k
-    /// begin at an offset, in bytes, from the address of a run. Requires [`reads_in_place`](PackedA::reads_in_place).
+    /// Computes all rows of a group times adjacent columns that are read in place, on this thread: the elements of each
+    /// k begin at an offset, in bytes, from the address of a run. Requires [`reads_in_place`](PackedA::reads_in_place).
     ///
     /// # Safety
-    /// There are as many offsets as the operand has columns. Whole vectors can be read at each of them for each run, which
-    /// has as many columns as a tile at most. The elements of the runs are parts of an output that no other share writes,
-    /// adjacent in a row, and rows are `row_step` elements apart.
+    /// There are as many offsets as the operand has columns. Whole vectors can be read at each of them for each run,
+    /// which has as many columns as a tile at most. The elements of the runs are parts of an output that no other share
+    /// writes, adjacent in a row, and rows are `row_step` elements apart.
     pub unsafe fn multiply_along(
         &self,
         group: usize,
@@ -215,7 +215,8 @@ impl PackedA {
                 };
                 let function =
                     kernels.along[down.div_ceil(kernels.height_step) - 1][run.lanes.div_ceil(kernels.lanes) - 1];
-                // SAFETY: the panel was packed for a tile of so many rows; the caller guarantees columns and destinations.
+                // SAFETY: the panel was packed for a tile of so many rows; the caller guarantees columns and
+                // destinations.
                 unsafe { function(&tile, offsets) };
             }
         }

@@ -233,8 +233,8 @@ impl<T: Float> Kernel for Sums<'_, T> {
             for first in (0..self.taps.len()).step_by(TOGETHER) {
                 let taps = &self.taps[first..self.taps.len().min(first + TOGETHER)];
                 let sums = self.sums.wrapping_add(first * self.padded + channel);
-                // SAFETY: the sums of these channels are a part of the buffer that no other share has, in whole vectors;
-                // image and gradient have these channels.
+                // SAFETY: the sums of these channels are a part of the buffer that no other share has, in whole
+                // vectors; image and gradient have these channels.
                 unsafe { constant!(taps.len(), N => self.add::<S, N>(taps, sums, channel, some)) };
             }
         }
@@ -252,8 +252,8 @@ impl<T: Float> Sums<'_, T> {
         let steps = [0, 1, 2].map(|dim| self.view.steps[dim] * self.axes[dim].step);
         let image = self.view.at.get().cast::<T>().cast_const();
         let taps: [isize; N] = std::array::from_fn(|t| taps[t]);
-        // SAFETY: the caller guarantees the elements: positions are below the sizes of the gradient, and what the taps meet
-        // there is inside the view.
+        // SAFETY: the caller guarantees the elements: positions are below the sizes of the gradient, and what the taps
+        // meet there is inside the view.
         unsafe {
             let mut totals: [T::Vector<S>; N] =
                 std::array::from_fn(|t| T::Vector::<S>::load(sums.add(t * self.padded)));

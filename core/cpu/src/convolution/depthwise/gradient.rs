@@ -176,8 +176,8 @@ impl<T: Float> Share<'_, T> {
         let (from_steps, grad_steps) = (self.layout.steps(), self.strides.grad_steps);
         let stride = grad_steps[2] * size_of::<T>() as isize;
         let taps: [isize; N] = std::array::from_fn(|t| taps[t]);
-        // SAFETY: the positions are elements of the gradient; those of the plane are inside it. Vectors at the end of a row
-        // are read in part, since what follows may not be finite.
+        // SAFETY: the positions are elements of the gradient; those of the plane are inside it. Vectors at the end of a
+        // row are read in part, since what follows may not be finite.
         unsafe {
             let mut sums: [T::Vector<S>; N] = std::array::from_fn(|t| T::Vector::<S>::load(to.add(t * lanes)));
             for d in 0..depth as isize {

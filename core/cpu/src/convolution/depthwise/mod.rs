@@ -1,8 +1,8 @@
 //! Correlations of groups with one source channel, and their weight gradients: too thin for matrix products.
 //!
-//! Floats are computed in vectors: along the width over padded planes (`planes.rs`, `gradient.rs`), or along the channels
-//! where these are adjacent in memory and each group has one channel on both sides (`deep.rs`). Other dtypes have a loop
-//! without vectors (`plain.rs`).
+//! Floats are computed in vectors: along the width over padded planes (`planes.rs`, `gradient.rs`), or along the
+//! channels where these are adjacent in memory and each group has one channel on both sides (`deep.rs`). Other dtypes
+//! have a loop without vectors (`plain.rs`).
 
 mod deep;
 mod gradient;

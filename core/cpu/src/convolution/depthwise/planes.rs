@@ -1,5 +1,5 @@
-//! Depthwise correlations along the width: each plane of the source is padded and converted once, and vectors of adjacent
-//! positions are summed over the taps in registers.
+//! Depthwise correlations along the width: each plane of the source is padded and converted once, and vectors of
+//! adjacent positions are summed over the taps in registers.
 
 use super::super::axis::{Axis, products};
 use super::super::line::{Layout, ZEROS};
@@ -122,8 +122,8 @@ impl<T: Float> Kernel for Share<'_, T> {
                 };
                 let to = sample as isize * job.out.stride(0) + channel as isize * job.out.stride(1);
                 for phase in self.phases {
-                    // SAFETY: the weight has an element at each offset, and the buffer a factor for each tap; the phase's
-                    // positions are elements of the output's plane, which belongs to this share alone.
+                    // SAFETY: the weight has an element at each offset, and the buffer a factor for each tap; the
+                    // phase's positions are elements of the output's plane, which belongs to this share alone.
                     unsafe {
                         for (t, &offset) in phase.kernel.iter().enumerate() {
                             self.factors.add(t).write(self.weights.offset(kernel + offset).read().wide());
@@ -141,7 +141,8 @@ type Entry = (isize, isize, usize);
 
 impl<T: Float> Share<'_, T> {
     /// # Safety
-    /// The positions of the phase are elements of the output from `to` on, and factors and plane are those of the phase.
+    /// The positions of the phase are elements of the output from `to` on, and factors and plane are those of the
+    /// phase.
     #[inline(always)]
     unsafe fn phase<S: Simd>(&self, phase: &Phase, plane: *const T::Wide, start: T::Wide, to: *mut T) {
         let lanes = T::Vector::<S>::LANES;
@@ -187,8 +188,8 @@ impl<T: Float> Share<'_, T> {
         to: *mut T,
         step: isize,
     ) {
-        // SAFETY: a vector at any position of the plane reads at most `BEHIND` elements beyond it; the caller guarantees
-        // the positions in the output.
+        // SAFETY: a vector at any position of the plane reads at most `BEHIND` elements beyond it; the caller
+        // guarantees the positions in the output.
         unsafe {
             let from = tile.map(|entry| plane.offset(entry.0));
             let mut sums = [T::Vector::<S>::splat(start); TILE];
@@ -229,8 +230,8 @@ pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, t
     let zero = T::Vector::<S>::splat(<T::Wide as crate::number::Wide>::ZERO);
     let (width, length) = (layout.row(), layout.lines[2].length);
     let last = layout.rows.len() * width + BEHIND - lanes;
-    // SAFETY: the caller guarantees the elements of the padded plane, and the layout counts those of the image. No vector
-    // has more elements than are behind the plane.
+    // SAFETY: the caller guarantees the elements of the padded plane, and the layout counts those of the image. No
+    // vector has more elements than are behind the plane.
     unsafe {
         for i in (0..last).step_by(lanes) {
             zero.store(to.add(i));
