@@ -1,9 +1,10 @@
 //! Losses that compare each element with its target, and their gradients, for floating-point tensors: vectorized, half
-//! precision in `f32`.
+//! precision in `f32`. Two of the gradients take integers as well, as in PyTorch.
 //!
 //! Forward operands are (out, a, target), those of a gradient (out, grad, a, target). A `factor` includes the divisor
 //! of a mean.
 
+use crate::convert::{Source, Target};
 use crate::math;
 use crate::number::{Analytic, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop, float_kernels};
@@ -22,8 +23,8 @@ float_kernels! {
         let away = x - target;
         away * away
     };
-    /// out = 2 (a - target) grad factor
-    squared_backward<4>("mse_backward_cpu_out", LIGHT, factor): |grad, x, target| {
+    /// out = 2 (a - target) grad factor of floats
+    squared_backward_of_floats<4>("mse_backward_cpu_out", LIGHT, factor): |grad, x, target| {
         (x - target) * grad * (factor + factor)
     };
     /// out = d^2 / (2 beta) where d = |a - target| < beta, else d - beta / 2
@@ -31,8 +32,8 @@ float_kernels! {
         let (away, half) = ((x - target).abs(), constant!(0.5));
         V::select(away.lt(beta), half * away * away / beta, away - half * beta)
     };
-    /// out = the slope of `smooth_l1` times grad factor
-    smooth_l1_backward<4>("smooth_l1_backward_cpu_out", LIGHT, beta, factor): |grad, x, target| {
+    /// out = the slope of `smooth_l1` times grad factor, of floats
+    smooth_l1_backward_of_floats<4>("smooth_l1_backward_cpu_out", LIGHT, beta, factor): |grad, x, target| {
         let away = x - target;
         let share = grad * factor;
         let near = share * away / beta;
@@ -96,4 +97,40 @@ pub fn huber(walk: &Loop<3>, delta: f64) -> Result<()> {
         });
     }
     huber_of_floats(walk, delta)
+}
+
+/// out = 2 (a - target) grad factor
+///
+/// For integers the factor is truncated: that of a mean of more than two elements is 0.
+pub fn squared_backward(walk: &Loop<4>, factor: f64) -> Result<()> {
+    if walk.common().is_integral(false) {
+        return dispatch!(walk.common(), "mse_backward_cpu_out", integer, T => {
+            let factor = <T as Target>::cast(2.0 * factor);
+            walk.map::<T, T, T, T>(LIGHT, move |grad, x, target| factor.mul(x.sub(target)).mul(grad))
+        });
+    }
+    squared_backward_of_floats(walk, factor)
+}
+
+/// out = the slope of `smooth_l1` times grad factor
+///
+/// For integers the factor is truncated, and so is the result; differences do not wrap.
+pub fn smooth_l1_backward(walk: &Loop<4>, beta: f64, factor: f64) -> Result<()> {
+    if walk.common().is_integral(false) {
+        let factor = factor as i64;
+        return dispatch!(walk.common(), "smooth_l1_backward_cpu_out", integer, T => {
+            walk.map::<T, T, T, T>(LIGHT, move |grad, x, target| {
+                let away = x.to_i64().wrapping_sub(target.to_i64());
+                let share = factor.wrapping_mul(grad.to_i64());
+                <T as Target>::cast(if away as f64 <= -beta {
+                    share.wrapping_neg()
+                } else if away as f64 >= beta {
+                    share
+                } else {
+                    (share.wrapping_mul(away) as f64 / beta) as i64
+                })
+            })
+        });
+    }
+    smooth_l1_backward_of_floats(walk, beta, factor)
 }

@@ -3,9 +3,9 @@
 // The loops are written once for every type, also where nothing is below zero.
 #![allow(clippy::bool_comparison, clippy::absurd_extreme_comparisons, unused_comparisons)]
 
-use crate::number::{Analytic, Flag, Number, Ordered, Wide};
+use crate::number::{Analytic, Flag, Number, Ordered, Real, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop};
-use rushlight_base::{Complex64, Complex128, DType, Result, Scalar, bf16, ensure, f16};
+use rushlight_base::{Complex, Complex64, Complex128, DType, Result, Scalar, bf16, ensure, f16};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Kernels `out = f(a)` of floats: their PyTorch name and the function of a number.
@@ -228,17 +228,40 @@ pub fn heaviside(walk: &Loop<3>) -> Result<()> {
     })
 }
 
-/// out = a, or one of these where it is not finite.
+/// out = a, or one of these where it is not finite; for a complex number, each of its parts.
 pub fn nan_to_num(walk: &Loop<2>, nan: f64, infinity: f64, minus_infinity: f64) -> Result<()> {
-    compute!(walk.common(), "nan_to_num", half float, T => {
-        type W = <T as Number>::Wide;
-        let [nan, infinity, minus_infinity] = [nan, infinity, minus_infinity].map(W::from_f64);
-        walk.map::<T, T>(LIGHT, move |a| {
-            let a = if a == W::INFINITY { infinity } else { a };
-            let a = if a == W::NEG_INFINITY { minus_infinity } else { a };
-            if a.is_nan() { nan } else { a }
-        })
-    })
+    let others = [nan, infinity, minus_infinity];
+    match walk.common() {
+        DType::C64 => replace_parts(walk, others.map(|other| other as f32)),
+        DType::C128 => replace_parts(walk, others),
+        _ => compute!(walk.common(), "nan_to_num", half float, T => {
+            let others = others.map(<T as Number>::Wide::from_f64);
+            walk.map::<T, T>(LIGHT, move |a| finite_or(a, others))
+        }),
+    }
+}
+
+fn replace_parts<R: Real>(walk: &Loop<2>, others: [R; 3]) -> Result<()>
+where
+    Complex<R>: Number<Wide = Complex<R>>,
+{
+    walk.map::<Complex<R>, Complex<R>>(LIGHT, move |a| Complex::new(finite_or(a.re, others), finite_or(a.im, others)))
+}
+
+/// The number, or one of these for NaN, infinity and minus infinity.
+#[inline(always)]
+fn finite_or<R: Real>(a: R, [nan, infinity, minus_infinity]: [R; 3]) -> R {
+    if a.is_nan() {
+        return nan;
+    }
+    let infinite = R::ONE.div(R::ZERO);
+    if a == infinite {
+        infinity
+    } else if a == R::ZERO.sub(infinite) {
+        minus_infinity
+    } else {
+        a
+    }
 }
 
 /// a + weight (b - a), from the nearer end.

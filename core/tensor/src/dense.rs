@@ -432,6 +432,12 @@ impl Spec {
         dense
     }
 
+    /// The same result in another dtype, which it must be castable to.
+    pub fn cast_to(self, dtype: DType) -> Result<Spec> {
+        self.check_cast(dtype)?;
+        Ok(Spec { dtype, ..self })
+    }
+
     /// Whether this result may be stored as `dtype`.
     pub fn check_cast(&self, dtype: DType) -> Result<()> {
         ensure!(

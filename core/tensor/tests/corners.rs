@@ -65,6 +65,19 @@ fn operators_without_a_derivative_by_the_slice_can_write_to_a_slice_of_a_buffer(
         backward(&buffer);
     }
     assert!(values(&weight.grad().unwrap()).iter().all(|value| value.is_finite()));
+    let gradient = |write: &dyn Fn(&Tensor, &Tensor) -> Result<()>| {
+        let (buffer, weight) = (of(&[1.0, 2.0, 3.0], &[3]), leaf(&[5.0, 7.0]));
+        write(&ops::slice_tensor(&buffer, 0, Some(0), Some(2), 1)?, &weight)?;
+        autograd::backward(&[&ops::sum(&buffer, None)?], &[], false, false, &[])?;
+        Ok(values(&weight.grad().unwrap()))
+    };
+    near(&gradient(&|x, y| ops::lerp_scalar_(x, y, Scalar::Float(0.5))).unwrap(), &[0.5, 0.5]);
+    near(&gradient(&ops::multiply_tensor_).unwrap(), &[1.0, 2.0]);
+    near(&gradient(&ops::atan2_).unwrap(), &[-0.038_461_54, -0.037_735_85]);
+    let igamma = gradient(&ops::igamma_).unwrap();
+    assert!((igamma[0] - 0.0067).abs() < 1e-4 && (igamma[1] - 0.0064).abs() < 1e-4, "{igamma:?}");
+    assert_eq!(message(gradient(&ops::floor_divide_tensor_)), "derivative for aten::floor_divide_ is not implemented");
+    assert_eq!(message(gradient(&ops::heaviside_)), "derivative for aten::heaviside_ is not implemented");
 }
 
 #[test]
@@ -347,5 +360,198 @@ fn complex_windows_count_steps_of_no_complex_dtype() {
         [ops::hamming_window, ops::hann_window, ops::bartlett_window, ops::blackman_window, ops::kaiser_window];
     for window in windows {
         assert_eq!(message(window(4, complex)), "\"arange_cpu\" not implemented for 'ComplexFloat'");
+    }
+}
+
+#[test]
+fn backward_of_mish_has_the_dtype_of_its_input() {
+    let single = of(&[1.0, -2.0], &[2]);
+    let double = ops::ones(&[2], Options::of(DType::F64)).unwrap();
+    let gradient = ops::mish_backward(&double, &single).unwrap();
+    assert_eq!(gradient.dtype(), DType::F32);
+    near(&values(&gradient), &[1.049_036_3, -0.108_355_09]);
+    let half = ops::to_dtype(&single, DType::F16, false, false, None).unwrap();
+    assert_eq!(ops::mish_backward(&double, &half).unwrap().dtype(), DType::F16);
+    let error = message(ops::mish_backward(&double, &empty(&[2], DType::I64)));
+    assert_eq!(error, "result type Double can't be cast to the desired output type Long");
+}
+
+#[test]
+fn gradients_of_losses_of_integers() {
+    let bytes = |values: &[i8]| Tensor::from_slice(values, &[3]).unwrap();
+    let squared = ops::mse_loss_backward(&bytes(&[3, 100, 7]), &bytes(&[3, 120, -100]), &bytes(&[1, -100, 100]), 0);
+    assert_eq!(squared.unwrap().to_vec::<i8>().unwrap(), [12, -32, 16]);
+    let (grad, x, target) = (bytes(&[3, 100, 7]), bytes(&[1, 3, 9]), bytes(&[0, 4, 1]));
+    let smooth = ops::smooth_l1_loss_backward(&grad, &x, &target, 0, 2.5).unwrap();
+    assert_eq!(smooth.to_vec::<i8>().unwrap(), [1, -40, 7]);
+    // The factor of the mean is a fraction, which is truncated.
+    let one = Tensor::from_slice(&[1i8], &[]).unwrap();
+    assert_eq!(ops::mse_loss_backward(&one, &x, &target, 1).unwrap().to_vec::<i8>().unwrap(), [0, 0, 0]);
+    let none = empty(&[0], DType::I64);
+    let error = message(ops::mse_loss_backward(&empty(&[], DType::I64), &none, &none, 1));
+    assert_eq!(error, "value cannot be converted to type int64_t without overflow");
+    let flags = empty(&[3], DType::Bool);
+    let error = message(ops::mse_loss_backward(&flags, &flags, &flags, 0));
+    assert_eq!(error, "\"mse_backward_cpu_out\" not implemented for 'Bool'");
+}
+
+#[test]
+fn gradients_of_losses_promote_dtypes_only_for_smooth_l1() {
+    let (x, target) = (leaf(&[1.0, 0.5]), empty(&[2], DType::F64));
+    backward(&ops::smooth_l1_loss(&x, &target, 2, 1.0).unwrap());
+    assert_eq!(values(&x.grad().unwrap()), [1.0, 0.5]);
+    for loss in [ops::mse_loss(&x, &target, 2).unwrap(), ops::huber_loss(&x, &target, 2, 1.0).unwrap()] {
+        let error = message(autograd::backward(&[&loss], &[], false, false, &[]));
+        assert!(error.contains("Found dtype Double but expected Float"), "{error}");
+    }
+}
+
+#[test]
+fn the_corner_of_smooth_l1_without_a_parabola() {
+    let (x, grad, target) = (leaf(&[0.0, 0.5, 1.0, 3.0]), leaf(&[1.0; 4]), of(&[0.0; 4], &[4]));
+    let slopes = ops::smooth_l1_loss_backward(&grad, &x, &target, 0, 0.0).unwrap();
+    assert_eq!(values(&slopes), [-1.0, 1.0, 1.0, 1.0]);
+    backward(&slopes);
+    assert_eq!(values(&grad.grad().unwrap()), [-1.0, 1.0, 1.0, 1.0]);
+    assert_eq!(values(&x.grad().unwrap()), [0.0; 4]);
+    // Elements at the distance beta are on the linear part.
+    x.set_grad(None).unwrap();
+    backward(&ops::smooth_l1_loss_backward(&grad, &x, &target, 0, 1.0).unwrap());
+    assert_eq!(values(&x.grad().unwrap()), [1.0, 1.0, 0.0, 0.0]);
+    x.set_grad(None).unwrap();
+    backward(&ops::huber_loss_backward(&grad, &x, &target, 0, 1.0).unwrap());
+    assert_eq!(values(&x.grad().unwrap()), [1.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn nan_to_num_replaces_the_parts_of_complex_numbers() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let input = [Complex::new(nan, 1.0), Complex::new(inf, -inf), Complex::new(1.0, nan)];
+    let input = Tensor::from_slice(&input, &[3]).unwrap();
+    let replaced: Vec<Complex<f32>> = ops::nan_to_num(&input, None, None, None).unwrap().to_vec().unwrap();
+    assert_eq!(replaced, [Complex::new(0.0, 1.0), Complex::new(f32::MAX, -f32::MAX), Complex::new(1.0, 0.0)]);
+    ops::nan_to_num_(&input, Some(2.0), Some(3.0), Some(4.0)).unwrap();
+    let replaced: Vec<Complex<f32>> = input.to_vec().unwrap();
+    assert_eq!(replaced, [Complex::new(2.0, 1.0), Complex::new(3.0, 4.0), Complex::new(1.0, 2.0)]);
+}
+
+#[test]
+fn gradients_of_products_with_zeros_and_numbers_that_are_not_finite() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let gradient = |at: &[f32], dim: Option<i64>| {
+        let x = leaf(at);
+        backward(&dim.map_or_else(|| ops::prod(&x, None), |dim| ops::prod_dim_int(&x, dim, false, None)).unwrap());
+        values(&x.grad().unwrap())
+    };
+    near(&gradient(&[nan, 0.0, 2.0], None), &[0.0, nan, nan]);
+    near(&gradient(&[inf, 0.0, 1.0], Some(0)), &[0.0, inf, nan]);
+    near(&gradient(&[0.0, 0.0, nan], None), &[0.0, 0.0, 0.0]);
+    near(&gradient(&[0.0, 0.0, nan], Some(0)), &[nan, nan, 0.0]);
+}
+
+#[test]
+fn bicubic_interpolation_of_bytes_adds_the_weights_of_repeated_edges() {
+    let image = Tensor::from_slice(&[137u8, 134, 46, 165, 28, 114, 167, 168], &[1, 1, 2, 4]).unwrap();
+    let resized = ops::upsample_bicubic2d(&image, &[1, 5], false, None, None).unwrap();
+    assert_eq!(resized.to_vec::<u8>().unwrap(), [80, 115, 114, 121, 170]);
+}
+
+#[test]
+fn einsum_sums_integers_in_int64() {
+    let ones = |sizes: &[i64]| ops::ones(sizes, Options::of(DType::I32)).unwrap();
+    let sums = ops::einsum("ij,k->i", &[&ones(&[2, 3]), &ones(&[4])], None).unwrap();
+    assert_eq!(sums.to_vec::<i64>().unwrap(), [12, 12]);
+    let product = ops::einsum("i,i->i", &[&ones(&[2]), &ones(&[2])], None).unwrap();
+    assert_eq!(product.to_vec::<i32>().unwrap(), [1, 1]);
+}
+
+#[test]
+fn the_last_offset_of_embedding_bag_ends_the_last_bag() {
+    let rows = of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[3, 2]);
+    let index = |values: &[i64]| Tensor::from_slice(values, &[values.len() as i64]).unwrap();
+    let bags = |mode| {
+        ops::embedding_bag(&rows, &index(&[0, 1, 2]), &index(&[0, 2, 3]), false, mode, false, None, true).unwrap()
+    };
+    let (sums, _, sizes, _) = bags(0);
+    assert_eq!((values(&sums), sizes.numel()), (vec![4.0, 6.0, 5.0, 6.0], 3));
+    let (means, bag_of, sizes, _) = bags(1);
+    assert_eq!(values(&means), [2.0, 3.0, 5.0, 6.0]);
+    assert_eq!(bag_of.to_vec::<i64>().unwrap(), [0, 0, 1]);
+    assert_eq!(sizes.to_vec::<i64>().unwrap(), [2, 1]);
+    let (_, _, _, largest) = bags(2);
+    assert_eq!(largest.to_vec::<i64>().unwrap(), [1, 1, 2, 2]);
+}
+
+#[test]
+fn convolution_backward_computes_what_the_mask_names() {
+    let (grad, x, weight) = (of(&[1.0; 2], &[1, 1, 2]), of(&[1.0; 3], &[1, 1, 3]), of(&[1.0; 2], &[1, 1, 2]));
+    for (at, expected) in [&[1.0, 2.0, 1.0][..], &[2.0, 2.0], &[2.0]].into_iter().enumerate() {
+        let mask: [bool; 3] = std::array::from_fn(|nth| nth == at);
+        let one = [1];
+        let (a, b, c) =
+            ops::convolution_backward(&grad, &x, &weight, Some(&one), &one, &[0], &one, false, &[0], 1, &mask).unwrap();
+        for (nth, gradient) in [a, b, c].iter().enumerate() {
+            assert_eq!(values(gradient), if nth == at { expected } else { &[] }, "{nth} of {at}");
+        }
+    }
+}
+
+#[test]
+fn products_of_bool_without_elements() {
+    let none = |sizes: &[i64]| empty(sizes, DType::Bool);
+    assert_eq!(ops::mm(&none(&[2, 0]), &none(&[0, 3])).unwrap().to_vec::<bool>().unwrap(), [false; 6]);
+    assert_eq!(ops::bmm(&none(&[1, 2, 0]), &none(&[1, 0, 3])).unwrap().to_vec::<bool>().unwrap(), [false; 6]);
+    assert_eq!(ops::mv(&none(&[2, 0]), &none(&[0])).unwrap().to_vec::<bool>().unwrap(), [false; 2]);
+    let error = message(ops::mm(&none(&[2, 2]), &none(&[2, 2])));
+    assert_eq!(error, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+}
+
+#[test]
+fn arguments_that_pytorch_rejects() {
+    let square = of(&[1.0; 6], &[2, 3]);
+    let error = message(ops::logsumexp(&square, &[], false));
+    assert_eq!(error, "output with shape [] doesn't match the broadcast shape [1, 1]");
+    let image = of(&[1.0; 16], &[1, 1, 4, 4]);
+    let wide = "pad should be at most half of effective kernel size, but got pad=2, kernel_size=2 and dilation=1";
+    assert_eq!(message(ops::max_pool2d(&image, &[2, 2], &[2, 2], &[2, 2], &[1, 1], false)), wide);
+    assert_eq!(message(ops::avg_pool2d(&image, &[2, 2], &[2, 2], &[2, 2], false, true, None)), wide);
+}
+
+#[test]
+fn statistics_of_half_precision_are_saved_in_single_precision() {
+    let numbers: Vec<f32> = (0..12).map(|nth| nth as f32 * -1.37 - 0.3).collect();
+    let input = ops::to_dtype(&of(&numbers, &[2, 2, 3]), DType::F16, false, false, None).unwrap();
+    let (weight, zeros, ones) = (of(&[1.0; 2], &[2]), of(&[0.0; 2], &[2]), of(&[1.0; 2], &[2]));
+    let (weight, zeros, ones) = (Some(&weight), Some(&zeros), Some(&ones));
+    let (_, mean, deviation) = ops::native_batch_norm(&input, weight, zeros, zeros, ones, true, 0.1, 1e-5).unwrap();
+    near(&values(&mean), &[-5.780_151_4, -9.889_974]);
+    near(&values(&deviation), &[0.234_763_43, 0.234_789_4]);
+}
+
+#[test]
+fn gradients_of_correlation_and_of_sampling_positions() {
+    let x = of(&[1.0, 2.0, 4.0, 2.0, 4.0, 8.0], &[2, 3]);
+    x.set_requires_grad(true).unwrap();
+    backward(&ops::corrcoef(&x).unwrap());
+    // Rows that are proportional: the gradient is 0 up to rounding.
+    assert!(values(&x.grad().unwrap()).iter().all(|gradient| gradient.abs() < 1e-6));
+    let image = ops::mul_scalar(&ops::arange(Scalar::Int(16), Options::of(DType::F32)).unwrap(), Scalar::Float(0.7));
+    let image = ops::reshape(&image.unwrap(), &[1, 1, 4, 4]).unwrap();
+    let grid = of(&[0.3, -0.2, 0.51, 0.77], &[1, 1, 2, 2]);
+    grid.set_requires_grad(true).unwrap();
+    backward(&ops::grid_sampler_2d(&image, &grid, 0, 0, false).unwrap());
+    near(&values(&grid.grad().unwrap()), &[1.4, 5.6, 1.343_999_7, -20.328]);
+}
+
+/// PyTorch does not record these writes, and returns the gradient of the value before.
+#[test]
+fn logical_writes_have_a_gradient_of_zeros() {
+    let other = of(&[1.0, 1.0, 0.0], &[3]);
+    for write in [ops::logical_and_, ops::logical_or_, ops::logical_xor_] {
+        let x = leaf(&[1.0, 0.0, 2.0]);
+        let y = ops::mul_scalar(&x, Scalar::Int(1)).unwrap();
+        write(&y, &other).unwrap();
+        backward(&y);
+        assert_eq!(values(&x.grad().unwrap()), [0.0; 3]);
     }
 }

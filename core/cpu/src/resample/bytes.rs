@@ -7,15 +7,26 @@ use rushlight_base::list::filled;
 use rushlight_base::{Error, Result, list};
 use std::sync::OnceLock;
 
-/// Weights as integers, and the bits behind their point: as many as fit the largest weight into 15 bits.
+/// Weights as integers, and the bits behind their point: as many as fit the largest weight into 15 bits. Beyond an edge,
+/// where inputs repeat, their weights are added before they are rounded.
 fn fixed(taps: &Taps) -> Result<(Vec<i32>, u32)> {
-    let largest = taps.weights.iter().fold(0.0f64, |largest, &weight| largest.max(weight));
+    let mut weights = list::with_capacity(taps.weights.len())?;
+    weights.extend_from_slice(&taps.weights);
+    for (index, weights) in taps.index.chunks_exact(taps.width).zip(weights.chunks_exact_mut(taps.width)) {
+        for at in 1..taps.width {
+            if index[at] == index[at - 1] {
+                weights[at] += weights[at - 1];
+                weights[at - 1] = 0.0;
+            }
+        }
+    }
+    let largest = weights.iter().fold(0.0f64, |largest, &weight| largest.max(weight));
     let mut bits = 0;
     while bits < 22 && ((largest * f64::from(1u32 << (bits + 1)) + 0.5) as i64) < 1 << 15 {
         bits += 1;
     }
     let one = f64::from(1u32 << bits);
-    Ok((list::collect(taps.weights.iter().map(|weight| (weight * one).round() as i32))?, bits))
+    Ok((list::collect(weights.iter().map(|weight| (weight * one).round() as i32))?, bits))
 }
 
 /// The sum of bytes times weights, rounded.

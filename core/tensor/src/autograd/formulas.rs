@@ -224,9 +224,9 @@ pub fn norm(grad: &Expr, self_: &Expr, result: &Expr, ord: Scalar, dim: Option<&
     grad.masked_fill_scalar(vanishes, 0) * sign * power
 }
 
-/// Whether any element is zero: quotients then cannot compute the products of the other elements.
-fn has_zero(self_: &Expr) -> Result<bool> {
-    Ok(ops::any(&ops::eq_scalar(self_.tensor()?, Scalar::Int(0))?)?.item()?.to_bool())
+/// How many elements are zero: if any is, quotients cannot compute the products of the other elements.
+fn count_zeros(self_: &Expr) -> Result<i64> {
+    Ok(ops::sum(&ops::eq_scalar(self_.tensor()?, Scalar::Int(0))?, None)?.item()?.to_i64())
 }
 
 /// Along `dim`, from the last to the first.
@@ -240,7 +240,7 @@ fn reversed(expr: &Expr, dim: i64, len: i64) -> Expr {
 
 /// For each element along `dim`, the product of the elements before it.
 fn products_before(self_: &Expr, dim: i64, len: i64) -> Expr {
-    let first = self_.narrow(dim, 0, 1) * Scalar::Int(0) + Scalar::Int(1);
+    let first = self_.narrow(dim, 0, 1).zeros() + Scalar::Int(1);
     let rest = self_.narrow(dim, 0, len - 1);
     Expr::of(|| ops::cat(&[first.tensor()?, rest.tensor()?], dim)).cumprod(dim, None)
 }
@@ -256,16 +256,19 @@ pub fn prod(grad: &Expr, self_: &Expr, result: &Expr, dim: Option<i64>, keepdim:
     let ndim = self_.ndim();
     let dims: DimVec = dim.into_iter().collect();
     let (grad, result) = (with_dims(grad, ndim, Some(&dims), keepdim), with_dims(result, ndim, Some(&dims), keepdim));
-    match has_zero(self_) {
+    match count_zeros(self_) {
         Err(error) => Expr::from(error),
-        Ok(false) => grad * (result / self_).conj(),
-        Ok(true) if ndim == 0 => grad.clone(),
-        Ok(true) => {
+        Ok(0) => grad * (result / self_).conj(),
+        Ok(_) if ndim == 0 => grad.clone(),
+        Ok(zeros) => {
             let sizes = self_.sizes();
             let others = match dim {
                 Some(dim) => products_of_others(self_, dim, reduced_count(&sizes, Some(&dims))),
                 None => products_of_others(&self_.reshape(&[-1]), 0, self_.numel()).reshape(&sizes),
             };
+            // Two zeros make every product of others 0, also with a factor that is NaN.
+            let vanishes = dim.is_none() && zeros > 1;
+            let others = if vanishes { others.masked_fill_scalar(others.ne_tensor(&others), 0) } else { others };
             grad * others.conj()
         }
     }
@@ -276,10 +279,10 @@ pub fn cumprod(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
     if self_.ndim() == 0 || self_.numel() == 0 {
         return grad.clone();
     }
-    match has_zero(self_) {
+    match count_zeros(self_) {
         Err(error) => Expr::from(error),
-        Ok(false) => (grad * result.conj())._cumsum_from_end(dim) / self_.conj(),
-        Ok(true) => {
+        Ok(0) => (grad * result.conj())._cumsum_from_end(dim) / self_.conj(),
+        Ok(_) => {
             let len = reduced_count(&self_.sizes(), Some(&[dim]));
             let self_ = self_.conj();
             products_before(&self_, dim, len) * weighted_products_after(grad, self_.narrow(dim, 1, len - 1), dim, len)

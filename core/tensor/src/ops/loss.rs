@@ -78,6 +78,13 @@ fn share_of(out: &Dense, reduction: i64) -> f64 {
     if reduction == 1 { 1.0 / out.numel() as f64 } else { 1.0 }
 }
 
+/// The same for gradients that may be integers, in which the infinite fraction of a mean over no elements overflows.
+fn checked_share_of(out: &Dense, reduction: i64) -> Result<f64> {
+    let share = share_of(out, reduction);
+    Scalar::Float(share).check_convertible(out.dtype)?;
+    Ok(share)
+}
+
 /// out = (self - target)^2, reduced
 pub fn mse_loss(out: &Dense, self_: &Dense, target: &Dense, reduction: i64) -> Result<()> {
     reduced(out, self_, target, None, reduction, deviation::squared)
@@ -91,7 +98,7 @@ pub fn mse_loss_backward(
     target: &Dense,
     reduction: i64,
 ) -> Result<()> {
-    let share = share_of(out, reduction);
+    let share = checked_share_of(out, reduction)?;
     over(out.dtype, [out, grad_output, self_, target], |walk| deviation::squared_backward(walk, share))
 }
 
@@ -109,8 +116,9 @@ pub fn smooth_l1_loss_backward(
     reduction: i64,
     beta: f64,
 ) -> Result<()> {
-    let share = share_of(out, reduction);
-    over(out.dtype, [out, grad_output, self_, target], |walk| deviation::smooth_l1_backward(walk, beta, share))
+    let share = checked_share_of(out, reduction)?;
+    let common = super::rules::common_dtype(&[grad_output, self_, target])?;
+    over(common, [out, grad_output, self_, target], |walk| deviation::smooth_l1_backward(walk, beta, share))
 }
 
 /// out = half the squared distance of self to target, linear beyond delta, reduced

@@ -61,7 +61,7 @@ pub fn round_decimals(out: &Dense, self_: &Dense, decimals: i64) -> Result<()> {
     over(out.dtype, [out, self_], |walk| numeric::round_decimals(walk, decimals))
 }
 
-/// out = self, or a replacement where it is not finite
+/// out = self, or a replacement where it (or a part of a complex number) is not finite
 pub fn nan_to_num(
     out: &Dense,
     self_: &Dense,
@@ -75,7 +75,7 @@ pub fn nan_to_num(
     let most = match out.dtype {
         DType::F16 => 65504.0,
         DType::BF16 => f64::from(f32::from_bits(0x7f7f_0000)),
-        DType::F32 => f64::from(f32::MAX),
+        DType::F32 | DType::C64 => f64::from(f32::MAX),
         _ => f64::MAX,
     };
     let (above, below) = (posinf.unwrap_or(most), neginf.unwrap_or(-most));

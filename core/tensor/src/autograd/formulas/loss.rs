@@ -3,7 +3,6 @@
 use super::super::Expr;
 use crate::ops;
 use crate::ops::rules::squeezed_like;
-use rushlight_base::Scalar;
 
 /// Reduces the products of the gradients of a loss with their gradients. Without elements the sum is 0, also for a mean.
 pub fn reduced(losses: Expr, reduction: i64) -> Expr {
@@ -20,15 +19,9 @@ pub fn shared(gradients: Expr, reduction: i64) -> Expr {
     if reduction == 1 { gradients / count as f64 } else { gradients }
 }
 
-/// `value` where `self` is no farther than `reach` from `target`, else 0.
+/// `value` where `self` is nearer than `reach` to `target`, else 0.
 pub fn near(self_: &Expr, target: &Expr, reach: f64, value: Expr) -> Expr {
-    (self_ - target).abs().le_scalar(reach).where_scalarother(value, 0)
-}
-
-/// The slope of `smooth_l1_loss`.
-pub fn smooth_l1_slope(self_: &Expr, target: &Expr, beta: f64) -> Expr {
-    let away = self_ - target;
-    if beta == 0.0 { away.sign() } else { (away / beta).clamp(Some(Scalar::Float(-1.0)), Some(Scalar::Float(1.0))) }
+    (self_ - target).abs().lt_scalar(reach).where_scalarother(value, 0)
 }
 
 fn weighted(value: Expr, weight: Option<&Expr>) -> Expr {

@@ -1,6 +1,7 @@
 //! Rules of activation functions: the requirements on their parameters. The kernels reject dtypes.
 
 use super::pointwise::{arithmetic, like};
+use super::{common_dtype, elementwise};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar, ensure, wrap_dim};
 
@@ -24,6 +25,12 @@ pub fn gelu_backward(grad_output: &Dense, self_: &Dense, approximate: &str) -> R
 fn check_approximate(approximate: &str) -> Result<()> {
     ensure!(matches!(approximate, "none" | "tanh"), Runtime, "approximate argument must be either none or tanh.");
     Ok(())
+}
+
+/// The gradient of `self` has its dtype, not the promoted one.
+pub fn mish_backward(grad_output: &Dense, self_: &Dense) -> Result<Spec> {
+    let inputs = [grad_output, self_];
+    elementwise(common_dtype(&inputs)?, &inputs)?.cast_to(self_.dtype)
 }
 
 /// The sign of a result determines the sign of its input only if the slope below zero is not negative.

@@ -15,10 +15,17 @@ pub fn reduced(self_: &Dense, target: &Dense, reduction: i64) -> Result<Spec> {
     }
 }
 
-/// The gradient of each element.
+/// The gradient of each element. Dtypes are not promoted.
 pub fn reduced_backward(grad_output: &Dense, self_: &Dense, target: &Dense) -> Result<Spec> {
-    let all = [grad_output, self_, target];
-    elementwise(common_dtype(&all)?, &all)
+    same_dtype(self_, target)?;
+    same_dtype(self_, grad_output)?;
+    elementwise(self_.dtype, &[self_, target, grad_output])
+}
+
+/// The gradient of each element, in the dtype of `self`.
+pub fn smooth_l1_loss_backward(grad_output: &Dense, self_: &Dense, target: &Dense) -> Result<Spec> {
+    let all = [self_, target, grad_output];
+    elementwise(common_dtype(&all)?, &all)?.cast_to(self_.dtype)
 }
 
 /// `beta` is a distance, so it must not be negative.
