@@ -42,6 +42,11 @@ macro_rules! args {
     ($($value:expr),* $(,)?) => { vec![$(Arg::from($value).0),*] };
 }
 
+/// Arguments of a traced function.
+macro_rules! inputs {
+    ($($value:expr),* $(,)?) => { [$(Arg::from($value).0),*] };
+}
+
 struct Arg(Value);
 impl From<&Tensor> for Arg {
     fn from(value: &Tensor) -> Arg {
@@ -305,7 +310,7 @@ fn a_convolutional_network() {
         .with("conv2.bias", &[4])
         .with("fc.weight", &[4, 16])
         .with("fc.bias", &[4]);
-    let module = check("lenet", net, &args![&ramp(&[1, 1, 14, 14])], |net, x| {
+    let module = check("lenet", net, &inputs![&ramp(&[1, 1, 14, 14])], |net, x| {
         let layer = |x: &Tensor, name: &str| {
             let (weight, bias) = (net.get(&format!("{name}.weight")), net.get(&format!("{name}.bias")));
             let y = op("conv2d", args![x, weight, bias, [1, 1], [0, 0], [1, 1], 1])?;
@@ -332,7 +337,7 @@ fn training_mode_is_recorded() {
     let mut net = Net::default().with("bn.weight", &[3]).with("bn.bias", &[3]);
     net = net.with("bn.running_mean", &[3]).with("bn.running_var", &[3]);
     net.0.push(("bn.num_batches_tracked", long(&[0], &[])));
-    let module = check("training", net.clone(), &args![&ramp(&[4, 3])], |net, x| {
+    let module = check("training", net.clone(), &inputs![&ramp(&[4, 3])], |net, x| {
         op("add_.Scalar", args![net.get("bn.num_batches_tracked"), 1, 1])?;
         let arguments = args![
             x[0].clone(),
@@ -356,7 +361,7 @@ fn training_mode_is_recorded() {
 
 #[test]
 fn in_place_operators_and_views() {
-    check("in_place", Net::default(), &args![&ramp(&[2, 3])], |_, x| {
+    check("in_place", Net::default(), &inputs![&ramp(&[2, 3])], |_, x| {
         let y = op("mul.Scalar", args![tensor(&x[0]), 2])?;
         op("add_.Scalar", args![&y, 1.5, 1])?;
         op("fill_.Scalar", args![&op("select.int", args![&y, 1, 0])?, 3.0])?;
@@ -367,7 +372,7 @@ fn in_place_operators_and_views() {
 
 #[test]
 fn lists_of_tensors_are_unpacked() {
-    check("lists", Net::default(), &args![&ramp(&[2, 4])], |_, x| {
+    check("lists", Net::default(), &inputs![&ramp(&[2, 4])], |_, x| {
         let x = tensor(&x[0]);
         let halves = tensors(calls("chunk", args![x, 2, 1])?.remove(0));
         let largest = op("max.dim", args![x, 1, false])?;
@@ -384,7 +389,7 @@ fn lists_of_tensors_are_unpacked() {
 
 #[test]
 fn factories_are_calls() {
-    check("factories", Net::default(), &args![&ramp(&[2, 3])], |_, x| {
+    check("factories", Net::default(), &inputs![&ramp(&[2, 3])], |_, x| {
         let x = tensor(&x[0]);
         let a = op("zeros", args![[2, 3], (), (), cpu(), false])?;
         let b = op("full", args![[3], 2.5, DType::F64, (), cpu(), false])?;
@@ -399,7 +404,7 @@ fn factories_are_calls() {
 
 #[test]
 fn out_forms_write_into_their_argument() {
-    check("out_form", Net::default(), &args![&ramp(&[2, 3])], |_, x| {
+    check("out_form", Net::default(), &inputs![&ramp(&[2, 3])], |_, x| {
         let x = tensor(&x[0]);
         let y = op("empty.memory_format", args![[2, 3], (), (), cpu(), false, ()])?;
         op("mul.out", args![x, x, &y])?;
@@ -428,7 +433,7 @@ fn recurrent_layers() {
     net = net.with("lstm.weight_hh_l0", &[20, 5]).with("lstm.bias_ih_l0", &[20]).with("lstm.bias_hh_l0", &[20]);
     net = net.with("fc.weight", &[2, 5]).with("fc.bias", &[2]);
     let state = || ramp(&[1, 2, 5]);
-    check("recurrent", net, &args![&long(&[1, 2, 3, 4, 5, 0], &[2, 3]), &state(), &state()], |net, x| {
+    check("recurrent", net, &inputs![&long(&[1, 2, 3, 4, 5, 0], &[2, 3]), &state(), &state()], |net, x| {
         let embedded = op("embedding", args![net.get("embed.weight"), tensor(&x[0]), -1, false, false])?;
         let weights =
             ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"].map(|name| net.get(&format!("lstm.{name}")));
@@ -444,7 +449,7 @@ fn recurrent_layers() {
 #[test]
 fn convolutions_have_the_name_of_pytorchs_traces() {
     let net = Net::default().with("w1", &[3, 2, 3]).with("w2", &[3, 2, 3]).with("b2", &[2]);
-    check("convolutions", net, &args![&ramp(&[1, 2, 9])], |net, x| {
+    check("convolutions", net, &inputs![&ramp(&[1, 2, 9])], |net, x| {
         let y = op("conv1d", args![tensor(&x[0]), net.get("w1"), (), [2], [1], [1], 1])?;
         let z = op("conv_transpose1d", args![&y, net.get("w2"), net.get("b2"), [2], [1], [1], 1, [1]])?;
         Ok(Value::Tensor(op("conv1d.padding", args![&z, net.get("w1"), (), [1], "same", [1], 1])?))
@@ -453,7 +458,7 @@ fn convolutions_have_the_name_of_pytorchs_traces() {
 
 #[test]
 fn attention() {
-    check("attention", Net::default(), &args![&ramp(&[2, 3, 4]), &ramp(&[2, 3, 4])], |_, x| {
+    check("attention", Net::default(), &inputs![&ramp(&[2, 3, 4]), &ramp(&[2, 3, 4])], |_, x| {
         let scores = op("matmul", args![tensor(&x[0]), &op("transpose.int", args![tensor(&x[1]), 1, 2])?])?;
         let scores = op("div.Scalar", args![&scores, 2.0])?;
         let y = op("softmax.int", args![&scores, -1, ()])?;
@@ -475,8 +480,8 @@ fn by_sizes(_: &Net, x: &[Value]) -> Result<Value> {
 #[test]
 fn a_second_example_shows_which_numbers_are_sizes() {
     let net = Net::default();
-    let first = net.trace(&args![&ramp(&[2, 3, 4])], by_sizes).unwrap();
-    let second = net.trace(&args![&ramp(&[5, 3, 7])], by_sizes).unwrap();
+    let first = net.trace(&inputs![&ramp(&[2, 3, 4])], by_sizes).unwrap();
+    let second = net.trace(&inputs![&ramp(&[5, 3, 7])], by_sizes).unwrap();
     let module = first.finish(Some(&second), true).unwrap();
     let lines = printed(&module.method("forward").unwrap().graph);
     // 12 and 21 are 3 times the last size of the argument, but the second size of the view exactly. 2 and 5 are found at
@@ -491,7 +496,7 @@ fn a_second_example_shows_which_numbers_are_sizes() {
     ];
     assert_eq!(lines, expected);
     let other = module.run_boxed("forward", args![&ramp(&[3, 2, 2])], &[]).unwrap();
-    assert_same(&other, &by_sizes(&net, &args![&ramp(&[3, 2, 2])]).unwrap());
+    assert_same(&other, &by_sizes(&net, &inputs![&ramp(&[3, 2, 2])]).unwrap());
     // With one example, they are constants.
     let fixed = first.finish(None, true).unwrap();
     assert!(fixed.run_boxed("forward", args![&ramp(&[3, 2, 2])], &[]).is_err());
@@ -501,14 +506,16 @@ fn a_second_example_shows_which_numbers_are_sizes() {
 fn numbers_that_follow_from_no_size_are_an_error() {
     let net = Net::default();
     let run = |size: i64, number: i64| {
-        net.trace(&args![&ramp(&[size])], |_, x| Ok(Value::Tensor(op("add.Scalar", args![tensor(&x[0]), number, 1])?)))
+        net.trace(&inputs![&ramp(&[size])], |_, x| {
+            Ok(Value::Tensor(op("add.Scalar", args![tensor(&x[0]), number, 1])?))
+        })
     };
     // 6 = 2 * 3, 9 = 3 * 3
     let product = run(2, 6).unwrap().finish(Some(&run(3, 9).unwrap()), true).unwrap();
     assert!(product.method("forward").unwrap().graph.to_string().contains("aten::mul"));
     let error = run(2, 7).unwrap().finish(Some(&run(3, 13).unwrap()), true).map(drop).unwrap_err();
     assert!(error.message().contains("7 for the first example and 13 for the second"), "{error}");
-    let shorter = net.trace(&args![&ramp(&[3])], |_, x| Ok(x[0].clone())).unwrap();
+    let shorter = net.trace(&inputs![&ramp(&[3])], |_, x| Ok(x[0].clone())).unwrap();
     let error = run(2, 6).unwrap().finish(Some(&shorter), true).map(drop).unwrap_err();
     assert!(error.message().contains("1 operators for the first example and 0 for the second"), "{error}");
 }
@@ -519,7 +526,7 @@ fn numbers_that_follow_from_no_size_are_an_error() {
 fn tensors_from_elsewhere_are_constants() {
     let elsewhere = ramp(&[3]);
     let run = |_: &Net, x: &[Value]| Ok(Value::Tensor(op("add.Tensor", args![tensor(&x[0]), &elsewhere, 1])?));
-    let module = Net::default().trace(&args![&ramp(&[3])], run).unwrap().finish(None, true).unwrap();
+    let module = Net::default().trace(&inputs![&ramp(&[3])], run).unwrap().finish(None, true).unwrap();
     op("add_.Scalar", args![&elsewhere, 100, 1]).unwrap();
     let result = module.run_boxed("forward", args![&ramp(&[3])], &[]).unwrap();
     assert_eq!(values(tensor(&result)), [0.0, 0.2, 0.4]);
@@ -527,7 +534,7 @@ fn tensors_from_elsewhere_are_constants() {
     // A state of the program that the function writes: each run begins from its value when it was traced.
     let state = ramp(&[2]);
     let run = |_: &Net, _: &[Value]| Ok(Value::Tensor(op("add_.Scalar", args![&state, 1, 1])?));
-    let module = Net::default().trace(&args![&ramp(&[3])], run).unwrap().finish(None, true).unwrap();
+    let module = Net::default().trace(&inputs![&ramp(&[3])], run).unwrap().finish(None, true).unwrap();
     for _ in 0..2 {
         let result = module.run_boxed("forward", args![&ramp(&[3])], &[]).unwrap();
         assert_eq!(values(tensor(&result)), [1.0, 1.1]);
@@ -536,7 +543,7 @@ fn tensors_from_elsewhere_are_constants() {
     let weight = ramp(&[3]);
     weight.set_requires_grad(true).unwrap();
     let run = |_: &Net, x: &[Value]| Ok(Value::Tensor(op("mul.Tensor", args![tensor(&x[0]), &weight])?));
-    let error = Net::default().trace(&args![&ramp(&[3])], run).map(drop).unwrap_err();
+    let error = Net::default().trace(&inputs![&ramp(&[3])], run).map(drop).unwrap_err();
     assert!(error.message().contains("Cannot insert a Tensor that requires grad as a constant"), "{error}");
     assert!(!Trace::is_active());
 }
@@ -545,7 +552,7 @@ fn tensors_from_elsewhere_are_constants() {
 fn results_can_be_differentiated() {
     let net = Net::default().with("weight", &[1, 3]);
     let run = |net: &Net, x: &[Value]| Ok(Value::Tensor(op("linear", args![tensor(&x[0]), net.get("weight"), ()])?));
-    let module = net.trace(&args![&ramp(&[1, 3])], run).unwrap().finish(None, true).unwrap();
+    let module = net.trace(&inputs![&ramp(&[1, 3])], run).unwrap().finish(None, true).unwrap();
     let result = module.run_boxed("forward", args![&ramp(&[1, 3])], &[]).unwrap();
     rushlight_tensor::autograd::backward(&[tensor(&result)], &[None], false, false, &[]).unwrap();
     // The parameter of the trace is the tensor of the module.
@@ -568,10 +575,10 @@ fn a_check_finds_what_was_not_recorded() {
         Ok(Value::Tensor(op("add.Scalar", args![tensor(&x[0]), sum, 1])?))
     };
     // With the same argument, the number is the same.
-    Net::default().trace(&args![&ramp(&[2])], run).unwrap().finish(None, true).unwrap();
+    Net::default().trace(&inputs![&ramp(&[2])], run).unwrap().finish(None, true).unwrap();
     // A write that the tracer does not see.
     let state = ramp(&[2]);
-    let trace = Net::default().begin(&args![&ramp(&[2])]).unwrap();
+    let trace = Net::default().begin(&inputs![&ramp(&[2])]).unwrap();
     let product = op("mul.Scalar", args![&state, 2,]).unwrap();
     trace.stop();
     op("add_.Scalar", args![&product, 1, 1]).unwrap();
@@ -588,7 +595,7 @@ fn a_check_finds_what_was_not_recorded() {
 
 #[test]
 fn traces_do_not_nest_and_leave_nothing_behind() {
-    let trace = Net::default().begin(&args![&ramp(&[2])]).unwrap();
+    let trace = Net::default().begin(&inputs![&ramp(&[2])]).unwrap();
     assert!(Trace::is_active());
     assert!(Trace::begin("Other", false).map(drop).unwrap_err().message().contains("cannot be nested"));
     // Another thread is not traced.
@@ -603,20 +610,20 @@ fn traces_do_not_nest_and_leave_nothing_behind() {
     drop(trace);
     assert!(!Trace::is_active());
     // Freed by another thread: the next trace begins.
-    let trace = Net::default().begin(&args![&ramp(&[2])]).unwrap();
+    let trace = Net::default().begin(&inputs![&ramp(&[2])]).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || drop(trace));
     });
     assert!(!Trace::is_active());
     op("add.Scalar", args![&ramp(&[2]), 1, 1]).unwrap();
-    drop(Net::default().begin(&args![&ramp(&[2])]).unwrap());
+    drop(Net::default().begin(&inputs![&ramp(&[2])]).unwrap());
 }
 
 #[test]
 fn wrong_declarations_are_errors() {
     let x = ramp(&[2]);
     let error = |result: Result<()>| result.unwrap_err().message().to_owned();
-    let trace = Net::default().begin(&args![&x]).unwrap();
+    let trace = Net::default().begin(&inputs![&x]).unwrap();
     assert!(error(trace.input("x0", &Value::Tensor(ramp(&[1])))).contains("'x0' cannot be the name of an argument"));
     assert!(error(trace.input("for", &Value::Tensor(ramp(&[1])))).contains("'for'"));
     assert!(error(trace.input("y", &Value::Tensor(x.clone()))).contains("another argument or a parameter"));
@@ -640,7 +647,7 @@ fn memory_of_dead_tensors_is_not_mistaken() {
         }
         Ok(Value::Tensor(y))
     };
-    let module = Net::default().trace(&args![&ramp(&[2])], run).unwrap().finish(None, true).unwrap();
+    let module = Net::default().trace(&inputs![&ramp(&[2])], run).unwrap().finish(None, true).unwrap();
     let result = module.run_boxed("forward", args![&ramp(&[2])], &[]).unwrap();
     assert_eq!(values(tensor(&result)), [1225.0, 1225.1]);
 }
@@ -655,7 +662,7 @@ fn modules_of_one_class_share_it() {
             args![&op("mul.Tensor", args![&y, net.get("b.weight")])?, net.get("c.bias")],
         )?))
     };
-    let module = net.trace(&args![&ramp(&[2])], run).unwrap().finish(None, true).unwrap();
+    let module = net.trace(&inputs![&ramp(&[2])], run).unwrap().finish(None, true).unwrap();
     let classes: Vec<String> = module.children().iter().map(|(_, child)| child.class().to_string()).collect();
     assert_eq!(classes[0], classes[1]);
     assert_ne!(classes[0], classes[2]);

@@ -165,7 +165,8 @@ int32_t rlt_tensor_mish_out(const rlt_tensor *self, const rlt_tensor *out);
  * `out_i = grad_output_i * (t_i + self_i * sigmoid(self_i) * (1 - t_i^2)), t_i = tanh(ln(1 + e^(self_i)))`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if the shapes do not broadcast.
+ * Errors: Raises an error if the shapes do not broadcast, or if the promoted dtype cannot be cast to that of `self`,
+ * which the result has.
  *
  * `mish_backward(Tensor grad_output, Tensor self) -> Tensor`
  */

@@ -249,10 +249,11 @@ int32_t rlt_tensor_mse_loss_out(const rlt_tensor *self, const rlt_tensor *target
 /**
  * Computes the gradient of `mse_loss` with respect to its input.
  *
- * `out_i = 2 * (self_i - target_i) * grad_output_i, divided by the number of elements for the mean`
+ * `out_i = 2 * (self_i - target_i) * grad_output_i, divided by the number of elements for the mean; for integers the
+ * factor 2 / N of the mean is truncated`
  *
  * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if the dtypes are not floating point, or if the shapes do not broadcast.
+ * Errors: Raises an error if the dtypes differ or are bool or complex, or if the shapes do not broadcast.
  *
  * `mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor`
  */
@@ -296,10 +297,11 @@ int32_t rlt_tensor_smooth_l1_loss_out(const rlt_tensor *self, const rlt_tensor *
  * Computes the gradient of `smooth_l1_loss` with respect to its input.
  *
  * `out_i = min(max((self_i - target_i) / beta, -1), 1) * grad_output_i, divided by the number of elements for the
- * mean`
+ * mean; for integers the factor 1 / N of the mean is truncated`
  *
  * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if the dtypes are not floating point, or if the shapes do not broadcast.
+ * Errors: Raises an error if the promoted dtype is bool or complex or cannot be cast to that of `self`, which the
+ * result has, or if the shapes do not broadcast.
  *
  * `smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor`
  */
@@ -346,7 +348,7 @@ int32_t rlt_tensor_huber_loss_out(const rlt_tensor *self, const rlt_tensor *targ
  * mean`
  *
  * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if the dtypes are not floating point, or if the shapes do not broadcast.
+ * Errors: Raises an error if the dtypes differ or are not floating point, or if the shapes do not broadcast.
  *
  * `huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor`
  */

@@ -182,7 +182,7 @@ int32_t rlt_tensor_frac_out(const rlt_tensor *self, const rlt_tensor *out);
 
 /**
  * Replaces NaN, positive infinity and negative infinity by the given values, by default 0 and the largest and
- * smallest finite values of the dtype.
+ * smallest finite values of the dtype; the parts of a complex number are replaced one by one.
  *
  * `out_i = nan if self_i is NaN, posinf if self_i = inf, neginf if self_i = -inf, else self_i`
  *

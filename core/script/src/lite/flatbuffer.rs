@@ -23,7 +23,7 @@ use crate::schema::Argument;
 use crate::types::Type;
 use rushlight_base::{Complex, DType, Device, DimVec, Result, Storage, bail, ensure, err, list};
 use rushlight_io::{Entry, filled_storage, normalise_bools};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, hash_map};
 
 /// What a file begins with, after the first offset.
 const IDENTIFIER: &[u8; 4] = b"PTMF";
@@ -212,8 +212,8 @@ fn classes(root: Table<'_>, all: Vector<'_>, count: usize) -> Result<Vec<ObjectC
             && let Some(object) = entry.table(1)?
         {
             let class = object.u32(0)? as usize;
-            if !first.contains_key(&class) {
-                first.insert(class, object.vector(parts::THIRD, 4)?.indices()?.collect());
+            if let hash_map::Entry::Vacant(place) = first.entry(class) {
+                place.insert(object.vector(parts::THIRD, 4)?.indices()?.collect());
             }
         }
     }

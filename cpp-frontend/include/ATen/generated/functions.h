@@ -5970,7 +5970,7 @@ inline Tensor& mse_loss_out(Tensor& out, const Tensor& self, const Tensor& targe
   return mse_loss_outf(self, target, reduction, out);
 }
 /// Computes the gradient of `mse_loss` with respect to its input.
-/// `out_i = 2 * (self_i - target_i) * grad_output_i, divided by the number of elements for the mean`
+/// `out_i = 2 * (self_i - target_i) * grad_output_i, divided by the number of elements for the mean; for integers the factor 2 / N of the mean is truncated`
 inline Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_mse_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, &out0));
@@ -5998,7 +5998,7 @@ inline Tensor& smooth_l1_loss_out(Tensor& out, const Tensor& self, const Tensor&
   return smooth_l1_loss_outf(self, target, reduction, beta, out);
 }
 /// Computes the gradient of `smooth_l1_loss` with respect to its input.
-/// `out_i = min(max((self_i - target_i) / beta, -1), 1) * grad_output_i, divided by the number of elements for the mean`
+/// `out_i = min(max((self_i - target_i) / beta, -1), 1) * grad_output_i, divided by the number of elements for the mean; for integers the factor 1 / N of the mean is truncated`
 inline Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_smooth_l1_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, beta, &out0));
@@ -6808,7 +6808,7 @@ inline Tensor& frac_outf(const Tensor& self, Tensor& out) {
 inline Tensor& frac_out(Tensor& out, const Tensor& self) {
   return frac_outf(self, out);
 }
-/// Replaces NaN, positive infinity and negative infinity by the given values, by default 0 and the largest and smallest finite values of the dtype.
+/// Replaces NaN, positive infinity and negative infinity by the given values, by default 0 and the largest and smallest finite values of the dtype; the parts of a complex number are replaced one by one.
 /// `out_i = nan if self_i is NaN, posinf if self_i = inf, neginf if self_i = -inf, else self_i`
 inline Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
   rlt_tensor* out0 = nullptr;

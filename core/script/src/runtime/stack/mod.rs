@@ -653,7 +653,7 @@ impl Translation<'_> {
             Opcode::DType => self.call("prim::dtype", "", 1),
             Opcode::Dim => self.call("aten::dim", "", 1),
             Opcode::IsCuda => self.call("prim::is_cuda", "", 1),
-            Opcode::ToList => self.to_list(),
+            Opcode::ToList => self.tolist(),
             Opcode::NumberToTensor => self.call("prim::NumToTensor", "Scalar", 1),
         }
     }

@@ -35,7 +35,7 @@ impl Translation<'_> {
     }
 
     /// Its schema leaves the arguments open: a tensor, the number of dimensions and the type of the elements.
-    pub(super) fn to_list(&mut self) -> Result<()> {
+    pub(super) fn tolist(&mut self) -> Result<()> {
         let found = overload("prim::tolist", "").ok_or_else(|| err!(Internal, "prim::tolist is missing"))?;
         let operands = self.pop_several(3)?;
         self.invoke(&found, &operands, 1)
@@ -75,7 +75,7 @@ impl Translation<'_> {
                 return Ok(());
             }
             "prim::Uninitialized" => return self.undefined(),
-            "prim::tolist" => return self.to_list(),
+            "prim::tolist" => return self.tolist(),
             "prim::RaiseException" => return self.raise(operator.arguments.unwrap_or(2)),
             _ => {}
         }
