@@ -72,7 +72,7 @@ fn operators_without_a_derivative_by_the_slice_can_write_to_a_slice_of_a_buffer(
         Ok(values(&weight.grad().unwrap()))
     };
     near(&gradient(&|x, y| ops::lerp_scalar_(x, y, Scalar::Float(0.5))).unwrap(), &[0.5, 0.5]);
-    near(&gradient(&ops::multiply_tensor_).unwrap(), &[1.0, 2.0]);
+    near(&gradient(&ops::mul_tensor_).unwrap(), &[1.0, 2.0]);
     near(&gradient(&ops::atan2_).unwrap(), &[-0.038_461_54, -0.037_735_85]);
     let igamma = gradient(&ops::igamma_).unwrap();
     assert!((igamma[0] - 0.0067).abs() < 1e-4 && (igamma[1] - 0.0064).abs() < 1e-4, "{igamma:?}");
