@@ -1,5 +1,6 @@
 // torch::save and torch::load, in both formats.
 #include <gtest/gtest.h>
+#include <torch/script.h>
 #include <torch/torch.h>
 
 #include <algorithm>

@@ -143,7 +143,7 @@ TEST(Trace, AConvolutionalNetwork) {
   EXPECT_EQ(names(traced.named_parameters()), net->named_parameters().keys());
   // The parameters are those of the module.
   EXPECT_TRUE(traced.named_parameters()[0].value.is_same(net->conv1->weight));
-  std::string graph = traced.get_method("forward").graph();
+  std::string graph = traced.get_method("forward").graph()->toString();
   EXPECT_NE(graph.find("aten::_convolution"), std::string::npos) << graph;
   EXPECT_NE(graph.find("__torch__.torch.nn.modules.conv.Conv2d"), std::string::npos) << graph;
   EXPECT_FALSE(torch::jit::tracer::isTracing());
@@ -247,7 +247,7 @@ TEST(Trace, Functions) {
   torch::jit::TraceOptions options;
   options.argument_names({"x", "angle"}).class_name("Rotation");
   torch::jit::Module traced = torch::jit::trace(rotate, std::make_tuple(torch::rand({3, 2}), torch::tensor(0.5f)), options);
-  EXPECT_EQ(traced.get_method("forward").schema(), "forward(__torch__.Rotation self, Tensor x, Tensor angle) -> ((Tensor, Tensor))");
+  EXPECT_EQ(traced.get_method("forward").schema().toText(), "forward(__torch__.Rotation self, Tensor x, Tensor angle) -> ((Tensor, Tensor))");
   Tensor x = torch::rand({4, 2}), angle = torch::tensor(0.25f);
   check("rotation", traced, {x, angle}, rotate(x, angle));
   std::function<Tensor(Tensor)> doubled = [](Tensor x) { return x * 2; };

@@ -16,7 +16,7 @@ use rushlight_cpu::simd::{Kernel, Simd, run_narrow};
 pub const LANES: usize = 8;
 /// The largest order for which this is faster.
 const LARGEST: usize = 16;
-/// Order up to which rows are exchanged by selecting between vectors, not element by element.
+/// Order up to which rows are exchanged by selecting between vectors, not element-wise.
 const SELECTED: usize = 8;
 /// Right-hand sides for which the vectors of a group stay in the cache.
 const MOST_COLUMNS: usize = 64;

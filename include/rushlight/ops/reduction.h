@@ -748,8 +748,8 @@ int32_t rlt_tensor_count_nonzero_dim_IntList(const rlt_tensor *self, const int64
 /* ---- logsumexp ---- */
 
 /**
- * Computes the logarithm of the sum of exponentials (log-sum-exp) along the dimensions in `dim`, or of all elements
- * if `dim` is empty, without overflow.
+ * Computes the logarithm of the sum of exponentials (log-sum-exp) along the dimensions in `dim`, without overflow. An
+ * empty `dim` stands for all dimensions and needs `keepdim`.
  *
  * `out = ln(sum over dim of e^self)`
  *

@@ -1,14 +1,23 @@
 //! Kernels of matrix products.
 
 use super::access::{array, array_as};
+use super::creation::zero;
 use super::rules::check_expandable;
 use crate::dense::Dense;
 use rushlight_base::{Result, Scalar};
 use rushlight_cpu::gemm::{Epilogue, batched, gemm};
 use rushlight_cpu::{Array, arithmetic};
 
+/// Whether a product has elements but adds up nothing: all are 0, also for dtypes without products.
+fn is_empty_sum(out: &Dense, vec: &Dense) -> bool {
+    vec.numel() == 0 && out.numel() > 0
+}
+
 /// out = self mat2
 pub fn mm(out: &Dense, self_: &Dense, mat2: &Dense) -> Result<()> {
+    if is_empty_sum(out, mat2) {
+        return zero(out, out);
+    }
     gemm(&array(out), &array(self_), &array(mat2), None, Scalar::Int(1))
 }
 
@@ -20,6 +29,9 @@ pub fn addmm(out: &Dense, self_: &Dense, mat1: &Dense, mat2: &Dense, beta: Scala
 
 /// out_b = self_b mat2_b
 pub fn bmm(out: &Dense, self_: &Dense, mat2: &Dense) -> Result<()> {
+    if is_empty_sum(out, mat2) {
+        return zero(out, out);
+    }
     batched(&array(out), &array(self_), &array(mat2), &Epilogue::default())
 }
 
@@ -60,6 +72,9 @@ fn column<'a>(dense: &'a Dense, [sizes, strides]: &'a [[i64; 2]; 2]) -> Array<'a
 
 /// out = self vec
 pub fn mv(out: &Dense, self_: &Dense, vec: &Dense) -> Result<()> {
+    if is_empty_sum(out, vec) {
+        return zero(out, out);
+    }
     let (to, from) = (as_column(out), as_column(vec));
     gemm(&column(out, &to), &array(self_), &column(vec, &from), None, Scalar::Int(1))
 }

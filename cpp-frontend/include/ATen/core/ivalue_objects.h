@@ -41,7 +41,8 @@ class ProgramScope {
   ScriptHandle before_;
 };
 
-/// The attributes of an object, and a copy of it with attributes that `copy` returns. Defined in ATen/core/jit_type.h.
+/// The attributes of an object, and a copy of it with attributes that `copy` returns. Defined in ATen/core/jit_type.h,
+/// which torch/script.h includes: a program that copies an IValue needs that header.
 template <class Object>
 std::vector<IValue> attributes_of(const Object& object);
 template <class Object, class Copy>

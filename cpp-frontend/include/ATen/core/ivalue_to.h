@@ -336,7 +336,8 @@ Value IValue::deepcopy(HashIdentityIValueMap& memo, std::optional<Device> device
     copy.tag_ = Tag::GenericDict;
     copy.object_ = std::move(body);
   } else {
-    copy = detail::copied_object(toObjectRef(), [&](const IValue& value) { return value.deepcopy(memo, device); });
+    const std::function<IValue(const IValue&)> each = [&](const IValue& value) { return value.deepcopy(memo, device); };
+    copy = detail::copied_object(toObjectRef(), each);
   }
   memo.emplace(*this, copy);
   return copy;

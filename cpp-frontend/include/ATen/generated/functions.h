@@ -9218,7 +9218,7 @@ inline Tensor count_nonzero(const Tensor& self, IntArrayRef dim) {
   rlt::check(rlt_tensor_count_nonzero_dim_IntList(self.handle(), dim.data(), rlt::length(dim.size()), &out0));
   return Tensor(out0);
 }
-/// Computes the logarithm of the sum of exponentials (log-sum-exp) along the dimensions in `dim`, or of all elements if `dim` is empty, without overflow.
+/// Computes the logarithm of the sum of exponentials (log-sum-exp) along the dimensions in `dim`, without overflow. An empty `dim` stands for all dimensions and needs `keepdim`.
 /// `out = ln(sum over dim of e^self)`
 inline Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;

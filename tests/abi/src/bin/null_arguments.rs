@@ -34,6 +34,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_op_find", &["overload"]),
     ("rlt_op_schema", &["overload"]),
     ("rlt_record_start", &["callback"]),
+    ("rlt_trace_finish", &["other"]),
 ];
 
 /// Functions that return no status.
@@ -153,7 +154,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_tensor *" => "tensor",
         "rlt_tensor *" | "rlt_generator *" | "rlt_error *" | "rlt_node *" | "rlt_saved_tensor *"
         | "rlt_tensor_list *" | "rlt_op *" | "rlt_value *" | "rlt_object *" | "rlt_future *" | "rlt_storage *"
-        | "rlt_script *" | "rlt_module *"
+        | "rlt_script *" | "rlt_module *" | "rlt_trace *"
             if function.returns == "void" =>
         {
             "NULL"
@@ -171,6 +172,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_storage **" => "&out_storage",
         "rlt_state_dict **" => "&out_dict",
         "rlt_script **" => "&out_script",
+        "rlt_trace **" => "&out_trace",
         "rlt_module **" => "&out_module",
         "const rlt_scalar *" => "&scalar",
         "rlt_scalar *" => "&out_scalar",
@@ -189,6 +191,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_state_dict *" | "rlt_state_dict *" => "dict",
         "const rlt_script *" => "script",
         "const rlt_module *" | "rlt_module *" => "module",
+        "rlt_trace *" => "trace",
         "const rlt_value *" => "&value",
         "rlt_value *" => "&out_value",
         "const rlt_named_value *" => "&named",
@@ -207,7 +210,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "double *" => "&out_double",
         "const char *" => "\"text\"",
         "const char **" => "&out_text",
-        "const char *const *" => "texts",
+        "const char *const *" => "strings",
         "void *" => "data",
         "const void *" => "data",
         "void **" => "&out_data",

@@ -275,10 +275,10 @@ fn sum_of_products(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Te
     for at in 0..rank {
         let (in_left, in_right) = (left.sizes()[at] != 1, right.sizes()[at] != 1);
         if summed.contains(&at) {
-            // Dimensions of a single operand are summed beforehand.
+            // Dimensions of a single operand are summed beforehand, which promotes integers.
             if in_left != in_right {
                 let alone = if in_left { &mut left } else { &mut right };
-                *alone = ops::sum_dim_intlist(alone, Some(&[at as i64]), true, Some(alone.dtype()))?;
+                *alone = ops::sum_dim_intlist(alone, Some(&[at as i64]), true, None)?;
             }
             inner.push(at);
         } else if in_left && in_right {

@@ -459,6 +459,12 @@ fn shifted_logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<(Tens
     if self_.numel() == 0 {
         return Ok((ops::sum_dim_intlist(&ops::exp(self_)?, Some(dim), keepdim, None)?, None));
     }
+    ensure!(
+        !dim.is_empty() || keepdim || self_.ndim() == 0,
+        Runtime,
+        "output with shape [] doesn't match the broadcast shape {}",
+        format_sizes(&vec![1; self_.ndim()])
+    );
     let most = ops::detach(&ops::amax(&ops::real(self_)?, dim, true)?)?;
     // The maximum is not subtracted where it is infinite: the difference of infinities is NaN.
     let infinite = ops::eq_scalar(&ops::mul_scalar(&most, Scalar::Int(0))?, Scalar::Int(0))?;

@@ -67,18 +67,6 @@ inline bool isTracing() {
   return active != 0;
 }
 
-/// The graph of a trace.
-class Graph {
- public:
-  explicit Graph(std::string text) : text_(std::move(text)) {}
-  /// The graph as PyTorch prints it.
-  const std::string& toString() const { return text_; }
-  friend std::ostream& operator<<(std::ostream& stream, const Graph& graph) { return stream << graph.text_; }
-
- private:
-  std::string text_;
-};
-
 /// What a trace has recorded.
 struct TracingState {
   std::shared_ptr<Graph> graph;
@@ -107,7 +95,7 @@ inline std::pair<std::shared_ptr<TracingState>, Stack> trace(Stack inputs, const
   trace.set_output(outputs.size() == 1 ? outputs[0] : c10::IValue(c10::ivalue::Tuple::create(outputs)));
   auto state = std::make_shared<TracingState>();
   state->module = trace.finish(nullptr, false);
-  state->graph = std::make_shared<Graph>(state->module.get_method("forward").graph());
+  state->graph = state->module.get_method("forward").graph();
   return {std::move(state), std::move(outputs)};
 }
 
