@@ -114,8 +114,8 @@ pub unsafe extern "C" fn rlt_module_save_lite_memory(
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `module` is NULL or a live handle,
         // `extra` is NULL or points to `n_extra` elements whose names are NULL or NUL-terminated strings, and `out` is
         // NULL or writable.
-        let (module, extra, out) =
-            unsafe { (arg::handle(module, "module")?, files(extra, n_extra)?, out::tensor(out, "out")?) };
+        let (module, out, extra) =
+            unsafe { (arg::handle(module, "module")?, out::tensor(out, "out")?, files(extra, n_extra)?) };
         let bytes = module.to_lite_bytes(&borrowed(&extra))?;
         out.give(Tensor::from_slice(&bytes, &[bytes.len() as i64])?)
     })

@@ -337,6 +337,9 @@ fn submodules(object: &Object, program: &Program) -> Vec<(String, Object)> {
 
 fn converted(tensor: &Tensor, device: Option<Device>, dtype: Option<DType>) -> Result<Tensor> {
     let dtype = dtype.filter(|_| tensor.dtype().is_floating() || tensor.dtype().is_complex());
+    if dtype.is_none() && device.is_none_or(|device| device == tensor.device()) {
+        return Ok(tensor.clone());
+    }
     let dtype = dtype.map_or(Value::None, |dtype| Value::Int(dtype as i64));
     let device = device.map_or(Value::None, Value::Device);
     let detached = call("detach", "", &[tensor.clone().into()])?;

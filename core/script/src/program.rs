@@ -252,7 +252,9 @@ impl Program {
 
     /// The schema of a function or of a method, which may be that of an interface.
     pub(crate) fn schema(&self, name: &str) -> Result<Arc<Schema>> {
-        self.unit().schema(name)
+        // Functions without source code, such as those of traces, are here only.
+        let known = self.functions.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        known.map_or_else(|| self.unit().schema(name), |function| Ok(function.schema.clone()))
     }
 
     /// A name for a class that is made from another one, in the form that PyTorch gives to such classes.

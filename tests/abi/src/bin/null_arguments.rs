@@ -35,6 +35,10 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_op_schema", &["overload"]),
     ("rlt_record_start", &["callback"]),
     ("rlt_trace_finish", &["other"]),
+    ("rlt_module_new", &["script"]),
+    ("rlt_module_register", &["type"]),
+    ("rlt_type_parse", &["script"]),
+    ("rlt_value_unpickle", &["table", "script"]),
 ];
 
 /// Functions that return no status.
