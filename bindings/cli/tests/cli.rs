@@ -304,7 +304,7 @@ fn saved_models_are_described() {
     for line in ["emb: __torch__.torch.nn.modules.sparse.Embedding", "aten::embedding 1"] {
         assert!(shown.lines().any(|shown| shown.trim() == line), "{shown}");
     }
-    assert!(shown.contains("Strings.forward(") && !shown.contains("cannot run"), "{shown}");
+    assert!(shown.contains(" forward(__torch__.zoo_public.Strings self, ") && !shown.contains("cannot run"), "{shown}");
     let graphs = text(&rushlight(&["inspect", "--graph"], &[&model]));
     assert!(graphs.contains("graph(%self : __torch__.zoo_public.Strings"), "{graphs}");
     let described: Value = serde_json::from_str(&text(&rushlight(&["inspect", "--json"], &[&model]))).unwrap();
