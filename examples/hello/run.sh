@@ -5,7 +5,7 @@ binaries=$1 jar=$2
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-javac -Xlint:all -Werror -cp "$jar" -d "$work" "$here/Hello.java" "$here/../classify/Classify.java"
+javac -cp "$jar" -d "$work" "$here/Hello.java" "$here/../classify/Classify.java"
 
 expect() { # name, expected, found
   if [ "$2" = "$3" ]; then echo "$1: as expected"; else
