@@ -139,7 +139,7 @@ fn methods_can_be_added() {
     let names = unit.define_methods("__torch__.Net", Source::new("<string>", text).unwrap()).unwrap();
     assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["double"]);
     let schema = unit.schema("__torch__.Net.double").unwrap();
-    assert_eq!(schema.to_string(), "__torch__.Net.double(__torch__.Net self, Tensor x, int k=2) -> Tensor");
+    assert_eq!(schema.to_string(), "double(__torch__.Net self, Tensor x, int k=2) -> Tensor");
     let again = unit.define_methods("__torch__.Net", Source::new("<string>", text).unwrap());
     assert!(again.unwrap_err().message().contains("Can't redefine method"));
 }
