@@ -32,6 +32,17 @@ const TOGETHER: usize = 4 << 20;
 /// Elements that are worth a second thread.
 const GRAIN: usize = 1 << 14;
 
+/// An array with an element for each of some indices. The functions of arrays are not always inlined into code that is
+/// compiled for an instruction set, so that intrinsics in their closures become calls.
+macro_rules! unrolled {
+    ($at:ident in $($index:literal)* => $element:expr) => {
+        [$({
+            let $at: usize = $index;
+            $element
+        }),*]
+    };
+}
+
 /// Whether it is switched on.
 fn enabled() -> bool {
     static ENABLED: OnceLock<bool> = OnceLock::new();
@@ -213,11 +224,11 @@ impl Kernel for Weights {
                 // SAFETY: rows, channels and taps are below the sizes of the weight array, and the buffer has an
                 // element for each row and channel at each point.
                 unsafe {
-                    let taps = self
-                        .taps
-                        .map(|taps| taps.map(|tap| S::F32::load_strided(self.from.offset(at + tap), stride, count)));
+                    let taps = unrolled!(y in 0 1 2 => unrolled!(x in 0 1 2 => {
+                        S::F32::load_strided(self.from.offset(at + self.taps[y][x]), stride, count)
+                    }));
                     // Down the columns, then along the rows.
-                    let half = [0, 1, 2].map(|x| kernel([taps[0][x], taps[1][x], taps[2][x]]));
+                    let half = unrolled!(x in 0 1 2 => kernel([taps[0][x], taps[1][x], taps[2][x]]));
                     let to = self.to.add(row * self.channels + channel);
                     let [left, middle, right] = half;
                     for (y, left) in left.into_iter().enumerate() {
@@ -273,14 +284,14 @@ impl Kernel for Inputs<'_> {
                         let from = from.offset(at);
                         let mut half = [[S::F32::from_f64(0.0); MET]; MET];
                         for (column, half) in half.iter_mut().enumerate() {
-                            let met =
-                                [0, 1, 2, 3, 4, 5].map(|row| S::F32::load(from.offset(self.offsets[row][column])));
-                            *half = input(met);
+                            *half = input(unrolled!(row in 0 1 2 3 4 5 => {
+                                S::F32::load(from.offset(self.offsets[row][column]))
+                            }));
                         }
                         let to = self.to.add(channel * tiles + y * self.wide + x);
                         #[allow(clippy::needless_range_loop, reason = "a column of the array")]
                         for row in 0..MET {
-                            let points = input([0, 1, 2, 3, 4, 5].map(|column| half[column][row]));
+                            let points = input(unrolled!(column in 0 1 2 3 4 5 => half[column][row]));
                             for (column, point) in points.into_iter().enumerate() {
                                 f32::store_some::<S>(point, to.add((row * MET + column) * plane), count);
                             }
@@ -375,16 +386,16 @@ impl Outputs {
                 let mut half = [[S::F32::from_f64(0.0); TILE]; MET];
                 for (column, half) in half.iter_mut().enumerate() {
                     let from = from.add(column * plane + x);
-                    let points = [0, 1, 2, 3, 4, 5].map(|row| f32::load_some::<S>(from.add(row * MET * plane), count));
-                    *half = output(points);
+                    *half = output(unrolled!(row in 0 1 2 3 4 5 => {
+                        f32::load_some::<S>(from.add(row * MET * plane), count)
+                    }));
                 }
                 #[allow(clippy::needless_range_loop, reason = "a column of the array")]
                 for line in 0..TILE {
-                    let four = output([0, 1, 2, 3, 4, 5].map(|column| half[column][line]));
-                    let four = four.map(|position| position + S::F32::splat(bias));
+                    let four = output(unrolled!(column in 0 1 2 3 4 5 => half[column][line]));
                     let mut stored = [[0.0f32; MAX_LANES]; TILE];
                     for (stored, position) in stored.iter_mut().zip(four) {
-                        position.store(stored.as_mut_ptr());
+                        (position + S::F32::splat(bias)).store(stored.as_mut_ptr());
                     }
                     let to = self.buffer.add(line * self.pitch + x * TILE).cast::<[f32; TILE]>();
                     #[allow(clippy::needless_range_loop, reason = "a column of the array")]
