@@ -6,7 +6,7 @@ use crate::simd::{Kernel, Simd, run_narrow};
 use rushlight_base::runtime::chunk_length;
 use rushlight_base::{Result, ensure, list};
 
-/// How numbers become bytes: `round(number inverse) + zero_point`, saturated. Halves are rounded to even.
+/// How numbers become bytes: `round(number inverse) + zero_point`, saturated. Ties are rounded to even.
 #[derive(Clone, Copy, Debug)]
 pub struct Affine {
     /// One over the scale.

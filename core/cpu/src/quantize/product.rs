@@ -165,7 +165,7 @@ pub(super) fn in_shares<T: Send>(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// How sums of products become bytes: `round((sum + bias) factor) + zero_point`, saturated. Halves are rounded to even.
+/// How sums of products become bytes: `round((sum + bias) factor) + zero_point`, saturated. Ties are rounded to even.
 pub struct Requantize {
     /// A pair for each output channel: its bias in units of the sum, and its factor.
     pub channels: Vec<(f32, f32)>,
