@@ -3,7 +3,8 @@
 //! It accepts the language that users write (`torch::jit::compile`, `Module::define`) and the subset that PyTorch
 //! writes into files. [`parse_module`] reads a file with classes and functions, [`parse_functions`] the argument of
 //! `define`. Names and types are resolved by the caller, through [`types::Resolver`]. A [`compile::Unit`] reads sources
-//! on demand and compiles functions and methods to [`graph::Graph`]s.
+//! on demand and compiles functions and methods to [`graph::Graph`]s. [`passes`] change graphs, `save` writes them as
+//! source code or bytecode, `trace` records them from calls of operators, and `lite` reads files of the lite interpreter.
 
 pub mod archive;
 mod arguments;
