@@ -148,6 +148,12 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	@python3 tests/cpp/pytorch_tests.py '$(SOURCES)' --cxxflags '-isystem include -isystem cpp-frontend/include' --library $(LIBRARY) \
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
+pytorch-java-tests: jar ## SOURCES=dir PYTHON=file: PyTorch's own tests of its Java API, from a checkout of PyTorch; its models by PyTorch 2.7.1
+	@test -d "$(SOURCES)/android/pytorch_android" || { echo "SOURCES=dir is needed: a checkout of PyTorch 2.6.0" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "PYTHON=file is needed: a Python with PyTorch 2.7.1 and torchvision" >&2; exit 1; }
+	'$(PYTHON)' -W ignore tests/oracle/mobile_models.py '$(SOURCES)/test/mobile/model_test' build/mobile
+	@tests/java-pytorch/run.sh '$(SOURCES)' build/mobile $(JAR) $(PYTORCH_JAR) build/java-pytorch
+
 test-java: setup-java build generate
 	$(MAVEN) -P publish verify
 	@tests/jars/run.sh $(JAR:.jar=) $(PYTORCH_JAR:.jar=) build/jars
@@ -213,8 +219,9 @@ valgrind: cmake ## the C demo program and the C tests under valgrind
 fuzz: setup ## TIME=600 READERS="pt npz": fuzzes every reader for TIME seconds each; needs a nightly compiler
 	@tests/fuzz/run.sh $(or $(TIME),600) build/fuzz $(READERS)
 
-soak: cmake jar ## MINUTES=1 THREADS=64 N=10000000: concurrent training from C and Java; unclosed temporaries
+soak: cmake jar ## MINUTES=1 THREADS=64 N=10000000: concurrent training from C and Java, a loaded module, unclosed temporaries
 	@$(CMAKE_BUILD)/tests/c/c_soak $(or $(MINUTES),1) $(or $(THREADS),64)
+	@$(CMAKE_BUILD)/tests/c/c_module_soak tests/data/script/classifier.pt $(or $(MINUTES),1) $(or $(THREADS),64)
 	@java -cp $(JAR) tests/soak/Soak.java $(or $(N),10000000) $(or $(MINUTES),1) $(or $(THREADS),64)
 
 sanitize: setup ## the C and C++ tests under AddressSanitizer, LeakSanitizer and ThreadSanitizer; needs clang and a nightly compiler

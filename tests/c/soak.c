@@ -2,22 +2,11 @@
  * bit by bit, and no round may leak anything.
  *   c_soak [minutes] [threads]   (0 minutes: three rounds) */
 #include "check.h"
+#include "resident.h"
 #include <pthread.h>
 #include <time.h>
 
 enum { STEPS = 30, BATCH = 8, INPUTS = 16, HIDDEN = 32, CLASSES = 4, PARAMETERS = 4, MOST_THREADS = 1024, FEWEST_ROUNDS = 3 };
-
-/* Allowed growth of the process between the second round and the last one, in KiB: allocators round. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED /* quarantines freed memory */
-#endif
-#endif
-#ifdef SANITIZED
-enum { SLACK = 2 << 20 };
-#else
-enum { SLACK = 16 << 10 };
-#endif
 
 struct model {
   rlt_tensor *parameters[PARAMETERS], *momenta[PARAMETERS], *images, *labels;
@@ -104,19 +93,6 @@ static void run_round(int threads, float expected) {
   for (int at = 0; at < threads; at++) CHECK(pthread_join(ids[at], NULL) == 0);
   for (int at = 0; at < threads; at++) CHECK(memcmp(&losses[at], &expected, sizeof expected) == 0);
   CHECK(live() == 0);
-}
-
-/* Memory of the process in KiB; 0 if unknown. */
-static long resident(void) {
-  char line[128];
-  long found = 0;
-  FILE *status = fopen("/proc/self/status", "r");
-  if (status == NULL) return 0;
-  while (fgets(line, sizeof line, status) != NULL) {
-    if (sscanf(line, "VmRSS: %ld", &found) == 1) break;
-  }
-  fclose(status);
-  return found;
 }
 
 int main(int argc, char **argv) {

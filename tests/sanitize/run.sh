@@ -5,7 +5,7 @@ set -eu
 SANITIZER=$1
 build=$2
 # Left out: tests that compile or link separately, inspect the files of the shipped library, or measure its memory.
-only=${3:-'^(c/(errors|by_name|autograd|hooks|reentrant|memory|failing_step|interrupted|watched_handles|soak|chain|threads|fork|files|at_exit|null_arguments)|cpp_tests)$'}
+only=${3:-'^(c/(errors|by_name|autograd|hooks|reentrant|memory|failing_step|interrupted|watched_handles|soak|module_soak|chain|threads|fork|files|at_exit|null_arguments)|cpp_tests)$'}
 # It has intentional data races.
 if [ "$SANITIZER" = address ] && [ $# -lt 3 ]; then only="$only|^c/races\$"; fi
 here=$(cd "$(dirname "$0")" && pwd)
