@@ -139,6 +139,7 @@ void products();
 void rows();
 void optimizers();
 void convolution();
+void pooling();
 void models();
 void saved();
 

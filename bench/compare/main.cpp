@@ -158,6 +158,7 @@ int main(int argc, char** argv) {
   rows();
   optimizers();
   convolution();
+  pooling();
   models();
   saved();
   // A failing function is a failure; a missing one is only reported.

@@ -53,6 +53,16 @@ impl<T> Volume<T> {
         Ok(volume)
     }
 
+    /// Numbers of samples and of channels.
+    pub(crate) fn lead(&self) -> [usize; 2] {
+        self.lead
+    }
+
+    /// Step between the elements of adjacent channels.
+    pub(crate) fn channel_step(&self) -> isize {
+        self.lead_steps[1]
+    }
+
     /// Samples times channels.
     pub(crate) fn planes(&self) -> usize {
         self.lead[0] * self.lead[1]

@@ -138,8 +138,11 @@ unsafe extern "C" fn checked(
 
 type Made<'a> = dyn FnMut(&str, &HostTensor) -> Result<Tensor, String> + 'a;
 
-/// The library file next to the running program, which Cargo built with it.
+/// The library that `RUSHLIGHT_LIBRARY` names; without it, the file next to the running program, which Cargo built with it.
 pub fn built_library() -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os("RUSHLIGHT_LIBRARY") {
+        return Ok(path.into());
+    }
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let name = libloading::library_filename("rushlight");
     let folders = program.ancestors().skip(1).take(2);

@@ -1,6 +1,7 @@
 //! Kernels of pooling.
 
 use super::access::array;
+use super::reduce::mean_dim;
 use super::rules::pooling::{Pool, adaptive_windows, spatial_sizes};
 use crate::dense::Dense;
 use rushlight_base::Result;
@@ -83,12 +84,15 @@ macro_rules! kernels {
 
         /// out = the means of windows that divide the input evenly
         pub fn $adaptive_mean(out: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
-            let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial))?;
-            // A mean of all elements uses the kernel of means.
-            let volumes = $spatial == 3 && spatial_sizes(out, 3).iter().any(|&size| size != 1);
-            match volumes {
-                true => pooling::mean_of_volumes(&array(out), &array(self_), &windows),
-                false => pooling::mean(&array(out), &array(self_), &windows, None, $spatial),
+            let spatial = spatial_sizes(out, $spatial);
+            if spatial.iter().all(|&size| size == 1) && self_.dtype.is_floating() && self_.numel() > 0 {
+                // A mean of all elements of a plane.
+                return mean_dim(out, self_, Some(&[-1, -2, -3][..$spatial]), true, None);
+            }
+            let windows = adaptive_windows(self_.sizes(), spatial)?;
+            match $spatial {
+                3 => pooling::mean_of_volumes(&array(out), &array(self_), &windows),
+                _ => pooling::mean(&array(out), &array(self_), &windows, None, $spatial),
             }
         }
 

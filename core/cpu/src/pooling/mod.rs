@@ -1,0 +1,191 @@
+//! Pooling: the maximum or the mean of each window, and the gradients.
+//!
+//! Windows are a table for each spatial dimension, so that plain, adaptive and fractional pooling are the same loops.
+//! `groups.rs` finds outputs that are computed together in vectors, `largest.rs` and `mean.rs` compute them.
+
+mod groups;
+mod largest;
+mod mean;
+mod sums;
+
+use crate::array::Array;
+use crate::number::Number;
+use crate::volume::Volume;
+pub use largest::{max, max_backward};
+pub use mean::{mean, mean_backward, mean_of_volumes};
+use rushlight_base::list::with_capacity;
+use rushlight_base::{Result, ensure};
+
+/// The window of one output position along one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first position of the input.
+    pub start: usize,
+    /// The end of its range (exclusive).
+    pub end: usize,
+    /// Step between its elements.
+    pub step: usize,
+    /// Positions that a mean counts: with padding, if that is counted.
+    pub counted: usize,
+}
+
+/// The windows along each of three dimensions: the same in every plane, or those of each.
+#[derive(Debug)]
+pub enum Windows {
+    /// The same for all.
+    Same([Vec<Window>; 3]),
+    /// One table for each plane.
+    PerPlane(Vec<[Vec<Window>; 3]>),
+}
+
+impl Windows {
+    fn of(&self, plane: usize) -> &[Vec<Window>; 3] {
+        match self {
+            Windows::Same(windows) => windows,
+            Windows::PerPlane(all) => &all[plane],
+        }
+    }
+
+    /// Approximate number of elements that are read for a plane.
+    fn work(&self) -> usize {
+        let planes = match self {
+            Windows::Same(windows) => Some(windows),
+            Windows::PerPlane(all) => all.first(),
+        };
+        let along = |windows: &Vec<Window>| windows.iter().map(|window| window.end - window.start).sum::<usize>();
+        planes.map_or(0, |windows| windows.iter().map(along).fold(1, usize::saturating_mul))
+    }
+}
+
+/// Windows of a missing dimension: one element.
+pub fn no_dimension() -> Vec<Window> {
+    vec![Window { start: 0, end: 1, step: 1, counted: 1 }]
+}
+
+fn table(length: usize, window: impl Fn(usize) -> Window) -> Result<Vec<Window>> {
+    let mut windows = with_capacity(length)?;
+    windows.extend((0..length).map(window));
+    Ok(windows)
+}
+
+/// Windows of `kernel` elements every `stride`, `dilation` apart, over an input with padding.
+pub fn sliding(
+    length: usize,
+    input: usize,
+    [kernel, stride, padding, dilation]: [usize; 4],
+    count_padding: bool,
+) -> Result<Vec<Window>> {
+    let (reach, padding) = ((kernel - 1) * dilation + 1, padding as isize);
+    let window = |at: usize| {
+        let first = (at * stride) as isize - padding;
+        // Padding ends where the input's does: elements beyond are not counted.
+        let padded_end = (first + reach as isize).min(input as isize + padding);
+        let skipped = (-first).max(0) as usize;
+        let start = (first + skipped.next_multiple_of(dilation) as isize).max(0) as usize;
+        let end = padded_end.min(input as isize).max(start as isize) as usize;
+        let counted = if count_padding { (padded_end - first).max(0) as usize } else { end - start };
+        Window { start, end, step: dilation, counted }
+    };
+    table(length, window)
+}
+
+/// Windows that share the input evenly.
+pub fn adaptive(length: usize, input: usize) -> Result<Vec<Window>> {
+    let window = |at: usize| {
+        let (start, end) = (at * input / length, ((at + 1) * input).div_ceil(length));
+        Window { start, end, step: 1, counted: end - start }
+    };
+    table(length, window)
+}
+
+/// Windows of `kernel` elements at positions chosen by `sample`, between 0 and 1.
+pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, single: bool) -> Result<Vec<Window>> {
+    // Places are computed in the precision of the samples.
+    let at = |index: usize| -> usize {
+        if index + 1 == length {
+            return input - kernel;
+        }
+        if single {
+            let alpha = (input - kernel) as f32 / (length - 1) as f32;
+            let sample = sample as f32;
+            ((index as f32 + sample) * alpha) as usize - (sample * alpha) as usize
+        } else {
+            let alpha = (input - kernel) as f64 / (length - 1) as f64;
+            ((index as f64 + sample) * alpha) as usize - (sample * alpha) as usize
+        }
+    };
+    let window = |index: usize| {
+        let start = at(index).min(input - kernel);
+        Window { start, end: start + kernel, step: 1, counted: kernel }
+    };
+    table(length, window)
+}
+
+fn place(steps: [isize; 3], [d, h, w]: [usize; 3]) -> isize {
+    d as isize * steps[0] + h as isize * steps[1] + w as isize * steps[2]
+}
+
+/// Writes a plane of sums.
+pub(crate) fn store<T: Number>(to: &Volume<T>, plane: usize, sums: &[T::Wide]) {
+    let target = to.plane(plane);
+    let rows = (0..to.sizes[0]).flat_map(|d| (0..to.sizes[1]).map(move |h| [d, h]));
+    for (row, sums) in rows.zip(sums.chunks_exact(to.sizes[2].max(1))) {
+        let at = to.row(row);
+        for (w, &sum) in sums.iter().enumerate() {
+            // SAFETY: the position is inside the output, in a plane that belongs to the caller.
+            unsafe { target.offset(at + w as isize * to.steps[2]).write(T::narrow(sum)) };
+        }
+    }
+}
+
+/// An element of an array of three dimensions.
+fn number_at(array: &Array, index: [usize; 3]) -> Result<f64> {
+    fn read<T: Number<Wide: Into<f64>>>(array: &Array, offset: isize) -> f64 {
+        // SAFETY: the caller passes an index within the array's sizes.
+        unsafe { array.as_ptr::<T>().offset(offset).read() }.wide().into()
+    }
+    let offset = (0..3).map(|dim| index[dim] as isize * array.stride(dim)).sum();
+    dispatch!(array.dtype(), "fractional_max_pool", half float, T => Ok(read::<T>(array, offset)))
+}
+
+/// The windows of fractional pooling: `samples` is (samples, channels, spatial dimensions), of the input's dtype.
+pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel: &[i64]) -> Result<Windows> {
+    let spatial = kernel.len();
+    let (batch, channels) = (samples.size(0), samples.size(1));
+    ensure!(samples.ndim() == 3 && samples.size(2) == spatial, Internal, "fractional pooling got other samples");
+    let mut all = with_capacity(batch * channels)?;
+    for plane in 0..batch * channels {
+        let mut windows = [no_dimension(), no_dimension(), no_dimension()];
+        for dim in 0..spatial {
+            // Samples go from the last dimension of two to the first, of three from the first to the last.
+            let which = if spatial == 2 { spatial - 1 - dim } else { dim };
+            let sample = number_at(samples, [plane / channels, plane % channels, which])?;
+            let single = samples.dtype() != rushlight_base::DType::F64;
+            let [length, input, kernel] = [output[dim], input[dim], kernel[dim]].map(|size| size as usize);
+            windows[3 - spatial + dim] = fractional(length, input, kernel, sample, single)?;
+        }
+        all.push(windows);
+    }
+    Ok(Windows::PerPlane(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_begin_within_the_input_on_a_tap() {
+        // Padding 2, dilation 3: taps at -2, 1, 4.
+        let windows = sliding(1, 5, [3, 1, 2, 3], true).unwrap();
+        assert_eq!(windows[0], Window { start: 1, end: 5, step: 3, counted: 7 });
+        let windows = sliding(3, 4, [3, 2, 1, 1], false).unwrap();
+        let counted: Vec<usize> = windows.iter().map(|window| window.counted).collect();
+        assert_eq!(counted, [2, 3, 1]);
+    }
+
+    #[test]
+    fn adaptive_windows_overlap_where_sizes_do_not_divide() {
+        let windows: Vec<_> = adaptive(3, 5).unwrap().iter().map(|window| (window.start, window.end)).collect();
+        assert_eq!(windows, [(0, 2), (1, 4), (3, 5)]);
+    }
+}
