@@ -86,8 +86,8 @@ end-%: %
 
 # ---- Parts of `make test` ----
 
-# The golden cases, their properties and random calls run through the shipped library, which takes a quarter of the time of
-# the one that Cargo builds for tests.
+# The golden cases, their properties and random calls run through the shipped library, which is faster than the one that
+# Cargo builds for tests.
 test-rust: build
 	RUSHLIGHT_LIBRARY=$(CURDIR)/$(LIBRARY) cargo test -q --locked --workspace --no-fail-fast
 	@# The program that was just built: building only this package would rebuild its dependencies with fewer features.

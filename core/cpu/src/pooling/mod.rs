@@ -7,6 +7,8 @@ mod groups;
 mod largest;
 mod mean;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 use crate::array::Array;
 use crate::number::Number;
@@ -167,25 +169,4 @@ pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel
         all.push(windows);
     }
     Ok(Windows::PerPlane(all))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_begin_within_the_input_on_a_tap() {
-        // Padding 2, dilation 3: taps at -2, 1, 4.
-        let windows = sliding(1, 5, [3, 1, 2, 3], true).unwrap();
-        assert_eq!(windows[0], Window { start: 1, end: 5, step: 3, counted: 7 });
-        let windows = sliding(3, 4, [3, 2, 1, 1], false).unwrap();
-        let counted: Vec<usize> = windows.iter().map(|window| window.counted).collect();
-        assert_eq!(counted, [2, 3, 1]);
-    }
-
-    #[test]
-    fn adaptive_windows_overlap_where_sizes_do_not_divide() {
-        let windows: Vec<_> = adaptive(3, 5).unwrap().iter().map(|window| (window.start, window.end)).collect();
-        assert_eq!(windows, [(0, 2), (1, 4), (3, 5)]);
-    }
 }

@@ -18,7 +18,7 @@ const ELEMENTS: f64 = 150_000.0;
 /// No results that are larger than this: they grow faster than the inputs where these are combined.
 const LARGEST_RESULT: f64 = 2_000_000.0;
 /// No calls that take longer than this: work grows faster than results where every pair of elements is visited.
-const LONGEST_CALL: f64 = 0.1;
+const LONGEST_CALL: f64 = 0.03;
 /// A result costs something itself: `unbind` must not make thousands.
 const COST_OF_A_RESULT: f64 = 20_000.0;
 /// Shorter times depend more on the machine than on the call.
