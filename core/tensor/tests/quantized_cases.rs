@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 #![cfg(feature = "op-quantization")]
 
-use rushlight_base::{DType, Scalar};
+use rushlight_base::{DType, MemoryFormat, Scalar};
 use rushlight_tensor::dispatch::{Items, Value, by_name};
 use rushlight_tensor::{Quantizer, Tensor, ops};
 use std::sync::Arc;
@@ -42,6 +42,14 @@ fn argument(text: &str) -> Value {
             let (scale, zero_point) = (parts[1].parse().unwrap(), parts[2].parse().unwrap());
             ops::_make_per_tensor_quantized_tensor(&integers, scale, zero_point).unwrap().into()
         }
+        "l" => {
+            let Value::Tensor(tensor) = argument(&format!("q:{rest}")) else { panic!("{text}") };
+            ops::contiguous(&tensor, MemoryFormat::ChannelsLast).unwrap().into()
+        }
+        "w" => library(
+            &format!("embedding_bag_{}_prepack", parts[0]),
+            vec![argument(&format!("f:{}:{}", parts[1], parts[2]))],
+        ),
         "c" => {
             let (dtype, axis, sizes) =
                 (DType::from_name(parts[0]).unwrap(), parts[1].parse::<i64>().unwrap(), sizes_of(parts[2]));
