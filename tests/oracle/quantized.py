@@ -151,6 +151,7 @@ CALLS = [
     "aten::quantize_per_channel ; f:3x5:2 ; v:float32:0.1 0.021 0.3 ; v:float32:3.5 2.25 1 ; 0 ; d:quint8",
     *[f"aten::{name} ; {tensor}" for name in ("dequantize.self", "int_repr", "qscheme")
       for tensor in (f"{Q}:4x5:1", "q:qint8:0.11:-3:4x5:1", "q:qint32:0.003:9:4x5:1", "c:qint8:1:2x3x4:1", "c:quint8:0:3x4:2")],
+    f"aten::item ; {Q}:1x1:2", "aten::item ; c:qint8:0:1:3",
     f"aten::dequantize.tensors ; {{{Q}:4:1,q:qint8:0.11:-3:3:1}}",
     *[f"aten::{name} ; {Q}:4x5:1" for name in ("q_scale", "q_zero_point")],
     *[f"aten::q_per_channel_{name} ; c:qint8:1:2x3x4:1" for name in ("scales", "zero_points", "axis")],

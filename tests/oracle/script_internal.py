@@ -94,6 +94,10 @@ CALLS = [
     ("uniform", X, 1.0, 3.0, None), ("exponential", X, 2.0, None), ("geometric", X, 0.3, None), ("log_normal", X, 0.5, 1.5, None),
     ("cauchy", X, 0.5, 1.5, None), ("random", INDICES, None), ("random.from", INDICES, 3, 50, None), ("random.to", X, 9, None),
     ("resize", X, [2], None), ("resize", X, [3, 2], None), ("resize_as", X, V, None),
+    *[(f"{name}hacked_twin", X, [torch.tensor([1, 0])]) for name in ("index.Tensor_", "_unsafe_index.Tensor_")],
+    ("_index_put_impl_.hacked_twin", X, [torch.tensor([1])], f(3), True, False),
+    *[(f"{name}.hacked_twin", X, [torch.tensor([1, 1]), torch.tensor([2, 0])], f(2), accumulate) for name in ("index_put", "index_put_", "_unsafe_index_put")
+      for accumulate in (True, False)],
 ]
 
 

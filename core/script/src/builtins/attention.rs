@@ -52,15 +52,16 @@ impl Attention {
         let turned = operator("transpose", "int", &[self.key.clone(), Value::Int(-2), Value::Int(-1)])?;
         let product = operator("matmul", "", &[self.query.clone(), turned])?;
         let scores = operator("mul", "Scalar", &[product, Value::Float(scale)])?;
-        let mask = if self.causal { self.triangle(&scores)? } else { self.mask.clone() };
-        if mask.is_none() {
-            return Ok(scores);
-        }
-        if mask.as_tensor()?.dtype() == DType::Bool {
-            let hidden = operator("logical_not", "", &[mask])?;
+        if self.causal {
+            let hidden = operator("logical_not", "", &[self.triangle(&scores)?])?;
             return operator("masked_fill", "Scalar", &[scores, hidden, Value::Float(f64::NEG_INFINITY)]);
         }
-        operator("add", "Tensor", &[scores, mask, Value::Int(1)])
+        // A mask of booleans is added as well: `scaled_dot_product_attention` has replaced it by infinities.
+        if self.mask.is_none() {
+            Ok(scores)
+        } else {
+            operator("add", "Tensor", &[scores, self.mask.clone(), Value::Int(1)])
+        }
     }
 
     /// The mask of the keys up to each query.

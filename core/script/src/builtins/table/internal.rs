@@ -230,5 +230,28 @@ pub(super) const ROWS: &[Row] = &[
     row("aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor", |args| {
         internal::on_copy(args, "uniform_", "")
     }),
+    // Indices without None.
+    row(
+        "aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)",
+        |args| internal::renamed(args, "_index_put_impl_", ""),
+    ),
+    row("aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", |args| {
+        internal::renamed(args, "_unsafe_index", "Tensor")
+    }),
+    row(
+        "aten::_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
+        |args| internal::renamed(args, "_unsafe_index_put", ""),
+    ),
+    row("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", |args| {
+        internal::renamed(args, "index", "Tensor")
+    }),
+    row(
+        "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
+        |args| internal::renamed(args, "index_put", ""),
+    ),
+    row(
+        "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+        |args| internal::renamed(args, "index_put_", ""),
+    ),
     row("torchvision::_cuda_version() -> int", internal::no_cuda),
 ];
