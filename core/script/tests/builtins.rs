@@ -84,7 +84,7 @@ fn operators_that_stand_for_others_return_what_pytorch_returns() {
                     differences.push(format!("{line}: {difference}"));
                 }
             }
-            // PyTorch's own assertions say nothing about the call.
+            // The messages of PyTorch's internal assertions are not compared.
             Err(error) if fails && (error.message() == expected || expected.contains("INTERNAL ASSERT")) => {}
             other => differences.push(format!("{line}: {other:?}")),
         }

@@ -96,7 +96,7 @@ pub(super) fn math(args: &mut Args<'_>) -> Result<Value> {
         match args.get(6)? {
             Value::None => weights = operator("dropout", "", &[weights, Value::Float(dropout), true.into()])?,
             kept => {
-                let lost = operator("logical_not", "", &[kept.clone()])?;
+                let lost = operator("logical_not", "", std::slice::from_ref(kept))?;
                 weights = operator("masked_fill", "Scalar", &[weights, lost, Value::Float(0.0)])?;
                 value = operator("mul", "Scalar", &[value, Value::Float(1.0 / (1.0 - dropout))])?;
             }
