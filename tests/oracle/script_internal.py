@@ -77,7 +77,7 @@ CALLS = [
     ("_no_grad_embedding_renorm_", X, torch.tensor([1]), 1.0, 2.0), ("embedding_renorm", X, torch.tensor([1]), 1.0, 2.0),
     ("_pack_sequence", X, INDICES, None, OFFSETS),
     *[("_pad_enum", X, [1, 2], mode, None) for mode in range(4)], ("_pad_enum", X, [1, 0, 0, 1], 3, 1.5),
-    ("_reshape_copy", X, [3, -1]), ("_reshape_from_tensor", X, torch.tensor([3, 2])), ("_shape_as_tensor", IMAGE),
+    ("_reshape_copy", X, [3, -1]), ("_unsafe_view", X, [3, 2]), ("_reshape_from_tensor", X, torch.tensor([3, 2])), ("_shape_as_tensor", IMAGE),
     ("_saturate_weight_to_fp16", torch.tensor([[1e5, -7e4, 3.0]])), ("_stack", [X, X], 1), ("_to_cpu", [X, V]),
     ("_trilinear", f(2, 2), f(2, 2, start=3), f(2, 2, start=5), [0], [1], [2], [2], 1), ("_trilinear", X, f(3, 4), f(2, 4), [2], [0], [1], [1, 2], 1),
     ("_trilinear", X, X, X, [], [], [], [], 1), ("_version", X),

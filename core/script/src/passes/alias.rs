@@ -58,6 +58,7 @@ const SHARING: &[&str] = &[
     "aten::_to_cpu",
     "aten::_to_dense",
     "aten::_to_sparse",
+    "aten::_unsafe_view",
     "prim::AutogradAdd",
     "quantized::dropout",
 ];

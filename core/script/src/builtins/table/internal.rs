@@ -230,6 +230,7 @@ pub(super) const ROWS: &[Row] = &[
     row("aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor", |args| {
         internal::on_copy(args, "uniform_", "")
     }),
+    row("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", |args| internal::renamed(args, "view", "")),
     // Indices without None.
     row(
         "aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)",
