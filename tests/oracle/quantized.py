@@ -10,6 +10,8 @@ VNNI.
   v:DTYPE:NUMBERS                     a vector
   d:DTYPE  s:TEXT  [INTS]  {TENSOR,TENSOR}  none  true  false  NUMBER
   e:SIZES:SEED                        a quint8 matrix with a scale and a floating-point zero point for each row
+  l:DTYPE:SCALE:ZERO:SIZES:SEED       a quantized tensor with its channels last in memory
+  w:BITS:SIZES:SEED                   the uint8 rows that embedding_bag_BITS_prepack returns for a float matrix
   p:OPERATOR(ARGUMENTS)               packed parameters
   r:KIND:IN:WIDTH:GATES:SEED+...      a list of the parameters of recurrent cells; KIND is dynamic, reduced or fp16
 """
@@ -53,6 +55,10 @@ def argument(text):
         dtype = getattr(torch, parts[0])
         ints = integers(dtype, sizes_of(parts[3]), int(parts[4]))
         return torch._make_per_tensor_quantized_tensor(ints, float(parts[1]), int(parts[2]))
+    if kind == "l":
+        return argument(f"q:{rest}").contiguous(memory_format=torch.channels_last)
+    if kind == "w":
+        return getattr(torch.ops.quantized, f"embedding_bag_{parts[0]}_prepack")(argument(f"f:{parts[1]}:{parts[2]}"))
     if kind == "c":
         dtype, axis, sizes = getattr(torch, parts[0]), int(parts[1]), sizes_of(parts[2])
         scales = torch.tensor([0.01 * (c + 1) for c in range(sizes[axis])], dtype=torch.float64)
@@ -121,6 +127,10 @@ C2 = "p:conv2d_prepack(c:qint8:0:4x3x3x2:3,,f:4:5,,[2 1],,[1 0],,[1 2],,2)"
 C2T = "p:conv2d_prepack(q:qint8:0.02:1:4x6x3x3:3,,none,,[1 1],,[1 1],,[1 1],,1)"
 C1 = "p:conv1d_prepack(q:qint8:0.02:1:4x3x3:3,,f:4:2,,[2],,[1],,[1],,1)"
 C3 = "p:conv3d_prepack(c:qint8:0:2x3x2x2x2:3,,f:2:2,,[1 2 1],,[0 1 1],,[1 1 1],,1)"
+VECTORS = "v:float32:0.5 1.25 2 -1 0.25 0.75 ; v:float32:0.1 -0.3 0.7 0 1.5 -0.6"
+BAGS = "v:int64:4 0 2 2 1 3 3 0 ; v:int64:0 3 3 4 ; false ; 0"
+FACTORS = "v:float32:0.5 1.5 -1 0.25 2 1 0.125 3"
+TARGET = "q:quint8:0.06:70"
 TRANSPOSED = [
     (1, "2x4x5", "p:conv_transpose1d_prepack(q:qint8:0.02:1:4x3x3:3,,f:6:2,,[2],,[1],,[1],,[1],,2)"),
     (2, "2x4x5x4", "p:conv_transpose2d_prepack(q:qint8:0.02:1:4x3x3x2:3,,f:6:2,,[2 1],,[1 0],,[1 0],,[1 2],,2)"),
@@ -141,6 +151,7 @@ CALLS = [
     "aten::quantize_per_channel ; f:3x5:2 ; v:float32:0.1 0.021 0.3 ; v:float32:3.5 2.25 1 ; 0 ; d:quint8",
     *[f"aten::{name} ; {tensor}" for name in ("dequantize.self", "int_repr", "qscheme")
       for tensor in (f"{Q}:4x5:1", "q:qint8:0.11:-3:4x5:1", "q:qint32:0.003:9:4x5:1", "c:qint8:1:2x3x4:1", "c:quint8:0:3x4:2")],
+    f"aten::item ; {Q}:1x1:2", "aten::item ; c:qint8:0:1:3",
     f"aten::dequantize.tensors ; {{{Q}:4:1,q:qint8:0.11:-3:3:1}}",
     *[f"aten::{name} ; {Q}:4x5:1" for name in ("q_scale", "q_zero_point")],
     *[f"aten::q_per_channel_{name} ; c:qint8:1:2x3x4:1" for name in ("scales", "zero_points", "axis")],
@@ -195,6 +206,48 @@ CALLS = [
     *[f"quantized::conv_transpose{dims}d_dynamic ; f:{sizes}:3 ; {packed} ; true" for dims, sizes, packed in TRANSPOSED[:2]],
     f"quantized::embedding_byte ; p:embedding_bag_prepack(e:5x8:3) ; v:int64:4 0 2 2",
     f"quantized::embedding_byte ; p:embedding_bag_prepack(e:5x8:3) ; v:int32:1",
+    *[f"quantized::layer_norm ; {x} ; {shape} ; {parameters} ; 1e-05 ; 0.021 ; 120" for x, shape, parameters in (
+        (f"{Q}:4x6:1", "[6]", VECTORS), (f"{Q}:4x6:1", "[6]", "none ; none"), ("q:qint8:0.031:-5:5x2x3:2", "[2 3]", "none ; none"),
+        ("q:qint8:0.031:-5:5x2x3:2", "[2 3]", "f:2x3:4 ; f:2x3:5"))],
+    f"quantized::layer_norm ; q:qint32:0.003:7:5x6:3 ; [6] ; {VECTORS} ; 0.001 ; 0.000001 ; 0",
+    *[f"quantized::group_norm ; {x} ; {groups} ; {parameters} ; 1e-05 ; 0.021 ; 120"
+      for x in (f"{Q}:2x6x3:1", f"{Q}:2x6x3x5:1", "l:quint8:0.037:60:2x6x3x5:1", f"{Q}:1x6x2x2x3:4") for groups in (1, 3)
+      for parameters in (VECTORS, "none ; none")],
+    # Larger groups of int32 add up in float in the engine, which depends on the processor.
+    f"quantized::group_norm ; q:qint32:0.003:7:2x6x2x1:3 ; 3 ; {VECTORS} ; 0.001 ; 0.000001 ; 0",
+    f"quantized::group_norm ; l:qint32:0.003:7:2x6x2x3:3 ; 6 ; {VECTORS} ; 0.001 ; 0.000001 ; 0",
+    *[f"quantized::instance_norm ; {x} ; {parameters} ; 1e-05 ; 0.021 ; 120"
+      for x in (f"{Q}:2x6x9:1", f"{Q}:2x6x3x5:1", "l:quint8:0.037:60:2x6x3x5:1", "q:qint8:0.05:3:1x6x2x2x3:4")
+      for parameters in (VECTORS, "none ; none")],
+    *[f"quantized::prelu ; {x} ; {w} ; 0.0137 ; 90" for x, w in (
+        (f"{Q}:5x7:1", "q:quint8:0.017:50:1:2"), (f"{Q}:5x7:1", "q:quint8:0.017:50:7:2"), (f"{Q}:2x3x4:1", "q:quint8:0.017:50:3:2"))],
+    "quantized::prelu ; q:qint32:0.003:7:5x7:1 ; q:qint32:0.0017:-5:7:2 ; 0.0000002 ; 3",
+    f"quantized::threshold ; {Q}:5x9:1 ; 0.5 ; 0.1", f"quantized::dropout ; {Q}:5x9:1 ; 0.1 ; 3 ; 0.5 ; true",
+    *[f"{name} ; {Q}:2x3x4x5:1 ; v:float32:0.5 1.25 2 ; v:float32:0.1 -0.3 0.7 ; v:float32:0.2 0.1 -0.4 ; v:float32:1.5 0.3 0.9 ; "
+      "1e-05 ; 0.05 ; 90" for name in ("quantized::batch_norm_relu", "aten::quantized_batch_norm")],
+    f"aten::quantized_max_pool1d ; {Q}:2x3x7:1 ; [3] ; [2] ; [1]",
+    f"aten::quantized_max_pool2d ; {Q}:2x3x7x6:1 ; {POOL} ; [1 1] ; true",
+    f"aten::quantized_max_pool3d ; {Q}:1x2x5x4x6:1 ; [2 2 3] ; [2 1 2]",
+    *[f"quantized::{name} ; {Q}:5x7:1 ; q:quint8:0.05:40:5x7:2 ; {TARGET}:5x7:3" for name in (
+        "add_out", "add.out", "add_relu_out", "mul_out", "mul.out", "mul_relu_out", "mul_relu.out")],
+    *[f"quantized::{name} ; {Q}:5x7:1 ; {number} ; {TARGET}:5x7:3" for number in (0.7, -1.3, 9.0) for name in (
+        "add_scalar_out", "add.Scalar_out", "add_scalar_relu_out", "mul_scalar_out", "mul.Scalar_out", "mul_scalar_relu_out")],
+    *[f"quantized::{name}_scalar{form} ; {Q}:5x7:1 ; v:float32:-0.75" for name in ("add", "mul") for form in (".Tensor", "_relu.Tensor")],
+    *[f"quantized::{name}_out.Tensor ; {Q}:5x7:1 ; v:float32:0.75 ; {TARGET}:5x7:3" for name in (
+        "add_scalar", "add_scalar_relu", "mul_scalar", "mul_scalar_relu")],
+    *[f"quantized::{name}.Scalar2 ; 0.75 ; {Q}:5x7:1" for name in ("add", "add_relu", "mul")],
+    *[f"quantized::{name} ; {{{Q}:4x2:1,q:quint8:0.05:40:4x3:2}} ; 1 ; {TARGET}:4x5:1" for name in ("cat_out", "cat_relu_out")],
+    "quantized::linear_dynamic_fp16_unpacked_weight ; f:3x4:1 ; f:2x4:3 ; f:2:5",
+    *[f"quantized::embedding_bag_{bits}_{way} ; {matrix}" for bits in ("byte", "4bit", "2bit")
+      for way, matrix in (("prepack", "f:5x8:3"), ("unpack", f"w:{bits}:5x8:2"))],
+    *[f"quantized::embedding_bag_{bits}_prepack ; f:4x8:3 ; true ; {bins} ; 0.25" for bits in ("4bit", "2bit") for bins in (50, 200)],
+    *[f"quantized::embedding_bag_{bits}_rowwise_offsets ; w:{bits}:5x8:3 ; {rest}" for bits in ("byte", "4bit", "2bit")
+      for rest in (BAGS, f"{BAGS} ; false ; {FACTORS}", f"{BAGS} ; true ; {FACTORS} ; v:int32:3 -1 0 4 2")],
+    *[f"quantized::embedding_bag_byte ; p:embedding_bag_prepack(e:5x8:3) ; {rest}" for rest in (
+        BAGS, f"{BAGS} ; false ; {FACTORS}", f"{BAGS} ; true ; none ; v:int32:0",
+        "v:int32:4 0 2 2 ; v:int32:0 1 4 ; false ; 1 ; false ; none ; none ; true")],
+    f"_quantized::add ; {Q}:5x7:1 ; q:quint8:0.05:40:5x7:2 ; 0.06 ; 70", f"_quantized::linear ; {Q}:7x20:1 ; {W} ; 0.13 ; 120",
+    f"_quantized::conv2d_relu ; {Q}:2x6x7x6:1 ; {C2} ; 0.13 ; 120", f"_quantized::linear_dynamic ; f:7x20:1 ; {W} ; true",
     *[f"aten::quantized_lstm.input ; f:5x2x3:1 ; {{f:{layers * (1 + both)}x2x4:2,f:{layers * (1 + both)}x2x4:3}} ; "
       f"r:{cells} ; true ; {layers} ; 0.0 ; false ; {'true' if both else 'false'} ; false"
       for layers, both, cells in ((1, 0, "dynamic:3:4:4:1"), (1, 0, "reduced:3:4:4:2"), (1, 0, "fp16:3:4:4:3"),

@@ -70,8 +70,42 @@ def save_hooked():
     print(hooked(torch.ones(1)))
 
 
+class Rows(torch.nn.Module):
+    """A quantized embedding, and a weight with floating-point zero points beside it."""
+
+    rows: torch.Tensor
+
+    def __init__(self):
+        super().__init__()
+        weight = torch.arange(12.0).reshape(3, 4) / 4 - 1
+        scales, zeros = torch.tensor([0.01, 0.02, 0.03]), torch.tensor([60.5, 30.25, 10.0])
+        self.embedding = torch.ao.nn.quantized.Embedding(3, 4, _weight=torch.quantize_per_channel(weight, scales, zeros, 0, torch.quint8))
+        self.rows = self.embedding.weight()
+
+    def forward(self, indices: torch.Tensor):
+        rows = self.rows
+        zeros = torch.q_per_channel_zero_points(rows)
+        return self.embedding(indices), torch.dequantize(rows), torch.int_repr(rows).long(), zeros, str(rows.qscheme())
+
+
+def save_rows():
+    """`rows.txt` has the arguments and results of `rows.pt` as Python literals."""
+    rows = torch.jit.script(Rows().eval())
+    torch.jit.save(rows, FOLDER / "rows.pt")
+    indices = torch.tensor([2, 0])
+    results = []
+    for value in torch.jit.load(FOLDER / "rows.pt")(indices):
+        if isinstance(value, torch.Tensor):
+            code = "L" if value.dtype == torch.long else "T"
+            results.append(f"{code}({list(value.shape)}, {value.flatten().tolist()})")
+        else:
+            results.append(repr(value))
+    (FOLDER / "rows.txt").write_text(f"(L([2], [2, 0]),) => ({', '.join(results)})\n")
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
+    save_rows()
     save_hooked()
     net = torch.jit.script(Net()).eval()
     torch.jit.save(net, FOLDER / "net.pt", _extra_files={"labels.txt": "cat\ndog\n"})

@@ -66,6 +66,34 @@ fn operators_return_what_pytorch_returns() {
 }
 
 #[test]
+fn operators_that_stand_for_others_return_what_pytorch_returns() {
+    let mut differences = Vec::new();
+    let mut calls = 0;
+    for line in include_str!("data/internal.txt").lines() {
+        let (full, rest) = line.split_once(' ').unwrap();
+        let (name, overload) = full.split_once('.').unwrap_or((full, ""));
+        let row = find(name, overload).unwrap_or_else(|| panic!("{full} is missing"));
+        let (arguments, expected) = rest.split_once(" => ").or_else(|| rest.split_once(" !! ")).unwrap();
+        let fails = rest.contains(" !! ");
+        let mut arguments = read(arguments).as_tuple().unwrap().items().to_vec();
+        rushlight_tensor::manual_seed(0);
+        calls += 1;
+        match (row.run)(&mut Args::new(&mut arguments, &Silent)) {
+            Ok(result) if !fails => {
+                if let Err(difference) = matches(&result, &read(expected)) {
+                    differences.push(format!("{line}: {difference}"));
+                }
+            }
+            // The messages of PyTorch's internal assertions are not compared.
+            Err(error) if fails && (error.message() == expected || expected.contains("INTERNAL ASSERT")) => {}
+            other => differences.push(format!("{line}: {other:?}")),
+        }
+    }
+    assert!(calls > 150, "{calls}");
+    assert!(differences.is_empty(), "{} of {calls} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
 fn every_schema_is_one_of_pytorch_and_can_be_parsed() {
     let schemas: Vec<&str> = include_str!("data/schemas.txt").lines().map(str::trim).collect();
     for row in rows() {

@@ -173,3 +173,18 @@ fn mixed_numbers_become_those_of_the_parameter() {
         matches!(result, boxed::Value::Tuple(items) if matches!(&items[0], boxed::Value::Floats(x) if *x == [1.5, 2.0]))
     );
 }
+
+/// `rows.pt` and `rows.txt` are written by `tests/oracle/script_models.py`.
+#[test]
+fn weights_with_floating_point_zero_points_are_read_and_written() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/script");
+    let text = std::fs::read_to_string(folder.join("rows.txt")).unwrap();
+    let (arguments, expected) = text.trim_end().split_once(" => ").unwrap();
+    let module = Module::load(folder.join("rows.pt")).unwrap();
+    let again = Module::from_bytes(module.to_bytes(&[]).unwrap()).unwrap();
+    for module in [module, again] {
+        let arguments = read(arguments).as_tuple().unwrap().items().to_vec();
+        let result = module.run_method("forward", arguments, Vec::new()).unwrap();
+        matches(&result, &read(expected)).unwrap_or_else(|difference| panic!("{difference}"));
+    }
+}

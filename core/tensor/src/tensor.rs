@@ -241,6 +241,10 @@ impl Tensor {
     /// The only element, as a number.
     pub fn item(&self) -> Result<Scalar> {
         crate::dispatch::trace::read_number(self);
+        #[cfg(feature = "op-quantization")]
+        if self.is_quantized() {
+            return crate::ops::dequantize_self(self)?.item();
+        }
         let plain = crate::dispatch::carried_out(self)?;
         let dense = plain.dense()?;
         ensure!(dense.numel() == 1, Runtime, "a Tensor with {} elements cannot be converted to Scalar", dense.numel());

@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 #![cfg(feature = "op-quantization")]
 
-use rushlight_base::{DType, Scalar};
+use rushlight_base::{DType, MemoryFormat, Scalar};
 use rushlight_tensor::dispatch::{Items, Value, by_name};
 use rushlight_tensor::{Quantizer, Tensor, ops};
 use std::sync::Arc;
@@ -42,6 +42,14 @@ fn argument(text: &str) -> Value {
             let (scale, zero_point) = (parts[1].parse().unwrap(), parts[2].parse().unwrap());
             ops::_make_per_tensor_quantized_tensor(&integers, scale, zero_point).unwrap().into()
         }
+        "l" => {
+            let Value::Tensor(tensor) = argument(&format!("q:{rest}")) else { panic!("{text}") };
+            ops::contiguous(&tensor, MemoryFormat::ChannelsLast).unwrap().into()
+        }
+        "w" => library(
+            &format!("embedding_bag_{}_prepack", parts[0]),
+            vec![argument(&format!("f:{}:{}", parts[1], parts[2]))],
+        ),
         "c" => {
             let (dtype, axis, sizes) =
                 (DType::from_name(parts[0]).unwrap(), parts[1].parse::<i64>().unwrap(), sizes_of(parts[2]));
@@ -292,6 +300,8 @@ fn a_strided_kernel_never_receives_a_quantized_tensor() {
     }
     let options = rushlight_tensor::Options::of(DType::QI8);
     assert!(ops::zeros(&[2], options).unwrap_err().to_string().contains("QuantizedCPU"));
+    assert!(q.item().is_err());
+    assert_eq!(quantized(&[1.3], 0.5, 3, DType::QI8).item().unwrap().to_f64(), 1.5);
     let x = Tensor::from_slice(&[1i8], &[1]).unwrap();
     assert!(ops::view_dtype(&x, DType::QI8).is_err() && ops::sum(&x, Some(DType::QI8)).is_err());
 }
@@ -341,5 +351,37 @@ fn bad_input_is_an_error_that_changes_nothing() {
         let args = vec![input.into(), packed.clone(), Value::from(1.0), Value::from(0i64)];
         let found = by_name::call("quantized::linear", "", args, Vec::new()).unwrap_err().to_string();
         assert!(found.contains(expected) && found.contains("quantized::linear"), "{found}");
+    }
+}
+
+#[test]
+fn wrong_arguments_of_the_library_are_errors_with_its_name() {
+    for (call, expected) in [
+        ("layer_norm ; q:quint8:0.1:3:2x3:1 ; [2] ; none ; none ; 0.1 ; 0.1 ; 3", "normalized_shape=[2]"),
+        ("layer_norm ; q:quint8:0.1:3:2x3:1 ; [3] ; f:4:1 ; none ; 0.1 ; 0.1 ; 3", "weight to have dtype float32"),
+        ("layer_norm ; f:2x3:1 ; [3] ; none ; none ; 0.1 ; 0.1 ; 3", "is not quantized"),
+        ("group_norm ; q:quint8:0.1:3:2x3x4:1 ; 2 ; none ; none ; 0.1 ; 0.1 ; 3", "evenly divisible by groups 2"),
+        ("group_norm ; q:quint8:0.1:3:2x3x4:1 ; 0 ; none ; none ; 0.1 ; 0.1 ; 3", "evenly divisible by groups 0"),
+        ("instance_norm ; q:quint8:0.1:3:2x3:1 ; none ; none ; 0.1 ; 0.1 ; 3", "at least 3-dimensional"),
+        ("prelu ; q:quint8:0.1:3:2x3:1 ; q:quint8:0.1:3:2:1 ; 0.1 ; 3", "channel size = 3"),
+        ("prelu ; q:quint8:0.1:3:2x3:1 ; q:qint8:0.1:3:3:1 ; 0.1 ; 3", "same data type"),
+        ("add_out ; q:quint8:0.1:3:2:1 ; q:quint8:0.1:3:2:2 ; q:quint8:0.1:3:3:1", "dtype and sizes of the result"),
+        ("mul_scalar_out ; q:quint8:0.1:3:2:1 ; 2.0 ; q:qint8:0.1:3:2:1", "dtype and sizes of the result"),
+        ("embedding_bag_byte_prepack ; v:int64:1 2", "dtype float32 or float16"),
+        ("embedding_bag_4bit_prepack ; f:2x3:1", "multiple of 2"),
+        ("embedding_bag_2bit_prepack ; f:2x4x4:1", "2 dimensions"),
+        ("embedding_bag_4bit_unpack ; v:uint8:1 2 3", "packed weight"),
+        ("embedding_bag_byte_rowwise_offsets ; w:byte:5x8:3 ; v:int64:1 5 ; v:int64:0", "index 5 is out of range"),
+        ("embedding_bag_4bit_rowwise_offsets ; w:4bit:5x8:3 ; v:int64:1 2", "offsets to be set for 1D"),
+        ("embedding_bag_byte_rowwise_offsets ; w:byte:5x8:3 ; v:int64:1 2 ; v:int64:0 2 1", "must not decrease"),
+        ("embedding_bag_byte_rowwise_offsets ; w:byte:5x8:3 ; v:int64:1 2 ; v:int64:0 3", "offset 3 is out of range"),
+        ("embedding_bag_byte_rowwise_offsets ; w:byte:5x8:3 ; v:int64:1 2 ; v:int64:1", "offsets[0] has to be 0"),
+        ("embedding_bag_byte ; p:embedding_bag_prepack(e:5x8:3) ; v:int64:-1 ; v:int64:0", "index -1 is out of range"),
+        ("embedding_bag_4bit ; p:embedding_bag_prepack(e:5x8:3) ; v:int64:1 ; v:int64:0", "4 bits are not supported"),
+    ] {
+        let mut parts = call.split(" ; ");
+        let name = format!("quantized::{}", parts.next().unwrap());
+        let error = by_name::call(&name, "", parts.map(argument).collect(), Vec::new()).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains(&name), "{call}: {error}");
     }
 }

@@ -309,11 +309,14 @@ impl<'a> Builder<'_, 'a> {
             [Value::Int(0), scale @ Value::Float(_), zero_point @ Value::Int(_)] => {
                 call("_make_per_tensor_quantized_tensor", "", &[integers, scale.clone(), zero_point.clone()])
             }
-            [Value::Int(1), scales @ Value::Tensor(_), zero_points @ Value::Tensor(_), axis @ Value::Int(_)] => call(
-                "_make_per_channel_quantized_tensor",
-                "",
-                &[integers, scales.clone(), zero_points.clone(), axis.clone()],
-            ),
+            // Floating-point zero points, as those of scheme 4 are, stay floats.
+            [Value::Int(1 | 4), scales @ Value::Tensor(_), zero_points @ Value::Tensor(_), axis @ Value::Int(_)] => {
+                call(
+                    "_make_per_channel_quantized_tensor",
+                    "",
+                    &[integers, scales.clone(), zero_points.clone(), axis.clone()],
+                )
+            }
             other => bail!(Io, "a quantized tensor has the parameters {other:?}"),
         }
     }

@@ -4,13 +4,16 @@
 //! A row of a file's subject is in `table`, its function in the file of the subject.
 
 mod args;
+mod attention;
 mod dicts;
 mod format;
+mod internal;
 mod lists;
 mod math;
 mod numbers;
 mod objects;
 mod prepacked;
+mod resize;
 mod strings;
 mod table;
 mod tensors;

@@ -22,7 +22,7 @@ const ALL: u8 = 15;
 const MAX_DEPTH: usize = 32;
 
 /// Operators whose result may be their argument or share its memory although their schema does not say so.
-const SHARING: [&str; 20] = [
+const SHARING: &[&str] = &[
     "aten::meshgrid",
     "aten::broadcast_tensors",
     "aten::dropout",
@@ -42,7 +42,25 @@ const SHARING: [&str; 20] = [
     "aten::dequantize",
     "aten::to_dense",
     "aten::pad",
+    "aten::_cast_Byte",
+    "aten::_cast_Char",
+    "aten::_cast_Double",
+    "aten::_cast_Float",
+    "aten::_cast_Half",
+    "aten::_cast_Int",
+    "aten::_cast_Long",
+    "aten::_cast_Short",
+    "aten::_conj_physical",
+    "aten::_no_grad_embedding_renorm_",
+    "aten::_pack_sequence",
+    "aten::_pad_enum",
+    "aten::_reshape_from_tensor",
+    "aten::_to_cpu",
+    "aten::_to_dense",
+    "aten::_to_sparse",
+    "aten::_unsafe_view",
     "prim::AutogradAdd",
+    "quantized::dropout",
 ];
 
 /// What of a value of this type can be written.
@@ -144,6 +162,15 @@ impl Aliases {
         let mask = mutable_parts(&graph.value(value)?.kind);
         Ok(match self.set(graph, value)? {
             Some(set) => self.written.get(set as usize).is_some_and(|written| written & mask != 0),
+            None => false,
+        })
+    }
+
+    /// Whether the elements of a list may be replaced, added or removed anywhere in the graph. Writes into tensors that
+    /// are its elements do not change which ones they are.
+    pub(super) fn is_resized(&mut self, graph: &Graph, value: ValueId) -> Result<bool> {
+        Ok(match self.set(graph, value)? {
+            Some(set) => self.written.get(set as usize).is_some_and(|written| written & LISTS != 0),
             None => false,
         })
     }

@@ -26,7 +26,7 @@ const EFFECTS: [&str; 14] = [
 ];
 
 /// Operators whose results depend on more than their inputs. Those that take a generator are found by their schema.
-const UNSTEADY: [&str; 18] = [
+const UNSTEADY: [&str; 19] = [
     "aten::alpha_dropout",
     "aten::dropout",
     "aten::feature_alpha_dropout",
@@ -43,6 +43,7 @@ const UNSTEADY: [&str; 18] = [
     "aten::rrelu",
     "aten::gumbel_softmax",
     "aten::scaled_dot_product_attention",
+    "aten::_scaled_dot_product_attention_math",
     "aten::lstm",
     "aten::gru",
 ];
@@ -126,7 +127,7 @@ fn is_random(graph: &Graph, node: &Node, candidate: &Candidate) -> bool {
         return false;
     }
     match &*node.kind {
-        "aten::scaled_dot_product_attention" => {
+        "aten::scaled_dot_product_attention" | "aten::_scaled_dot_product_attention_math" => {
             let rate = node.inputs().get(4).and_then(|&rate| super::constant_node(graph, rate));
             !matches!(rate.and_then(|rate| rate.attribute("value")), Some(Attribute::Float(rate)) if *rate == 0.0)
         }
@@ -135,13 +136,14 @@ fn is_random(graph: &Graph, node: &Node, candidate: &Candidate) -> bool {
     }
 }
 
-/// Arguments that an operator writes although its schema does not say so: statistics of batches.
+/// Arguments that an operator writes although its schema does not say so: statistics of batches, rows of an embedding.
 pub(super) fn hidden_writes(graph: &Graph, node: &Node, candidate: &Candidate) -> &'static [usize] {
     let switch = match &*node.kind {
         "aten::batch_norm" | "aten::native_batch_norm" | "aten::_batch_norm_impl_index" | "aten::cudnn_batch_norm" => {
             "training"
         }
         "aten::instance_norm" => "use_input_stats",
+        "aten::_no_grad_embedding_renorm_" => return &[0],
         _ => return &[],
     };
     if is_off(graph, node, candidate, switch) { &[] } else { &[3, 4] }
@@ -159,7 +161,9 @@ pub(super) fn calls_back(graph: &Graph, node: &Node) -> bool {
         | "prim::Enter"
         | "prim::Exit"
         | "aten::wait"
-        | "aten::backward" => true,
+        | "aten::backward"
+        | "aten::_backward"
+        | "aten::grad" => true,
         "aten::sort" | "aten::sorted" => {
             let first = node.inputs().first().and_then(|&input| graph.value(input).ok());
             matches!(first.map(|value| &value.kind), Some(Type::List(element)) if matches!(**element, Type::Class(_)))

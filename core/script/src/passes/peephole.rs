@@ -74,8 +74,8 @@ fn simpler(
             number_of_tensor(graph, first, to)
         }
         "prim::TupleIndex" => element(graph, inputs, "prim::TupleConstruct"),
-        "aten::__getitem__" if !aliases.is_written(graph, first)? => element(graph, inputs, "prim::ListConstruct"),
-        "aten::len" if matches!(from, Type::List(_)) && !aliases.is_written(graph, first)? => {
+        "aten::__getitem__" if !aliases.is_resized(graph, first)? => element(graph, inputs, "prim::ListConstruct"),
+        "aten::len" if matches!(from, Type::List(_)) && !aliases.is_resized(graph, first)? => {
             let list = producer(graph, first, "prim::ListConstruct");
             Ok(list.map(|list| Simpler::Constant(Value::Int(list.inputs().len() as i64))))
         }
@@ -236,7 +236,7 @@ fn unpack(graph: &mut Graph, id: NodeId, aliases: &mut Aliases) -> Result<bool> 
     let construct = if &*node.kind == "prim::TupleUnpack" { "prim::TupleConstruct" } else { "prim::ListConstruct" };
     let Some(constructed) = producer(graph, container, construct) else { return Ok(false) };
     let (outputs, items) = (node.outputs().to_vec(), constructed.inputs().to_vec());
-    if outputs.len() != items.len() || construct == "prim::ListConstruct" && aliases.is_written(graph, container)? {
+    if outputs.len() != items.len() || construct == "prim::ListConstruct" && aliases.is_resized(graph, container)? {
         return Ok(false);
     }
     outputs.into_iter().zip(items).try_for_each(|(output, item)| graph.replace_uses(output, item))?;

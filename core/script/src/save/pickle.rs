@@ -339,17 +339,18 @@ impl Writer<'_, '_> {
                 self.out.float(*scale);
                 self.out.int(*zero_point);
             }
-            Quantizer::PerChannel { axis, .. } if quantizer.scheme() == QScheme::PerChannelAffine => {
-                self.out.global("torch", "per_channel_affine");
+            Quantizer::PerChannel { axis, .. } => {
+                let scheme = match quantizer.scheme() {
+                    QScheme::PerChannelAffineFloatQParams => "per_channel_affine_float_qparams",
+                    _ => "per_channel_affine",
+                };
+                self.out.global("torch", scheme);
                 for part in ["q_per_channel_scales", "q_per_channel_zero_points"] {
                     let part = call(part, "", &[tensor.clone().into()])?;
                     self.tensor(part.as_tensor()?)?;
                     self.states.push(part);
                 }
                 self.out.int(*axis as i64);
-            }
-            Quantizer::PerChannel { .. } => {
-                bail!(NotImplemented, "a tensor with floats as zero points cannot be saved")
             }
         }
         self.out.tuple();

@@ -1,6 +1,7 @@
-//! Values as Python literals: `[1, 2.5]`, `T([2], [1.0, 2.0])` for a tensor.
+//! Values as Python literals: `[1, 2.5]`, `T([2], [1.0, 2.0])` for a tensor of float32, `L` for one of
+//! int64, `A(0, [2], [1.0, 2.0])` for one of the dtype with this number.
 
-use rushlight_base::Complex;
+use rushlight_base::{Complex, DType, MemoryFormat};
 use rushlight_script::ast::{ExprId, ExprKind, Module, UnaryOp};
 use rushlight_script::runtime::dict::Dict;
 use rushlight_script::runtime::list::List;
@@ -8,7 +9,7 @@ use rushlight_script::runtime::object::Tuple;
 use rushlight_script::runtime::value::Value;
 use rushlight_script::types::Type;
 use rushlight_script::{Source, parse_expression};
-use rushlight_tensor::Tensor;
+use rushlight_tensor::{Tensor, ops};
 
 /// The value that a literal is.
 pub fn read(text: &str) -> Value {
@@ -53,7 +54,20 @@ fn value(module: &Module, expr: ExprId) -> Value {
     }
 }
 
+/// The dtype of `A(dtype, sizes, elements)`, and the double-precision tensor in it.
+fn converted(args: &[Value]) -> Value {
+    let dtype = DType::from_code(args[0].as_int().unwrap() as i32).unwrap();
+    let items = |index: usize| args[index].as_list().unwrap().values();
+    let sizes: Vec<i64> = items(1).iter().map(|size| size.as_int().unwrap()).collect();
+    let elements: Vec<f64> = items(2).iter().map(|item| item.as_float().unwrap()).collect();
+    let wide = Tensor::from_slice(&elements, &sizes).unwrap();
+    ops::to_dtype(&wide, dtype, false, false, None).unwrap().into()
+}
+
 fn tensor(code: &str, args: &[Value]) -> Value {
+    if code == "A" {
+        return converted(args);
+    }
     if code == "C" {
         return Complex::new(args[0].as_float().unwrap(), args[1].as_float().unwrap()).into();
     }
@@ -106,9 +120,9 @@ fn tensors_match(a: &Tensor, b: &Tensor) -> Result<(), String> {
     if a.sizes() != b.sizes() || a.dtype() != b.dtype() {
         return Err(format!("{} {:?}, not {} {:?}", a.dtype(), a.sizes(), b.dtype(), b.sizes()));
     }
-    let wide = |tensor: &Tensor| match tensor.to_vec::<f32>() {
-        Ok(values) => values.into_iter().map(f64::from).collect::<Vec<f64>>(),
-        Err(_) => tensor.to_vec::<i64>().unwrap().into_iter().map(|value| value as f64).collect(),
+    let wide = |tensor: &Tensor| -> Vec<f64> {
+        let wide = ops::to_dtype(tensor, DType::F64, false, false, None).unwrap();
+        ops::contiguous(&wide, MemoryFormat::Contiguous).unwrap().to_vec().unwrap()
     };
     let (a, b) = (wide(a), wide(b));
     let close = a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-5 * (1.0 + b.abs()));

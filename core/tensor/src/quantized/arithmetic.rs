@@ -2,7 +2,7 @@
 
 use super::convert::joined_as;
 use super::numbers::{
-    Flat, affine, bytes, check_zero_point, integers_of, is_byte, limits, looked_up, of_bytes, table, whole,
+    Flat, Step, affine, bytes, check_zero_point, integers_of, is_byte, limits, looked_up, of_bytes, table, whole,
 };
 use super::pointwise::limited;
 use super::{Quantized, is_relu, one, quantized};
@@ -74,14 +74,26 @@ fn operands(name: &str, args: &Args<'_>) -> Result<(Quantized, Quantized)> {
 
 /// `quantized::add`, `quantized::mul` and the forms with `relu`
 pub(super) fn binary(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    one(binary_as(name, args, args.float(2)?, args.int(3)?)?)
+}
+
+/// The sum or product of the first two arguments with this scale and zero point.
+pub(super) fn binary_as(name: &str, args: &Args<'_>, scale: f64, zero_point: i64) -> Result<Tensor> {
     let (a, b) = operands(name, args)?;
-    let (scale, zero_point) = (args.float(2)?, args.int(3)?);
     if name.contains("::add") {
-        return one(sum(name, &a, &b, scale, zero_point)?);
+        return sum(name, &a, &b, scale, zero_point);
     }
     a.affine(name)?;
     b.affine(name)?;
-    one(requantized(name, &ops::mul_tensor(&a.numbers()?, &b.numbers()?)?, scale, zero_point, a.dtype)?)
+    requantized(name, &ops::mul_tensor(&a.numbers()?, &b.numbers()?)?, scale, zero_point, a.dtype)
+}
+
+/// The second argument, a number or a tensor with one element.
+fn number(args: &Args<'_>) -> Result<f64> {
+    match args.0.get(1) {
+        Some(Value::Tensor(tensor)) => Ok(tensor.item()?.to_f64()),
+        _ => Ok(args.scalar(1)?.to_f64()),
+    }
 }
 
 /// Integers with another scale and zero point.
@@ -95,7 +107,7 @@ pub(super) fn add_number(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let (scale, zero_point) = input.affine(name)?;
     let (low, high) = limits(input.dtype);
     let (low, high) = (f64::from(low), f64::from(high));
-    let steps = (args.scalar(1)?.to_f64() / scale).round_ties_even();
+    let steps = (number(args)? / scale).round_ties_even();
     let moved = zero_point as f64 - steps;
     let result = if moved < low || moved > high {
         let reach = if moved < low { high - moved } else { moved - low };
@@ -106,7 +118,8 @@ pub(super) fn add_number(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     } else {
         as_is(&ops::clone(&input.integers, None)?, scale, moved as i64)?
     };
-    rectified(name, result)
+    // PyTorch's overloads with a tensor keep negative numbers here, although their name has `relu`.
+    if matches!(args.0.get(1), Some(Value::Tensor(_))) { one(result) } else { rectified(name, result) }
 }
 
 fn rectified(name: &str, result: Tensor) -> Result<Vec<Value>> {
@@ -118,7 +131,7 @@ pub(super) fn mul_number(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     let input = Quantized::of(name, args.tensor(0)?)?;
     let (scale, zero_point) = input.affine(name)?;
     let (low, high) = limits(input.dtype);
-    let factor = args.scalar(1)?.to_f64();
+    let factor = number(args)?;
     let result = if factor > 0.0 {
         as_is(&ops::clone(&input.integers, None)?, scale * factor, zero_point)?
     } else if factor < 0.0 {
@@ -204,7 +217,49 @@ pub(super) fn batch_norm(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     one(quantized(&result, args.float(6)?, args.int(7)?, input.dtype)?)
 }
 
-/// `quantized::max_pool2d`, which the operator of the same name computes
+/// `quantized::max_pool2d`, `aten::quantized_max_pool2d`: `max_pool2d` computes them
 pub(super) fn max_pool(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    super::views::call(name.rsplit("::").next().unwrap_or(name), args.0)
+    let name = name.rsplit("::").next().unwrap_or(name);
+    super::views::call(name.strip_prefix("quantized_").unwrap_or(name), args.0)
+}
+
+/// `quantized::threshold`
+pub(super) fn threshold(_: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    super::views::call("threshold", args.0)
+}
+
+/// `quantized::dropout`, which returns its input, as in PyTorch
+pub(super) fn dropout(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    Quantized::of(name, args.tensor(0)?)?;
+    one(args.tensor(0)?.clone())
+}
+
+/// `quantized::prelu`: products of integers. The weight is quantized, and so is the factor 1 of positive numbers.
+pub(super) fn prelu(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    let (input, weight) = operands(name, args)?;
+    let ((scale, zero), (weight_scale, weight_zero)) = (input.affine(name)?, weight.affine(name)?);
+    let (result_scale, result_zero) = (args.float(2)?, args.int(3)?);
+    let sizes = input.integers.sizes();
+    let channels = sizes.get(1).copied().unwrap_or(1);
+    let factors = whole(&weight.integers)?;
+    ensure!(
+        factors.len() == 1 || factors.len() as i64 == channels,
+        Runtime,
+        "{name}: Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = \
+         {channels}.",
+        factors.len()
+    );
+    let step = i64::from(Step::new(weight_scale, weight_zero, weight.dtype).of(1.0)) - weight_zero;
+    let by = (scale as f32 * weight_scale as f32) * (1.0 / result_scale as f32);
+    let inner = sizes.get(2..).unwrap_or(&[]).iter().product::<i64>().max(1) as usize;
+    let (low, high) = limits(input.dtype);
+    let of = |(index, &q): (usize, &i32)| {
+        let x = i64::from(q) - zero;
+        let factor = factors.get(index / inner % factors.len()).map_or(0, |&factor| i64::from(factor) - weight_zero);
+        let product = x.wrapping_mul(if x > 0 { step } else { factor });
+        let steps = f64::from((product as f32 * by).round_ties_even()).clamp(-1e15, 1e15);
+        (steps as i64).saturating_add(result_zero).clamp(i64::from(low), i64::from(high)) as i32
+    };
+    let integers: Vec<i32> = list::collect(whole(&input.integers)?.iter().enumerate().map(of))?;
+    one(as_is(&integers_of(&integers, &sizes, input.dtype)?, result_scale, result_zero)?)
 }

@@ -30,6 +30,11 @@ pub(super) fn int_repr(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     one(ops::clone(&first(name, args)?.integers, None)?)
 }
 
+/// `item`: the number of the only element
+pub(super) fn item(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    one(first(name, args)?.numbers()?.item()?)
+}
+
 /// `q_scale`
 pub(super) fn q_scale(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     one(first(name, args)?.affine(name)?.0)

@@ -3,7 +3,7 @@
 //! Each is an operator like those that programs define (`dispatch::runtime_ops`), made of a schema and a kernel when a
 //! program first looks one up.
 
-use super::{arithmetic, convolution, embedding, linear, recurrent};
+use super::{arithmetic, convolution, embedding, linear, normalization, outputs, recurrent, rowwise};
 use crate::dispatch::runtime_ops::RuntimeOp;
 use crate::dispatch::{Args, Few, Value, Values};
 use rushlight_base::Result;
@@ -18,7 +18,7 @@ static LIBRARY: RwLock<Option<Library>> = RwLock::new(None);
 
 /// Whether the library may have operators of this name.
 fn is_here(name: &str) -> bool {
-    name.starts_with("quantized::") || name.starts_with("aten::quantized_")
+    ["quantized::", "_quantized::", "aten::quantized_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The operator `quantized::linear` or `aten::quantized_lstm` with this overload.
@@ -69,16 +69,47 @@ fn made(schema: &str, kernel: Kernel) -> Result<((String, String), Arc<RuntimeOp
 
 /// The schemas of all operators, with their kernels.
 pub(super) fn operators() -> impl Iterator<Item = (String, Kernel)> {
-    OPERATORS.iter().map(|(schema, kernel)| {
-        let schema = schema
-            .replace("LINEAR", linear::CLASS)
-            .replace("CONV2D", convolution::CLASS_2D)
-            .replace("CONV3D", convolution::CLASS_3D)
-            .replace("EMBEDDING", embedding::CLASS)
-            .replace("CELL", recurrent::CLASS);
+    let current = OPERATORS.iter().map(|(schema, kernel)| {
+        let schema = with_classes(schema);
         (if schema.starts_with("aten::") { schema } else { format!("quantized::{schema}") }, *kernel)
-    })
+    });
+    let older = OPERATORS.iter().filter_map(|(schema, kernel)| {
+        let (name, arguments) = schema.split_once('(')?;
+        let name = OLDER.contains(&name).then(|| name.trim_end_matches(".new"))?;
+        Some((with_classes(&format!("_quantized::{name}({arguments}")), *kernel))
+    });
+    current.chain(older)
 }
+
+/// The schema with the names of classes.
+fn with_classes(schema: &str) -> String {
+    schema
+        .replace("LINEAR", linear::CLASS)
+        .replace("CONV2D", convolution::CLASS_2D)
+        .replace("CONV3D", convolution::CLASS_3D)
+        .replace("EMBEDDING", embedding::CLASS)
+        .replace("CELL", recurrent::CLASS)
+}
+
+/// The operators that the library `_quantized::`, an older name, has as well.
+const OLDER: &[&str] = &[
+    "add",
+    "conv2d.new",
+    "conv2d_prepack",
+    "conv2d_relu.new",
+    "conv3d.new",
+    "conv3d_prepack",
+    "conv3d_relu.new",
+    "conv_transpose1d",
+    "conv_transpose1d_prepack",
+    "conv_transpose2d",
+    "conv_transpose2d_prepack",
+    "conv_transpose3d_prepack",
+    "linear",
+    "linear_dynamic",
+    "linear_prepack",
+    "linear_prepack_fp16",
+];
 
 /// The schemas; `LINEAR`, `CONV2D`, `CONV3D`, `EMBEDDING` and `CELL` are classes of packed parameters.
 const OPERATORS: &[(&str, Kernel)] = &[
@@ -230,6 +261,78 @@ const OPERATORS: &[(&str, Kernel)] = &[
         arithmetic::batch_norm,
     ),
     (
+        "batch_norm_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "aten::quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        arithmetic::batch_norm,
+    ),
+    (
+        "aten::quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor",
+        arithmetic::max_pool,
+    ),
+    (
+        "aten::quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+        arithmetic::max_pool,
+    ),
+    (
+        "aten::quantized_max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
+        arithmetic::max_pool,
+    ),
+    (
+        "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps, float output_scale, int output_zero_point) -> Tensor",
+        normalization::layer_norm,
+    ),
+    (
+        "group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float output_scale, int output_zero_point) -> Tensor",
+        normalization::group_norm,
+    ),
+    (
+        "instance_norm(Tensor input, Tensor? weight, Tensor? bias, float eps, float output_scale, int output_zero_point) -> Tensor",
+        normalization::instance_norm,
+    ),
+    ("prelu(Tensor qx, Tensor weight, float output_scale, int output_zero_point) -> Tensor", arithmetic::prelu),
+    ("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy", arithmetic::threshold),
+    (
+        "dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) -> Tensor",
+        arithmetic::dropout,
+    ),
+    ("add_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("add.out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("add_scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("add_scalar_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("add.Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("add.Scalar2(Scalar b, Tensor qa) -> Tensor qc", outputs::number_first),
+    ("add_scalar.Tensor(Tensor qa, Tensor b) -> Tensor qc", arithmetic::add_number),
+    ("add_relu_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("add_relu.out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("add_scalar_relu_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("add_scalar_relu_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("add_relu.Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("add_relu.Scalar2(Scalar b, Tensor qa) -> Tensor qc", outputs::number_first),
+    ("add_scalar_relu.Tensor(Tensor qa, Tensor b) -> Tensor qc", arithmetic::add_number),
+    ("mul_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("mul.out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("mul_scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("mul_scalar_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("mul.Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("mul.Scalar2(Scalar b, Tensor qa) -> Tensor qc", outputs::number_first),
+    ("mul_scalar.Tensor(Tensor qa, Tensor b) -> Tensor qc", arithmetic::mul_number),
+    ("mul_relu_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("mul_relu.out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", outputs::binary),
+    ("mul_scalar_relu_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("mul_scalar_relu_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("mul_relu.Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", outputs::with_number),
+    ("mul_relu.Scalar2(Scalar b, Tensor qa) -> Tensor qc", outputs::number_first),
+    ("mul_scalar_relu.Tensor(Tensor qa, Tensor b) -> Tensor qc", arithmetic::mul_number),
+    ("cat_out(Tensor[] qx, int dim, Tensor(a!) out) -> Tensor(a!)", outputs::cat),
+    ("cat_relu_out(Tensor[] qx, int dim, Tensor(a!) out) -> Tensor(a!)", outputs::cat),
+    (
+        "linear_dynamic_fp16_unpacked_weight(Tensor X, Tensor weight, Tensor bias) -> Tensor Y",
+        linear::dynamic_half_unpacked,
+    ),
+    (
         "conv_transpose1d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] output_padding, int[] dilation, int groups) -> CONV2D",
         convolution::prepack_transposed_1d,
     ),
@@ -296,6 +399,38 @@ const OPERATORS: &[(&str, Kernel)] = &[
     ("embedding_bag_unpack(EMBEDDING W_prepack) -> Tensor W_origin", embedding::unpack),
     ("embedding_byte(EMBEDDING weight, Tensor indices, bool pruned_weights=False) -> Tensor", embedding::lookup),
     ("embedding_4bit(EMBEDDING weight, Tensor indices, bool pruned_weights=False) -> Tensor", embedding::lookup),
+    (
+        "embedding_bag_byte(EMBEDDING weight, Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool pruned_weights=False, Tensor? per_sample_weights=None, Tensor? compressed_indices_mapping=None, bool include_last_offset=False) -> Tensor",
+        embedding::bag,
+    ),
+    (
+        "embedding_bag_4bit(EMBEDDING weight, Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool pruned_weights=False, Tensor? per_sample_weights=None, Tensor? compressed_indices_mapping=None, bool include_last_offset=False) -> Tensor",
+        embedding::bag,
+    ),
+    (
+        "embedding_bag_byte_rowwise_offsets(Tensor weight, Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool pruned_weights=False, Tensor? per_sample_weights=None, Tensor? compressed_indices_mapping=None, bool include_last_offset=False) -> Tensor",
+        rowwise::bag,
+    ),
+    ("embedding_bag_byte_prepack(Tensor weight) -> Tensor", rowwise::prepack),
+    ("embedding_bag_byte_unpack(Tensor weight) -> Tensor", rowwise::unpack),
+    (
+        "embedding_bag_4bit_rowwise_offsets(Tensor weight, Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool pruned_weights=False, Tensor? per_sample_weights=None, Tensor? compressed_indices_mapping=None, bool include_last_offset=False) -> Tensor",
+        rowwise::bag,
+    ),
+    (
+        "embedding_bag_4bit_prepack(Tensor weight, bool optimized_qparams=False, int nbins=200, float ratio=0.16) -> Tensor",
+        rowwise::prepack,
+    ),
+    ("embedding_bag_4bit_unpack(Tensor weight) -> Tensor", rowwise::unpack),
+    (
+        "embedding_bag_2bit_rowwise_offsets(Tensor weight, Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool pruned_weights=False, Tensor? per_sample_weights=None, Tensor? compressed_indices_mapping=None, bool include_last_offset=False) -> Tensor",
+        rowwise::bag,
+    ),
+    (
+        "embedding_bag_2bit_prepack(Tensor weight, bool optimized_qparams=False, int nbins=200, float ratio=0.16) -> Tensor",
+        rowwise::prepack,
+    ),
+    ("embedding_bag_2bit_unpack(Tensor weight) -> Tensor", rowwise::unpack),
     (
         "make_quantized_cell_params_dynamic(LINEAR w_ih, LINEAR w_hh, Tensor bias_ih, Tensor bias_hh, bool reduce_range=False) -> CELL",
         recurrent::make_dynamic,

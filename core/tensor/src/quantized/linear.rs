@@ -207,6 +207,11 @@ pub(super) fn dynamic_half(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
     one(half_product(name, args.tensor(0)?, content(name, args, 1)?)?)
 }
 
+/// `quantized::linear_dynamic_fp16_unpacked_weight`: the weight is packed in each call
+pub(super) fn dynamic_half_unpacked(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    one(half_product(name, args.tensor(0)?, &Linear::half(name, args.tensor(1)?, Some(args.tensor(2)?))?)?)
+}
+
 /// The product of floats with a weight rounded to half precision.
 pub(super) fn half_product(name: &str, x: &Tensor, packed: &Linear) -> Result<Tensor> {
     let Linear::Half { weight, bias } = packed else { bail!(Runtime, "{name}: the weight is packed in int8") };

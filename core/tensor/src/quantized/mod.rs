@@ -17,12 +17,15 @@ mod create;
 mod embedding;
 pub(crate) mod library;
 mod linear;
+mod normalization;
 mod numbers;
+mod outputs;
 pub mod packed;
 mod pointwise;
 mod pool;
 mod product;
 mod recurrent;
+mod rowwise;
 mod table;
 mod views;
 

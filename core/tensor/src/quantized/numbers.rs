@@ -74,6 +74,15 @@ pub(super) fn integers_of(values: &[i32], sizes: &[i64], dtype: DType) -> Result
     }
 }
 
+/// The integers, which are in range, as a tensor of the integers of `dtype` in the order of another.
+pub(super) fn integers_like(flat: &Flat, values: &[i32], dtype: DType) -> Result<Tensor> {
+    match dtype.to_integer() {
+        DType::I8 => flat.like(&list::collect(values.iter().map(|&value| value as i8))?),
+        DType::U8 => flat.like(&list::collect(values.iter().map(|&value| value as u8))?),
+        _ => flat.like(values),
+    }
+}
+
 /// A tensor as contiguous memory in the order of its strides, if that is channels last.
 pub(super) struct Flat {
     pub tensor: Tensor,

@@ -163,6 +163,7 @@ const KERNELS: &[(&str, Function)] = &[
     ("dequantize.self", convert::dequantize),
     ("dequantize.tensors", convert::dequantize_each),
     ("int_repr", convert::int_repr),
+    ("item", convert::item),
     ("q_scale", convert::q_scale),
     ("q_zero_point", convert::q_zero_point),
     ("q_per_channel_scales", convert::q_per_channel_scales),

@@ -1,6 +1,7 @@
 //! The table: schemas in PyTorch's grammar, and their functions.
 
 mod dicts;
+mod internal;
 mod lists;
 mod math;
 mod numbers;
@@ -20,6 +21,7 @@ pub(super) const ALL: &[&[Row]] = &[
     strings::ROWS,
     objects::ROWS,
     tensors::ROWS,
+    internal::ROWS,
     prepacked::ROWS,
 ];
 
