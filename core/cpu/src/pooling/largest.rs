@@ -22,7 +22,7 @@ pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spati
         });
     }
     dispatch!(input.dtype(), "max_pool", integer, T => {
-        largest::<T>(out, indices, input, windows, spatial, |group| run_narrow(group))
+        largest::<T>(out, indices, input, windows, spatial, run_narrow)
     })
 }
 

@@ -20,6 +20,9 @@ pub(super) struct Sums<W> {
     pub area: usize,
 }
 
+/// Adds to the sums of some planes.
+pub(super) type Add<'a, W> = dyn Fn(Range<usize>, &Sums<W>) -> Result<()> + Sync + 'a;
+
 impl<W: Wide> Sums<W> {
     /// The sum of a plane at a position.
     ///
@@ -49,12 +52,7 @@ fn even_step<T>(volume: &Volume<T>) -> Option<usize> {
 
 /// Writes `to`: for the planes of each unit, `add` adds to sums that begin at 0. On several threads; the first error is
 /// returned. `work` is that of a plane.
-pub(super) fn accumulate<T: Number>(
-    to: &Volume<T>,
-    groups: &Groups,
-    work: usize,
-    add: &(dyn Fn(Range<usize>, &Sums<T::Wide>) -> Result<()> + Sync),
-) -> Result<()> {
+pub(super) fn accumulate<T: Number>(to: &Volume<T>, groups: &Groups, work: usize, add: &Add<T::Wide>) -> Result<()> {
     let own = TypeId::of::<T>() == TypeId::of::<T::Wide>();
     let step = even_step(to).filter(|_| own);
     let failed: OnceLock<Error> = OnceLock::new();
@@ -75,12 +73,7 @@ pub(super) fn accumulate<T: Number>(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-fn in_place<T: Number>(
-    to: &Volume<T>,
-    planes: Range<usize>,
-    step: usize,
-    add: &dyn Fn(Range<usize>, &Sums<T::Wide>) -> Result<()>,
-) -> Result<()> {
+fn in_place<T: Number>(to: &Volume<T>, planes: Range<usize>, step: usize, add: &Add<T::Wide>) -> Result<()> {
     let sums = Sums { at: to.plane(planes.start).cast::<T::Wide>(), step, area: to.area() };
     let together = planes.len();
     // SAFETY: the elements of these planes are adjacent at each position, have the wide type, and belong to this unit.
@@ -96,11 +89,7 @@ fn in_place<T: Number>(
     add(planes, &sums)
 }
 
-fn in_buffer<T: Number>(
-    to: &Volume<T>,
-    planes: Range<usize>,
-    add: &dyn Fn(Range<usize>, &Sums<T::Wide>) -> Result<()>,
-) -> Result<()> {
+fn in_buffer<T: Number>(to: &Volume<T>, planes: Range<usize>, add: &Add<T::Wide>) -> Result<()> {
     let together = planes.len();
     let mut buffer = filled(to.area() * together, T::Wide::ZERO)?;
     add(planes.clone(), &Sums { at: buffer.as_mut_ptr(), step: together, area: to.area() })?;
