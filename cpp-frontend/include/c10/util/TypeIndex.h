@@ -2,9 +2,9 @@
 #pragma once
 
 #include <c10/util/ConstexprCrc.h>
+#include <c10/util/string_view.h>
 
 #include <ostream>
-#include <string_view>
 #include <type_traits>
 
 namespace c10 {
