@@ -78,7 +78,8 @@ inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
   return name;
 }
 /// Names PrivateUse1, once in a program. The names of other devices are taken.
-inline void register_privateuse1_backend(const std::string& name) {
+RLT_LAZY
+void register_privateuse1_backend(const std::string& name) {
   for (int i = 0; i < static_cast<int>(DeviceType::PrivateUse1); ++i) {
     TORCH_CHECK(name != DeviceTypeName(static_cast<DeviceType>(i), true), "Cannot register privateuse1 backend with in-tree device name: ", name);
   }

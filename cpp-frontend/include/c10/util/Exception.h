@@ -36,9 +36,9 @@ class Error : public std::exception {
       : message_(std::move(message)), backtrace_(std::move(backtrace)), caller_(caller) {
     refresh();
   }
-  Error(std::string message, std::string backtrace, const void* caller = nullptr)
-      : Error(std::move(message),
-              backtrace.empty() ? Backtrace() : std::make_shared<const PrecomputedLazyValue<std::string>>(std::move(backtrace)), caller) {}
+  template <class Text, std::enable_if_t<std::is_convertible_v<Text, std::string> && !std::is_null_pointer_v<Text>, bool> = true>
+  Error(std::string message, const Text& backtrace, const void* caller = nullptr)
+      : Error(std::move(message), Backtrace(std::make_shared<const PrecomputedLazyValue<std::string>>(backtrace)), caller) {}
 
   /// Adds a line with the context of the error.
   void add_context(std::string line) {
@@ -72,7 +72,9 @@ class Error : public std::exception {
     what_.reset();
   }
   const char* with_backtrace() const {
-    return what_.ensure([this] { return without_backtrace_ + "\n" + backtrace_->get(); }).c_str();
+    const std::string& trace = backtrace_->get();
+    if (trace.empty()) return what_without_backtrace();
+    return what_.ensure([this, &trace] { return without_backtrace_ + "\n" + trace; }).c_str();
   }
 
   std::string message_;
