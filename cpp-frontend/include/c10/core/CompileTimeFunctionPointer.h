@@ -1,16 +1,20 @@
 // TORCH_FN: a function as a type, so that calls of it can be inlined.
 #pragma once
 
-#include <c10/util/TypeTraits.h>
+#include <c10/macros/Macros.h>
+
+#include <type_traits>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
 template <class Function, Function* pointer>
-struct CompileTimeFunctionPointer final {
-  static_assert(guts::is_function_type<Function>::value, "TORCH_FN requires a function");
-  using FuncType = Function;
+struct CompileTimeFunctionPointer;
+template <class R, class... Args, R (*pointer)(Args...)>
+struct CompileTimeFunctionPointer<R(Args...), pointer> {
+  using FuncType = R(Args...);
   static constexpr FuncType* func_ptr() { return pointer; }
+  R operator()(Args... args) const { return pointer(static_cast<Args&&>(args)...); }
 };
 
 template <class T>
