@@ -41,7 +41,12 @@ struct IntrusiveCount {
   static void release(T* object) {
     const intrusive_ptr_target* target = object;
     if (target->owners_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    if (target->weak_.load(std::memory_order_acquire) > 1) const_cast<intrusive_ptr_target*>(target)->release_resources();
+    if (target->weak_.load(std::memory_order_acquire) == 1) {
+      // No weak pointer exists, and nothing is left that could make one.
+      delete target;
+      return;
+    }
+    const_cast<intrusive_ptr_target*>(target)->release_resources();
     release_weak(object);
   }
   static size_t count(T* object) { return static_cast<const intrusive_ptr_target*>(object)->owners_.load(std::memory_order_acquire); }
