@@ -50,7 +50,9 @@ TEST(Exceptions, Check) {
 TEST(Exceptions, Context) {
   c10::Error error("went wrong");
   error.add_context("while testing");
-  EXPECT_STREQ(error.what_without_backtrace(), "went wrong\n  while testing");
+  EXPECT_STREQ(error.what_without_backtrace(), "went wrong (while testing)");
+  error.add_context("again");
+  EXPECT_STREQ(error.what_without_backtrace(), "went wrong\n  while testing\n  again");
 }
 
 struct Collector : c10::WarningHandler {

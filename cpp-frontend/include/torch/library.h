@@ -10,6 +10,7 @@
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/CompileTimeFunctionPointer.h>
 
 #include <memory>
 #include <mutex>
@@ -267,20 +268,6 @@ class TorchLibraryInit final {
 RLT_NAMESPACE_END
 }  // namespace torch
 
-namespace c10 {
-RLT_NAMESPACE_BEGIN
-/// A function that is part of its type: TORCH_FN.
-template <class Pointer, Pointer function>
-struct CompileTimeFunctionPointer;
-template <class R, class... Args, R (*function)(Args...)>
-struct CompileTimeFunctionPointer<R (*)(Args...), function> {
-  R operator()(Args... args) const { return function(static_cast<Args&&>(args)...); }
-};
-RLT_NAMESPACE_END
-}  // namespace c10
-
-#define TORCH_FN_TYPE(function) ::c10::CompileTimeFunctionPointer<std::decay_t<decltype(function)>, function>
-#define TORCH_FN(function) TORCH_FN_TYPE(function)()
 #define TORCH_SELECTIVE_NAME(name) name
 #define TORCH_SELECTIVE_SCHEMA(schema) schema
 

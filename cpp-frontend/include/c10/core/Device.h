@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <rushlight/tensor.h>
 
+#include <atomic>
 #include <ostream>
 #include <string>
 
@@ -46,7 +47,27 @@ constexpr DeviceType kMPS = DeviceType::MPS;
 constexpr DeviceType kMeta = DeviceType::Meta;
 constexpr DeviceType kPrivateUse1 = DeviceType::PrivateUse1;
 
+namespace detail {
+/// The lower-case name that a program gave to PrivateUse1; nullptr before.
+inline std::atomic<const std::string*>& privateuse1_name() {
+  static std::atomic<const std::string*> name{nullptr};
+  return name;
+}
+}  // namespace detail
+
+inline bool is_privateuse1_backend_registered() { return detail::privateuse1_name().load() != nullptr; }
+/// The name of PrivateUse1: the one that a program registered, or "privateuseone".
+inline std::string get_privateuse1_backend(bool lower_case = true) {
+  const std::string* registered = detail::privateuse1_name().load();
+  std::string name = registered ? *registered : "privateuseone";
+  for (char& letter : name) {
+    if (!lower_case && letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  }
+  return name;
+}
+
 inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
+  if (type == DeviceType::PrivateUse1) return get_privateuse1_backend(lower_case);
   static constexpr const char* names[] = {"CPU",    "CUDA",  "MKLDNN", "OPENGL", "OPENCL", "IDEEP", "HIP",
                                           "FPGA",   "MAIA",  "XLA",    "VULKAN", "METAL",  "XPU",   "MPS",
                                           "META",   "HPU",   "VE",     "LAZY",   "IPU",    "MTIA",  "PRIVATEUSEONE"};
@@ -55,6 +76,18 @@ inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
     for (char& letter : name) letter = static_cast<char>(letter - 'A' + 'a');
   }
   return name;
+}
+/// Names PrivateUse1, once in a program. The names of other devices are taken.
+RLT_LAZY
+void register_privateuse1_backend(const std::string& name) {
+  for (int i = 0; i < static_cast<int>(DeviceType::PrivateUse1); ++i) {
+    TORCH_CHECK(name != DeviceTypeName(static_cast<DeviceType>(i), true), "Cannot register privateuse1 backend with in-tree device name: ", name);
+  }
+  const std::string* before = nullptr;
+  const std::string* added = new std::string(name);
+  if (detail::privateuse1_name().compare_exchange_strong(before, added)) return;
+  delete added;
+  TORCH_CHECK(*before == name, "torch.register_privateuse1_backend() has already been set! Current backend: ", *before);
 }
 inline std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << DeviceTypeName(type, true); }
 

@@ -4,7 +4,7 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Half.h>
-#include <c10/util/complex.h>
+#include <c10/util/complex_type.h>
 #include <rushlight/runtime.h>
 
 #include <ostream>
@@ -296,14 +296,38 @@ RLT_NAMESPACE_END
 namespace caffe2 {
 RLT_NAMESPACE_BEGIN
 
-/// The result of Tensor::dtype(): a ScalarType that prints as the C++ type and compares with ScalarType.
+namespace detail {
+/// What a TypeMeta knows of a type that is not a dtype. c10/util/typeid.h has the functions.
+struct TypeMetaData {
+  size_t itemsize;
+  void* (*create)();
+  void (*construct)(void* target, size_t count);
+  void (*copy)(const void* source, void* target, size_t count);
+  void (*destroy)(void* target, size_t count);
+  void (*free)(void* target);
+  std::string_view (*name)();
+  uint64_t (*id)();
+};
+template <class T>
+struct TypeMetaDataOf;
+template <class Id>
+struct TypeMetaIds;
+template <class T, class = void>
+constexpr bool is_dtype = false;
+template <class T>
+constexpr bool is_dtype<T, std::void_t<decltype(c10::CppTypeToScalarType<T>::value)>> = true;
+}  // namespace detail
+
+/// The result of Tensor::dtype(): a ScalarType that prints as the C++ type and compares with ScalarType. With c10/util/typeid.h it
+/// describes any type.
 class TypeMeta {
  public:
   constexpr TypeMeta() = default;
   constexpr TypeMeta(c10::ScalarType dtype) : dtype_(dtype) {}
   template <class T>
   static constexpr TypeMeta Make() {
-    return c10::CppTypeToScalarType<T>::value;
+    if constexpr (detail::is_dtype<T>) return c10::CppTypeToScalarType<T>::value;
+    else return TypeMeta(&detail::TypeMetaDataOf<T>::data);
   }
   static constexpr TypeMeta fromScalarType(c10::ScalarType dtype) { return dtype; }
   template <class T>
@@ -314,15 +338,42 @@ class TypeMeta {
   constexpr bool isScalarType() const { return dtype_ != c10::ScalarType::Undefined; }
   constexpr bool isScalarType(c10::ScalarType dtype) const { return dtype_ == dtype; }
   constexpr c10::ScalarType toScalarType() const { return dtype_; }
-  size_t itemsize() const { return c10::elementSize(dtype_); }
-  const char* name() const { return c10::impl::facts(dtype_).spelled; }
+  size_t itemsize() const { return data_ ? data_->itemsize : c10::elementSize(dtype_); }
+  std::string_view name() const { return data_ ? data_->name() : c10::impl::facts(dtype_).spelled; }
 
-  friend constexpr bool operator==(TypeMeta a, TypeMeta b) { return a.dtype_ == b.dtype_; }
-  friend constexpr bool operator!=(TypeMeta a, TypeMeta b) { return a.dtype_ != b.dtype_; }
+  /// Functions for arrays of the type; nullptr for a dtype, whose elements are bytes.
+  auto newFn() const noexcept { return data_ ? data_->create : nullptr; }
+  auto placementNew() const noexcept { return data_ ? data_->construct : nullptr; }
+  auto copy() const noexcept { return data_ ? data_->copy : nullptr; }
+  auto placementDelete() const noexcept { return data_ ? data_->destroy : nullptr; }
+  auto deleteFn() const noexcept { return data_ ? data_->free : nullptr; }
+
+  template <class T>
+  static constexpr size_t ItemSize() noexcept {
+    return sizeof(T);
+  }
+  template <class T>
+  static std::string_view TypeName() noexcept {
+    return detail::TypeMetaDataOf<T>::name();
+  }
+  template <class T>
+  static constexpr auto Id() noexcept {
+    return detail::TypeMetaDataOf<T>::identifier();
+  }
+  template <class Lazy = void>
+  auto id() const noexcept {
+    return detail::TypeMetaIds<Lazy>::of(dtype_, data_);
+  }
+
+  friend constexpr bool operator==(TypeMeta a, TypeMeta b) { return a.dtype_ == b.dtype_ && a.data_ == b.data_; }
+  friend constexpr bool operator!=(TypeMeta a, TypeMeta b) { return !(a == b); }
   friend std::ostream& operator<<(std::ostream& out, TypeMeta type) { return out << type.name(); }
 
  private:
+  constexpr explicit TypeMeta(const detail::TypeMetaData* data) : data_(data) {}
+
   c10::ScalarType dtype_ = c10::ScalarType::Undefined;
+  const detail::TypeMetaData* data_ = nullptr;
 };
 
 RLT_NAMESPACE_END

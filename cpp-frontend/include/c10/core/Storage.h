@@ -1,7 +1,7 @@
 // Storage: the memory below a tensor and its views. It keeps its tensor alive.
 #pragma once
 
-#include <c10/core/Device.h>
+#include <c10/core/Allocator.h>
 #include <c10/util/Exception.h>
 #include <rushlight/tensor.h>
 
@@ -9,23 +9,6 @@
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
-
-/// An address and its device. The storage owns the memory.
-class DataPtr {
- public:
-  DataPtr() = default;
-  DataPtr(void* data, Device device) : data_(data), device_(device) {}
-  void* get() const { return data_; }
-  void* mutable_get() const { return data_; }
-  /// The argument of a deleter; the library stores it itself.
-  void* get_context() const { return nullptr; }
-  Device device() const { return device_; }
-  explicit operator bool() const { return data_ != nullptr; }
-
- private:
-  void* data_ = nullptr;
-  Device device_ = Device(DeviceType::CPU);
-};
 
 class Storage {
  public:

@@ -49,6 +49,11 @@
 #define C10_LIKELY_OR_CONST(expr) C10_LIKELY(expr)
 #define C10_UNLIKELY_OR_CONST(expr) C10_UNLIKELY(expr)
 #define C10_UNUSED [[maybe_unused]]
+#if defined(__GNUC__) || defined(__clang__)
+#define C10_USED __attribute__((used))
+#else
+#define C10_USED
+#endif
 #define C10_NODISCARD [[nodiscard]]
 #define C10_FALLTHROUGH [[fallthrough]]
 #define C10_RESTRICT __restrict

@@ -146,6 +146,10 @@ template <class T>
 ArrayRef<T> makeArrayRef(const T* data, size_t length) {
   return {data, length};
 }
+template <class Container, class T = std::remove_const_t<std::remove_pointer_t<decltype(std::declval<const Container&>().data())>>>
+ArrayRef<T> makeArrayRef(const Container& items) {
+  return {items.data(), items.size()};
+}
 
 /// None, or a view. Accepts a braced list, like ArrayRef.
 template <class T>

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <c10/macros/Macros.h>
+#include <c10/util/Lazy.h>
 #include <c10/util/StringUtil.h>
 #include <rushlight/core.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -25,12 +27,18 @@ class Error : public std::exception {
  public:
   static constexpr int32_t code = RLT_ERROR_RUNTIME;
 
+  using Backtrace = std::shared_ptr<const LazyValue<std::string>>;
+
   explicit Error(std::string message) : message_(std::move(message)) { refresh(); }
   Error(SourceLocation, std::string message) : Error(std::move(message)) {}
-  Error(std::string message, std::string backtrace, const void* caller = nullptr)
+  /// The backtrace is computed when `what` needs it.
+  Error(std::string message, Backtrace backtrace, const void* caller = nullptr)
       : message_(std::move(message)), backtrace_(std::move(backtrace)), caller_(caller) {
     refresh();
   }
+  template <class Text, std::enable_if_t<std::is_convertible_v<Text, std::string> && !std::is_null_pointer_v<Text>, bool> = true>
+  Error(std::string message, const Text& backtrace, const void* caller = nullptr)
+      : Error(std::move(message), Backtrace(std::make_shared<const PrecomputedLazyValue<std::string>>(backtrace)), caller) {}
 
   /// Adds a line with the context of the error.
   void add_context(std::string line) {
@@ -39,23 +47,41 @@ class Error : public std::exception {
   }
   const std::string& msg() const { return message_; }
   const std::vector<std::string>& context() const { return context_; }
-  const std::string& backtrace() const { return backtrace_; }
+  const Backtrace& backtrace() const { return backtrace_; }
   const void* caller() const noexcept { return caller_; }
-  const char* what() const noexcept override { return what_.c_str(); }
+  const char* what() const noexcept override {
+    if (!backtrace_) return what_without_backtrace();
+#if RLT_EXCEPTIONS
+    try {
+      return with_backtrace();
+    } catch (...) {
+      return what_without_backtrace();
+    }
+#else
+    return with_backtrace();
+#endif
+  }
   const char* what_without_backtrace() const noexcept { return without_backtrace_.c_str(); }
 
  private:
+  /// One line of context is within the message's line, several have a line each.
   void refresh() {
     without_backtrace_ = message_;
-    for (const std::string& line : context_) without_backtrace_ += "\n  " + line;
-    what_ = backtrace_.empty() ? without_backtrace_ : without_backtrace_ + "\n" + backtrace_;
+    if (context_.size() == 1) without_backtrace_ += " (" + context_[0] + ")";
+    else for (const std::string& line : context_) without_backtrace_ += "\n  " + line;
+    what_.reset();
+  }
+  const char* with_backtrace() const {
+    const std::string& trace = backtrace_->get();
+    if (trace.empty()) return what_without_backtrace();
+    return what_.ensure([this, &trace] { return without_backtrace_ + "\n" + trace; }).c_str();
   }
 
   std::string message_;
   std::vector<std::string> context_;
-  std::string backtrace_;
+  Backtrace backtrace_;
   std::string without_backtrace_;
-  std::string what_;
+  mutable OptimisticLazy<std::string> what_;
   const void* caller_ = nullptr;
 };
 
@@ -303,6 +329,11 @@ template <class E>
                      ", please report a bug. " + message;
   rlt::raise<Error>(std::move(text));
 }
+/// Ends the process, like assert in a kernel.
+[[noreturn]] RLT_COLD inline void kernel_assert_fail(const char* condition, const char* file, uint32_t line, const char* function) {
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, static_cast<unsigned>(line), function, condition);
+  std::abort();
+}
 /// The message of a failed TORCH_CHECK_EQ and similar, with the text that the program adds.
 struct CheckText {
   explicit CheckText(const char* start) : text(start) {}
@@ -341,6 +372,11 @@ RLT_NAMESPACE_END
 #define TORCH_INTERNAL_ASSERT(condition, ...) \
   if (C10_UNLIKELY(!(condition))) {           \
     ::c10::detail::internal_assert_fail(#condition, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__)); \
+  }
+// In kernels, where nothing can be thrown.
+#define CUDA_KERNEL_ASSERT(condition)           \
+  if (C10_UNLIKELY(!(condition))) {             \
+    ::c10::detail::kernel_assert_fail(#condition, __FILE__, static_cast<uint32_t>(__LINE__), __func__); \
   }
 #ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \

@@ -51,6 +51,9 @@ inline uint16_t half_from_float(float value) {
   uint32_t odd = (bits >> 13) & 1u;
   return static_cast<uint16_t>(sign | ((bits + 0xfffu + odd - 0x38000000u) >> 13));
 }
+// libtorch's names of these functions.
+inline float fp16_ieee_to_fp32_value(uint16_t half) { return half_to_float(half); }
+inline uint16_t fp16_ieee_from_fp32_value(float value) { return half_from_float(value); }
 }  // namespace detail
 
 // Arithmetic of a half precision number with another number: double and float are unchanged, integers become half precision.

@@ -1,4 +1,4 @@
-// TempFile: a file in the folder for temporary files that is removed at the end of its scope.
+// TempFile and TempDir: a file or an empty folder in the folder for temporary files, removed at the end of its scope.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -28,11 +28,32 @@ struct TempFile {
   std::string name;
 };
 
+struct TempDir {
+  TempDir() = delete;
+  explicit TempDir(std::string path) : name(std::move(path)) {}
+  TempDir(TempDir&& other) noexcept : name(std::exchange(other.name, std::string())) {}
+  TempDir& operator=(TempDir&& other) noexcept {
+    std::swap(name, other.name);
+    return *this;
+  }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir() {
+    if (!name.empty()) rmdir(name.c_str());
+  }
+
+  std::string name;
+};
+
 namespace detail {
+/// A path in the folder for temporary files, with letters to replace.
+inline std::string tempfile_pattern(std::string_view prefix) {
+  const char* folder = std::getenv("TMPDIR");
+  return std::string(folder && *folder ? folder : "/tmp") + "/" + std::string(prefix) + "XXXXXX";
+}
 /// A new file. Its descriptor is negative if creation failed.
 inline TempFile open_tempfile(std::string_view prefix) {
-  const char* folder = std::getenv("TMPDIR");
-  std::string path = std::string(folder && *folder ? folder : "/tmp") + "/" + std::string(prefix) + "XXXXXX";
+  std::string path = tempfile_pattern(prefix);
   int fd = mkstemp(&path[0]);
   return TempFile(fd < 0 ? std::string() : std::move(path), fd);
 }
@@ -44,6 +65,17 @@ std::optional<File> try_make_tempfile(std::string_view prefix = "torch-file-") {
   File file = detail::open_tempfile(prefix);
   if (file.fd < 0) return std::nullopt;
   return file;
+}
+template <class Dir = TempDir>
+std::optional<Dir> try_make_tempdir(std::string_view prefix = "torch-dir-") {
+  std::string path = detail::tempfile_pattern(prefix);
+  if (!mkdtemp(&path[0])) return std::nullopt;
+  return Dir(std::move(path));
+}
+inline TempDir make_tempdir(std::string_view prefix = "torch-dir-") {
+  std::optional<TempDir> folder = try_make_tempdir<>(prefix);
+  if (!folder) rlt::raise<Error>("Error generating temporary directory");
+  return std::move(*folder);
 }
 inline TempFile make_tempfile(std::string_view prefix = "torch-file-") {
   TempFile file = detail::open_tempfile(prefix);

@@ -1,0 +1,69 @@
+// The allocator for memory of the CPU that programs use themselves. Tensors get theirs from the library.
+#pragma once
+
+#include <c10/core/Allocator.h>
+
+#include <cstdint>
+#include <mutex>
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+
+/// Addresses are multiples of this.
+constexpr size_t gAlignment = 64;
+
+/// Memory for `bytes`, or an error. No bytes are a null pointer.
+inline void* alloc_cpu(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* data = ::operator new(bytes, std::align_val_t(gAlignment), std::nothrow);
+  if (!data) {
+    rlt::raise<OutOfMemoryError>("DefaultCPUAllocator: can't allocate memory: you tried to allocate " + std::to_string(bytes) + " bytes.");
+  }
+  return data;
+}
+inline void free_cpu(void* data) {
+  if (data) ::operator delete(data, std::align_val_t(gAlignment));
+}
+
+struct DefaultCPUAllocator final : Allocator {
+  DataPtr allocate(size_t bytes) override {
+    void* data = alloc_cpu(bytes);
+    return {data, data, &free_cpu, Device(DeviceType::CPU)};
+  }
+  DeleterFnPtr raw_deleter() const override { return &free_cpu; }
+  void copy_data(void* target, const void* source, size_t bytes) const override { default_copy_data(target, source, bytes); }
+};
+
+namespace detail {
+struct CPUAllocatorChoice {
+  std::mutex mutex;
+  Allocator* allocator = nullptr;
+  uint8_t priority = 0;
+};
+inline CPUAllocatorChoice& cpu_allocator_choice() {
+  static CPUAllocatorChoice choice;
+  return choice;
+}
+}  // namespace detail
+
+inline Allocator* GetDefaultCPUAllocator() {
+  static DefaultCPUAllocator allocator;
+  return &allocator;
+}
+/// The allocator that a program set, or the default one.
+inline Allocator* GetCPUAllocator() {
+  detail::CPUAllocatorChoice& choice = detail::cpu_allocator_choice();
+  std::lock_guard<std::mutex> lock(choice.mutex);
+  return choice.allocator ? choice.allocator : GetDefaultCPUAllocator();
+}
+/// Has an effect unless an allocator of a higher priority is set.
+inline void SetCPUAllocator(Allocator* allocator, uint8_t priority = 0) {
+  detail::CPUAllocatorChoice& choice = detail::cpu_allocator_choice();
+  std::lock_guard<std::mutex> lock(choice.mutex);
+  if (priority < choice.priority) return;
+  choice.allocator = allocator;
+  choice.priority = priority;
+}
+
+RLT_NAMESPACE_END
+}  // namespace c10
