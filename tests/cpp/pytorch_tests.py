@@ -54,7 +54,7 @@ class File:
         self.compiles = False
 
     def compile(self, source, target):
-        flags = ["-std=c++17", "-O0", f"-I{self.settings.sources}", *self.settings.flags]
+        flags = ["-std=c++17", "-O0", f"-I{self.settings.build}/include", *self.settings.flags]
         return command([self.settings.cxx, *flags, "-c", str(source), "-o", str(target)], 1800)
 
     def compile_rest(self, log, target):
@@ -141,10 +141,13 @@ def main():
     if not folder.is_dir():
         sys.exit(f"{folder} is not there: SOURCES must be a checkout of PyTorch")
     (settings.build / "lib").mkdir(parents=True, exist_ok=True)
-    for name in ("librushlight.so", "librushlight.so.0"):
-        link = settings.build / "lib" / name
+    # The tests include <test/...>. The checkout itself is not searched: it has headers of the names that Rushlight provides.
+    (settings.build / "include").mkdir(exist_ok=True)
+    links = [("lib/librushlight.so", settings.library), ("lib/librushlight.so.0", settings.library)]
+    for name, target in [*links, ("include/test", settings.sources / "test")]:
+        link = settings.build / name
         link.unlink(missing_ok=True)
-        link.symlink_to(settings.library)
+        link.symlink_to(target)
 
     support = File(folder / "support.cpp", settings)
     status, log = support.compile(support.path, settings.build / "support.o")

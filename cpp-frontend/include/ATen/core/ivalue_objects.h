@@ -41,12 +41,15 @@ class ProgramScope {
   ScriptHandle before_;
 };
 
-/// The attributes of an object, and a copy of it with attributes that `copy` returns. Defined in ATen/core/jit_type.h,
-/// which torch/script.h includes: a program that copies an IValue needs that header.
-template <class Object>
-std::vector<IValue> attributes_of(const Object& object);
-template <class Object, class Copy>
-IValue copied_object(const Object& object, const Copy& copy);
+/// The attributes of an object, and a copy of it with attributes that `copy` returns. ATen/core/type_of.h, which
+/// torch/script.h includes, sets them: without it, a program has no objects.
+struct ObjectFunctions {
+  std::vector<IValue> (*attributes)(const ivalue::Object& object) = [](const ivalue::Object&) -> std::vector<IValue> { missing(); };
+  IValue (*copied)(const ivalue::Object& object, const std::function<IValue(const IValue&)>& copy) =
+      [](const ivalue::Object&, const std::function<IValue(const IValue&)>&) -> IValue { missing(); };
+  [[noreturn]] static void missing() { rlt::raise<NotImplementedError>("objects need the header torch/script.h"); }
+};
+inline ObjectFunctions object_functions;
 
 /// Gives up the reference to an object of a C++ class. Its address identifies such objects in the C interface.
 inline void release_custom_object(void* holder) { intrusive_ptr<CustomClassHolder>::reclaim(static_cast<CustomClassHolder*>(holder)); }

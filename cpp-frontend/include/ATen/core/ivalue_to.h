@@ -220,7 +220,7 @@ std::vector<IValue> IValue::parts() const {
         add(entry.value());
       }
     } else if (value.isObject()) {
-      for (const IValue& item : detail::attributes_of(value.toObjectRef())) add(item);
+      for (const IValue& item : detail::object_functions.attributes(value.toObjectRef())) add(item);
     }
   }
   return found;
@@ -337,7 +337,7 @@ Value IValue::deepcopy(HashIdentityIValueMap& memo, std::optional<Device> device
     copy.object_ = std::move(body);
   } else {
     const std::function<IValue(const IValue&)> each = [&](const IValue& value) { return value.deepcopy(memo, device); };
-    copy = detail::copied_object(toObjectRef(), each);
+    copy = detail::object_functions.copied(toObjectRef(), each);
   }
   memo.emplace(*this, copy);
   return copy;
