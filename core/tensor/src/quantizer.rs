@@ -44,6 +44,23 @@ impl Quantizer {
             Quantizer::PerChannel { float: true, .. } => QScheme::PerChannelAffineFloatQParams,
         }
     }
+
+    /// The number that an integer represents at an index of the quantizer's dimension.
+    #[inline]
+    pub(crate) fn number(&self, integer: i32, channel: usize) -> f32 {
+        match self {
+            Quantizer::PerTensor { scale, zero_point } => {
+                *scale as f32 * integer.wrapping_sub(*zero_point as i32) as f32
+            }
+            Quantizer::PerChannel { scales, zero_points, float: true, .. } => {
+                (integer as f32 - zero_points[channel] as f32) * scales[channel] as f32
+            }
+            // The engine multiplies in double here.
+            Quantizer::PerChannel { scales, zero_points, float: false, .. } => {
+                (scales[channel] * (f64::from(integer) - zero_points[channel])) as f32
+            }
+        }
+    }
 }
 
 impl Tensor {

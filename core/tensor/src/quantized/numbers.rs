@@ -283,17 +283,9 @@ pub(super) fn dequantize(tensor: &Quantized) -> Result<Tensor> {
             let (scale, zero) = (*scale as f32, *zero_point as i32);
             list::collect(values.iter().map(|&value| value_of(value, scale, zero)))?
         }
-        Quantizer::PerChannel { scales, zero_points, axis, float } => {
+        Quantizer::PerChannel { axis, .. } => {
             let (inner, channels) = blocks(&sizes, *axis);
-            let of = |(index, &value): (usize, &i32)| {
-                let channel = (index / inner) % channels;
-                let (scale, zero) = (scales[channel], zero_points[channel]);
-                if *float {
-                    return (value as f32 - zero as f32) * scale as f32;
-                }
-                // The engine multiplies in double here.
-                (scale * (f64::from(value) - zero)) as f32
-            };
+            let of = |(index, &value): (usize, &i32)| tensor.quantizer.number(value, (index / inner) % channels);
             list::collect(values.iter().enumerate().map(of))?
         }
     };
