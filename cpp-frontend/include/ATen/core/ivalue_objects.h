@@ -41,8 +41,8 @@ class ProgramScope {
   ScriptHandle before_;
 };
 
-/// The attributes of an object, and a copy of it with attributes that `copy` returns. ATen/core/type_of.h, which
-/// torch/script.h includes, sets them: without it, a program has no objects.
+/// The attributes of an object, and a copy of it with attributes that `copy` returns. The header of
+/// CompilationUnit, which torch/script.h includes, sets them: without it, a program has no objects.
 struct ObjectFunctions {
   std::vector<IValue> (*attributes)(const ivalue::Object& object) = [](const ivalue::Object&) -> std::vector<IValue> { missing(); };
   IValue (*copied)(const ivalue::Object& object, const std::function<IValue(const IValue&)>& copy) =

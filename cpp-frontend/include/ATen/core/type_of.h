@@ -168,14 +168,16 @@ template <class Pointer>
 std::string class_name_of(const Pointer& type) {
   return type->class_name();
 }
-inline std::vector<IValue> attributes_of(const ivalue::Object& object) {
+template <class Object>
+std::vector<IValue> attributes_of(const Object& object) {
   if (!object.handle()) return object.slots();
   std::vector<IValue> values;
   if (object.custom() || !object.program()) return values;
   for (const ClassAttribute& attribute : object.type()->getAttributes()) values.push_back(object.getAttr(attribute.getName()));
   return values;
 }
-inline IValue copied_object(const ivalue::Object& object, const std::function<IValue(const IValue&)>& copy) {
+template <class Object, class Copy>
+IValue copied_object(const Object& object, const Copy& copy) {
   if (!object.handle()) {
     auto result = make_intrusive<ivalue::Object>(StrongTypePtr(object.compilation_unit(), object.slot_type()), object.slots().size());
     for (size_t i = 0; i < object.slots().size(); ++i) result->setSlot(i, copy(object.slots()[i]));
@@ -193,10 +195,6 @@ inline IValue copied_object(const ivalue::Object& object, const std::function<IV
   }
   return result;
 }
-inline const bool object_functions_set = [] {
-  object_functions = {attributes_of, copied_object};
-  return true;
-}();
 
 }  // namespace detail
 

@@ -84,3 +84,17 @@ using CompilationUnit = jit::CompilationUnit;
 }  // namespace jit
 RLT_NAMESPACE_END
 }  // namespace torch
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+namespace detail {
+inline const bool object_functions_set = [] {
+  object_functions = {
+      [](const ivalue::Object& object) { return attributes_of(object); },
+      [](const ivalue::Object& object, const std::function<IValue(const IValue&)>& copy) { return copied_object(object, copy); },
+  };
+  return true;
+}();
+}  // namespace detail
+RLT_NAMESPACE_END
+}  // namespace c10
