@@ -31,8 +31,8 @@ pub(super) fn int_repr(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
 }
 
 /// `item`: the number of the only element
-pub(super) fn item(name: &str, args: &Args<'_>) -> Result<Vec<Value>> {
-    one(first(name, args)?.numbers()?.item()?)
+pub(super) fn item(_: &str, args: &Args<'_>) -> Result<Vec<Value>> {
+    one(args.tensor(0)?.item()?)
 }
 
 /// `q_scale`

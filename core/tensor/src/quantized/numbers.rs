@@ -44,12 +44,6 @@ impl Step {
     }
 }
 
-/// The number of an integer.
-#[inline]
-pub(super) fn value_of(integer: i32, scale: f32, zero_point: i32) -> f32 {
-    scale * integer.wrapping_sub(zero_point) as f32
-}
-
 /// The elements of a float tensor, row-major.
 pub(crate) fn floats(tensor: &Tensor) -> Result<Vec<f32>> {
     ops::contiguous(tensor, MemoryFormat::Contiguous)?.to_vec()
@@ -273,19 +267,16 @@ pub(super) fn looked_up(integers: &Tensor, table: &[f32; 256]) -> Result<Tensor>
 
 /// The numbers of a quantized tensor.
 pub(super) fn dequantize(tensor: &Quantized) -> Result<Tensor> {
-    if let (Quantizer::PerTensor { scale, zero_point }, true) = (&*tensor.quantizer, is_byte(tensor.dtype)) {
-        let (scale, zero) = (*scale as f32, *zero_point as i32);
-        return looked_up(&tensor.integers, &table(tensor.dtype, |integer| value_of(integer, scale, zero)));
+    let quantizer = &*tensor.quantizer;
+    if matches!(quantizer, Quantizer::PerTensor { .. }) && is_byte(tensor.dtype) {
+        return looked_up(&tensor.integers, &table(tensor.dtype, |integer| quantizer.number(integer, 0)));
     }
     let (values, sizes) = (whole(&tensor.integers)?, tensor.integers.sizes());
-    let numbers: Vec<f32> = match &*tensor.quantizer {
-        Quantizer::PerTensor { scale, zero_point } => {
-            let (scale, zero) = (*scale as f32, *zero_point as i32);
-            list::collect(values.iter().map(|&value| value_of(value, scale, zero)))?
-        }
+    let numbers: Vec<f32> = match quantizer {
+        Quantizer::PerTensor { .. } => list::collect(values.iter().map(|&value| quantizer.number(value, 0)))?,
         Quantizer::PerChannel { axis, .. } => {
             let (inner, channels) = blocks(&sizes, *axis);
-            let of = |(index, &value): (usize, &i32)| tensor.quantizer.number(value, (index / inner) % channels);
+            let of = |(index, &value): (usize, &i32)| quantizer.number(value, (index / inner) % channels);
             list::collect(values.iter().enumerate().map(of))?
         }
     };
