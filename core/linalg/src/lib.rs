@@ -18,8 +18,6 @@ mod ldl;
 mod least_squares;
 mod lu;
 mod spectral;
-#[cfg(test)]
-mod tests;
 mod triangular;
 mod values;
 

@@ -1,7 +1,7 @@
 //! Every decomposition, multiplied out again: in the four dtypes, from strided batches, below and above the orders at
 //! which algorithms change.
 
-use crate::*;
+use rushlight_linalg::*;
 use num_complex::Complex;
 use rushlight_base::DType;
 use rushlight_cpu::Array;
