@@ -126,9 +126,7 @@ pub fn relu6(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// The gradient of `hardshrink` and `softshrink`.
 pub fn shrink_backward(out: &Dense, grad_output: &Dense, self_: &Dense, lambd: Scalar) -> Result<()> {
-    over(out.dtype, [out, grad_output, self_], |walk| {
-        activation::shrink_backward(walk, number(lambd, out.dtype)?)
-    })
+    over(out.dtype, [out, grad_output, self_], |walk| activation::shrink_backward(walk, number(lambd, out.dtype)?))
 }
 
 /// out = the first half of self along dim times the sigmoid of the second

@@ -153,7 +153,8 @@ pub fn linalg_solve_triangular(
     left: bool,
     unitriangular: bool,
 ) -> Result<()> {
-    let solve = |b: &Dense| kernels::solve_triangular(&array(out), &array(self_), &array(b), left, [upper, unitriangular]);
+    let solve =
+        |b: &Dense| kernels::solve_triangular(&array(out), &array(self_), &array(b), left, [upper, unitriangular]);
     if b.dtype == self_.dtype {
         return solve(b);
     }

@@ -79,7 +79,14 @@ pub fn slice_backward(
     let (first, last) = views::slice_bounds(input_sizes[at], Some(start), Some(end));
     let mut sizes = DimVec::from_slice(input_sizes);
     sizes[at] = (last - first).div_euclid(step) + i64::from((last - first) % step != 0);
-    super::check_expandable(grad_output.sizes(), &sizes)?;
+    let found = super::broadcast_sizes(&sizes, grad_output.sizes())?;
+    ensure!(
+        *found == *sizes,
+        Runtime,
+        "output with shape {} doesn't match the broadcast shape {}",
+        format_sizes(&sizes),
+        format_sizes(&found)
+    );
     Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
 }
 
