@@ -51,7 +51,8 @@ def given(args, kwargs, at, name, default=None):
 def broadcasts_a_mean(args, kwargs):
     """Whether tensors of different shapes are compared, and losses are averaged."""
     own, other = tensors(args, kwargs)[-2:]
-    return 1 in args[2:] + tuple(kwargs.values()) and own.shape != other.shape
+    numbers = [value for value in (*args[2:], *kwargs.values()) if isinstance(value, int)]
+    return 1 in numbers and own.shape != other.shape
 
 
 def is_one_wide(args, kwargs):
@@ -86,6 +87,10 @@ def is_integral_and_empty(args, kwargs):
 
 def has_huge_exponents(args, kwargs):
     return any(bool((value.double().abs() >= 2**31).any()) for value in tensors(args, kwargs)[1:])
+
+
+def has_negative_scale(args, kwargs):
+    return given(args, kwargs, 2, "scale", 1) < 0
 
 
 def overflows_exponential(args, kwargs):
@@ -123,6 +128,10 @@ KNOWN = [
     (
         r"^aten::(relu6|hardtanh|elu|selu|celu)_?: gradient",
         "in PyTorch the gradient at NaN depends on the position of the element in a vector register", has_nan,
+    ),
+    (
+        r"^aten::elu_: gradient",
+        "PyTorch takes the sign of the input from the result, which a negative scale changes", has_negative_scale,
     ),
     (
         r"^aten::(nan)?median\.dim: result 1",
