@@ -51,7 +51,8 @@ def given(args, kwargs, at, name, default=None):
 def broadcasts_a_mean(args, kwargs):
     """Whether tensors of different shapes are compared, and losses are averaged."""
     own, other = tensors(args, kwargs)[-2:]
-    return 1 in args[2:] + tuple(kwargs.values()) and own.shape != other.shape
+    numbers = [value for value in (*args[2:], *kwargs.values()) if isinstance(value, int)]
+    return 1 in numbers and own.shape != other.shape
 
 
 def is_one_wide(args, kwargs):
@@ -61,6 +62,40 @@ def is_one_wide(args, kwargs):
 
 def is_complex_and_not_finite(args, kwargs):
     return any(value.is_complex() and not value.isfinite().all() for value in tensors(args, kwargs))
+
+
+def has_nan(args, kwargs):
+    return any(bool(value.isnan().any()) for value in tensors(args, kwargs))
+
+
+def has_equal_elements(args, kwargs):
+    return args[0].unique().numel() < args[0].numel()
+
+
+def is_not_stable(args, kwargs):
+    return given(args, kwargs, 1, "stable") is None and has_equal_elements(args, kwargs)
+
+
+def is_wide(args, kwargs):
+    """Whether numbers are so large that sums in another order lose or overflow."""
+    return any(not value.isfinite().all() or value.abs().max() > 1e8 for value in tensors(args, kwargs) if value.numel())
+
+
+def is_integral_and_empty(args, kwargs):
+    return args[0].numel() == 0 and not args[0].is_floating_point()
+
+
+def has_huge_exponents(args, kwargs):
+    return any(bool((value.double().abs() >= 2**31).any()) for value in tensors(args, kwargs)[1:])
+
+
+def has_negative_scale(args, kwargs):
+    return given(args, kwargs, 2, "scale", 1) < 0
+
+
+def overflows_exponential(args, kwargs):
+    beta, threshold = float(given(args, kwargs, 2, "beta")), float(given(args, kwargs, 3, "threshold"))
+    return not math.isfinite(beta) or threshold > 88
 
 
 # Expected differences: a pattern of "operator: reason", why, and of which calls. Where PyTorch's own result is wrong,
@@ -91,12 +126,75 @@ KNOWN = [
         "PyTorch confuses the two passes over bytes, or fails an internal assertion", is_one_wide,
     ),
     (
+        r"^aten::(relu6|hardtanh|elu|selu|celu)_?: gradient",
+        "in PyTorch the gradient at NaN depends on the position of the element in a vector register", has_nan,
+    ),
+    (
+        r"^aten::elu_: gradient",
+        "PyTorch takes the sign of the input from the result, which a negative scale changes", has_negative_scale,
+    ),
+    (
+        r"^aten::(nan)?median\.dim: result 1",
+        "which of several equal elements is the median is not defined", has_equal_elements,
+    ),
+    (
+        r"^aten::sort\.stable: (result 1|gradient)",
+        "the order of equal elements is not defined unless the sort is stable", is_not_stable,
+    ),
+    (
+        r"^aten::(nan)?median: result",
+        "PyTorch converts NaN to an integer, which C++ does not define", is_integral_and_empty,
+    ),
+    (
+        r"^aten::(unfold_backward: (call|no error)|choose_qparams_optimized: call)",
+        "PyTorch does not check the shapes or numbers, and reads memory beyond the tensors", None,
+    ),
+    (
+        r"^aten::fft_\w+: (result|gradient)",
+        "the order of the sums in a Fourier transform decides which results infinities reach, and what is lost beside them", is_wide,
+    ),
+    (
+        r"^aten::cumprod_?: (result|gradient)",
+        "which parts of a complex product with an infinite factor are NaN depends on the order", is_complex_and_not_finite,
+    ),
+    (
+        r"^aten::(special_)?log1p_?: (result|gradient)",
+        "PyTorch's log1p of some numbers with an infinite part is NaN, depending on the rounding of the other part", is_complex_and_not_finite,
+    ),
+    (
+        r"^aten::softplus_backward: (result|gradient)",
+        "PyTorch divides e^(beta x) by 1 + e^(beta x), which overflows for large thresholds", overflows_exponential,
+    ),
+    (
+        r"^aten::pow_?[.:].*(result|gradient)",
+        "PyTorch's vectorized power loses the parity of exponents from 2^31 on", has_huge_exponents,
+    ),
+    (
+        r": no error instead of '(one of the variables needed for gradient computation has been modified|Function \w+ returned an "
+        r"invalid gradient|\w+\(\): functions with out=|Negation, the `-` operator, on a bool)",
+        "PyTorch's derivative fails", None,
+    ),
+    (
+        r"^aten::((mse_loss|smooth_l1_loss|huber_loss): no error instead of 'Found dtype|addcdiv: no error instead of 'result type)",
+        "PyTorch promotes the inputs, but its derivative fails", None,
+    ),
+    (
+        r"^aten::(linalg_)?\w+: call: .*contained non-finite values",
+        "LAPACK returns NaN for some infinite matrices; Rushlight fails as it does for others", None,
+    ),
+    (
         r"^aten::tensordot\b",
         "which parts of a complex product with an infinite factor are NaN depends on the BLAS", is_complex_and_not_finite,
     ),
 ]  # fmt: skip
 # Calls that would end this process, or whose result depends on an element's position in a vector register.
 AVOIDED = {
+    # PyTorch does not check the dimensions, and reads and writes other memory.
+    "affine_grid_generator_backward": lambda args, kwargs: len(given(args, kwargs, 1, "size")) not in (4, 5),
+    "conv_tbc_backward": lambda args, kwargs: [value.ndim for value in tensors(args, kwargs)] != [3, 3, 3, 1],
+    "matrix_exp_backward": lambda args, kwargs: any(value.ndim < 2 for value in tensors(args, kwargs)),
+    # PyTorch reads a second dimension that is not there.
+    "linalg_matrix_norm": lambda args, kwargs: len(given(args, kwargs, 2, "dim", [-2, -1])) != 2,
     # The vectorized part truncates beta, and divides by 0.
     "smooth_l1_loss_backward": lambda args, kwargs: not any(value.is_floating_point() for value in tensors(args, kwargs)),
 }

@@ -268,6 +268,8 @@ choices! {
         Elementwise = "elementwise",
         /// The result is computed in a temporary.
         Temporary = "temporary",
+        /// All elements of the output are the same number: they may share memory.
+        Constant = "constant",
     }
 }
 

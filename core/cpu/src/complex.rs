@@ -81,6 +81,10 @@ macro_rules! complex_functions {
             }
             fn log1p(self) -> Self {
                 let Complex { re: x, im: y } = self;
+                // As in PyTorch, an infinite part does not make up for one that is NaN.
+                if x.is_nan() || y.is_nan() {
+                    return Complex::new(x + y, x + y);
+                }
                 // Near 0 the absolute value of 1 + z is 1, and its difference from 1 is lost.
                 let size = if x.abs() < 0.5 && y.abs() < 0.5 {
                     (x * (x + 2.0) + y * y).ln_1p() * 0.5

@@ -555,3 +555,193 @@ fn logical_writes_have_a_gradient_of_zeros() {
         assert_eq!(values(&x.grad().unwrap()), [0.0; 3]);
     }
 }
+
+fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
+    ops::to_dtype(tensor, dtype, false, false, None).unwrap()
+}
+
+fn complex(values: &[(f32, f32)]) -> Tensor {
+    let values: Vec<Complex<f32>> = values.iter().map(|&(re, im)| Complex::new(re, im)).collect();
+    Tensor::from_slice(&values, &[values.len() as i64]).unwrap()
+}
+
+fn parts(tensor: &Tensor) -> Vec<f32> {
+    tensor.to_vec::<Complex<f32>>().unwrap().iter().flat_map(|value| [value.re, value.im]).collect()
+}
+
+#[test]
+fn one_bound_that_is_nan_clamps_nothing_and_two_clamp_everything() {
+    let (x, nan) = (of(&[1.0, 2.0], &[2]), Some(Scalar::Float(f64::NAN)));
+    let one = Some(Scalar::Int(1));
+    for (min, max) in [(nan, None), (None, nan)] {
+        assert_eq!(values(&ops::clamp(&x, min, max).unwrap()), [1.0, 2.0]);
+    }
+    let limits = |min: Option<Scalar>, max: Option<Scalar>| values(&ops::clamp(&x, min, max).unwrap());
+    assert!(limits(nan, one).into_iter().chain(limits(one, nan)).all(f32::is_nan));
+    let nan = Scalar::Float(f64::NAN);
+    let others = [ops::clamp_min(&x, nan), ops::clamp_max(&x, nan), ops::hardtanh(&x, nan, Scalar::Int(1))];
+    assert!(others.into_iter().flat_map(|found| values(&found.unwrap())).all(f32::is_nan));
+}
+
+#[test]
+fn the_sign_of_nan_is_zero_in_the_gradient_of_a_norm() {
+    for (order, expected) in [(1.0, [0.0, 1.0, -1.0]), (f64::INFINITY, [0.0, 0.0, 0.0])] {
+        let x = leaf(&[f32::NAN, 2.0, -3.0]);
+        backward(&ops::linalg_vector_norm(&x, Scalar::Float(order), None, false, None).unwrap());
+        assert_eq!(values(&x.grad().unwrap()), expected);
+    }
+}
+
+#[test]
+fn the_gradient_of_gelu_that_is_infinitely_differentiable() {
+    let inf = f32::INFINITY;
+    let ones = of(&[1.0; 4], &[4]);
+    let x = of(&[inf, -inf, 1.0, -1.0], &[4]);
+    let found = ops::infinitely_differentiable_gelu_backward(&ones, &x).unwrap();
+    near(&values(&found), &[f32::NAN, f32::NAN, 1.083_315_5, -0.083_315_48]);
+    // In the dtype of `self`, or that of its error function.
+    let dtype = |grad: DType, own: DType| {
+        ops::infinitely_differentiable_gelu_backward(&cast(&ones, grad), &cast(&ones, own)).map(|found| found.dtype())
+    };
+    assert_eq!(dtype(DType::F32, DType::F16).unwrap(), DType::F16);
+    assert_eq!(dtype(DType::F64, DType::I64).unwrap(), DType::F32);
+    let error = "result type ComplexFloat can't be cast to the desired output type Float";
+    assert_eq!(message(dtype(DType::C64, DType::F32)), error);
+}
+
+#[test]
+fn logarithms_of_complex_numbers_with_a_nan_part_are_nan() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let found = ops::log1p(&complex(&[(inf, nan), (nan, -inf), (-inf, inf)])).unwrap();
+    near(&parts(&found), &[nan, nan, nan, nan, inf, 2.356_194_5]);
+}
+
+#[test]
+fn bessel_functions_at_infinity() {
+    let x = of(&[f32::INFINITY], &[1]);
+    let functions = [
+        ops::i0(&x),
+        ops::special_i1(&x),
+        ops::special_bessel_j0(&x),
+        ops::special_bessel_j1(&x),
+        ops::special_bessel_y0(&x),
+        ops::special_bessel_y1(&x),
+    ];
+    for found in functions {
+        assert!(values(&found.unwrap())[0].is_nan());
+    }
+    assert_eq!(values(&ops::special_i0e(&x).unwrap()), [0.0]);
+    assert_eq!(values(&ops::special_modified_bessel_k0(&x).unwrap()), [0.0]);
+}
+
+#[test]
+fn gradients_of_products_in_another_dtype_or_shape() {
+    let x = complex(&[(1.0, 2.0), (3.0, -1.0)]);
+    x.set_requires_grad(true).unwrap();
+    backward(&ops::prod(&x, Some(DType::F32)).unwrap());
+    assert_eq!(parts(&x.grad().unwrap()), [3.0, 0.0, 1.0, 0.0]);
+    // One factor: the gradient, whatever the output is.
+    let grad = of(&[1.0; 6], &[2, 3]);
+    let row = of(&[2.0, 3.0, 4.0], &[1, 3]);
+    let found = ops::cumprod_backward(&grad, &row, 0, &of(&[2.0, 6.0, 24.0], &[1, 3])).unwrap();
+    assert_eq!((found.sizes().to_vec(), values(&found)), (vec![2, 3], vec![1.0; 6]));
+    // Quotients of integers are not integers; beside zeros nothing is divided.
+    let bytes = |values: [u8; 3]| Tensor::from_slice(&values, &[3]).unwrap();
+    let found = ops::cumprod_backward(&bytes([1, 2, 3]), &bytes([2, 4, 3]), 0, &bytes([2, 8, 24])).unwrap();
+    assert_eq!(values(&found), [45.0, 22.0, 24.0]);
+    let found = ops::cumprod_backward(&bytes([1, 2, 3]), &bytes([2, 0, 3]), 0, &bytes([2, 0, 0])).unwrap();
+    assert_eq!(found.to_vec::<u8>().unwrap(), [1, 22, 0]);
+}
+
+#[test]
+fn losses_whose_steps_are_written_to_one_tensor() {
+    let x = Tensor::from_slice(&[3i64, -1, 2], &[3]).unwrap();
+    let target = Tensor::from_slice(&[1i64, -1, 0], &[3]).unwrap();
+    // The margin is converted to an integer.
+    let found = ops::hinge_embedding_loss(&x, &target, 2.5, 0).unwrap();
+    assert_eq!(found.to_vec::<i64>().unwrap(), [3, 3, 2]);
+    let (scores, doubles) = (of(&[0.5], &[1]), cast(&of(&[1.0], &[1]), DType::F64));
+    let found = ops::binary_cross_entropy_with_logits(&scores, &doubles, None, None, 0).unwrap();
+    assert_eq!(found.dtype(), DType::F64);
+    assert!((found.item().unwrap().to_f64() - 0.474_076_98).abs() < 1e-6);
+    let ones = of(&[1.0], &[1]);
+    let found = ops::soft_margin_loss_backward(&doubles, &ones, &doubles, 0).unwrap();
+    assert_eq!(found.dtype(), DType::F32);
+    near(&values(&found), &[-0.268_941_43]);
+    let (grad, x) = (leaf(&[1.0]), leaf(&[1.0]));
+    backward(&ops::smooth_l1_loss_backward(&grad, &x, &of(&[0.0], &[1]), 2, 0.5).unwrap());
+    assert_eq!((values(&grad.grad().unwrap()), values(&x.grad().unwrap())), (vec![1.0], vec![0.0]));
+}
+
+#[test]
+fn expanded_tensors_are_filled_with_one_number() {
+    let x = of(&[1.0, 2.0], &[2, 1]);
+    let wide = ops::expand(&x, &[2, 3], false).unwrap();
+    ops::fill_scalar_(&wide, Scalar::Int(5)).unwrap();
+    assert_eq!((values(&x), values(&wide)), (vec![5.0; 2], vec![5.0; 6]));
+    ops::zero_(&wide).unwrap();
+    assert_eq!(values(&x), [0.0; 2]);
+    let error = message(ops::fill_tensor_(&wide, &ops::full(&[], Scalar::Int(1), x.options()).unwrap()));
+    assert!(error.starts_with("unsupported operation: more than one element of the written-to tensor refers to"));
+}
+
+#[test]
+fn gradients_of_slices_broadcast_and_fit_anything_without_elements() {
+    let found = ops::slice_backward(&of(&[7.0], &[1, 1]), &[3, 2], 0, 1, 3, 1).unwrap();
+    assert_eq!(values(&found), [0.0, 0.0, 7.0, 7.0, 7.0, 7.0]);
+    let found = ops::unfold_backward(&of(&[7.0], &[1, 1]), &[1, 0], -1, 2, 1).unwrap();
+    assert_eq!(found.sizes().to_vec(), [1, 0]);
+    let none = empty(&[0], DType::F64);
+    let at = Tensor::from_slice(&[3i64], &[1]).unwrap();
+    assert_eq!(ops::cummaxmin_backward(&of(&[1.0], &[1]), &none, &at, 0).unwrap().dtype(), DType::F64);
+    assert_eq!(ops::roll(&empty(&[1, 0], DType::F32), &[-5], &[3]).unwrap().sizes().to_vec(), [1, 0]);
+    assert_eq!(ops::log_softmax_int(&empty(&[0], DType::I64), -1, None).unwrap().dtype(), DType::I64);
+    let mask = Tensor::from_slice(&[true, false], &[2]).unwrap();
+    assert_eq!(values(&ops::masked_scatter_backward(&of(&[1.0, 2.0], &[2]), &mask, &[-1]).unwrap()), [1.0]);
+    let zero_dim = ops::full(&[], Scalar::Int(2), Options::of(DType::F32)).unwrap();
+    assert_eq!(values(&ops::adjoint(&zero_dim).unwrap()), [2.0]);
+}
+
+#[test]
+fn a_triangular_system_is_solved_in_the_dtype_of_its_matrix() {
+    let matrix = of(&[2.0, 1.0, 0.0, 4.0], &[2, 2]);
+    let right = cast(&of(&[4.0, 8.0], &[2, 1]), DType::F64);
+    let found = ops::linalg_solve_triangular(&matrix, &right, true, true, false).unwrap();
+    assert_eq!((found.dtype(), values(&found)), (DType::F32, vec![1.0, 2.0]));
+    let strided = ops::to_dense_backward(&right, &matrix, None).unwrap();
+    assert_eq!(strided.dtype(), DType::F32);
+}
+
+#[test]
+fn complex_parameters_of_real_functions() {
+    let x = of(&[1.0, 2.0], &[2]);
+    let (number, one) = (Scalar::Complex(Complex::new(1.0, 2.0)), Scalar::Int(1));
+    let float = "value cannot be converted to type float without overflow";
+    assert_eq!(message(ops::elu(&x, number, one, one)), float);
+    assert_eq!(message(ops::threshold(&x, number, one)), float);
+    assert_eq!(message(ops::leaky_relu_backward(&x, &x, number, false)), float);
+    assert_eq!(message(ops::scalar_tensor(number, Options::default())), float);
+    assert_eq!(message(ops::celu(&x, number)), "value cannot be converted to type double without overflow");
+    let norm = "linalg.vector_norm: Expected a non-complex scalar as the order of norm.";
+    assert_eq!(message(ops::dist(&x, &x, number)), norm);
+    assert_eq!(message(ops::renorm(&of(&[1.0], &[1, 1]), number, 0, one)), "renorm: p must be real-valued");
+    let correction = message(ops::var_correction(&x, None, Some(number), false));
+    assert_eq!(correction, "value cannot be converted to type double without overflow");
+}
+
+#[test]
+fn gradients_of_bessel_functions_at_nan_and_of_a_loss_with_a_wide_gradient() {
+    for function in [ops::special_i1, ops::special_i1e] {
+        let x = leaf(&[f32::NAN, 0.0]);
+        backward(&function(&x).unwrap());
+        assert_eq!(values(&x.grad().unwrap()), [0.5, 0.5]);
+    }
+    let (x, target) = (of(&[0.5; 8], &[2, 4]), of(&[0.0; 8], &[2, 4]));
+    for (reduction, expected) in [(0, 16.0), (1, 2.0), (2, 16.0)] {
+        let grad = of(&[1.0], &[1, 1]);
+        grad.set_requires_grad(true).unwrap();
+        backward(&ops::binary_cross_entropy_backward(&grad, &x, &target, None, reduction).unwrap());
+        let found = grad.grad().unwrap();
+        assert_eq!((found.sizes().to_vec(), values(&found)), (vec![1, 1], vec![expected]));
+    }
+}

@@ -83,12 +83,14 @@ int32_t rlt_tensor_gelu_backward_grad_input(const rlt_tensor *grad_output, const
 /* ---- infinitely_differentiable_gelu_backward ---- */
 
 /**
- * Computes the gradient of `gelu` without approximation; it is `gelu_backward`, which has derivatives of any order.
+ * Computes the gradient of `gelu` without approximation as products and sums, which have derivatives of any order; at
+ * infinity it is NaN.
  *
  * `out_i = grad_i * (Phi(self_i) + self_i * phi(self_i)), with the standard normal CDF Phi and density phi`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if the shapes do not broadcast.
+ * Errors: Raises an error if `self` is complex, if `grad` does not broadcast to the shape of `self`, or if the
+ * promoted dtype cannot be cast to that of the result: the dtype of `self`, or the default dtype for integers.
  *
  * `infinitely_differentiable_gelu_backward(Tensor grad, Tensor self) -> Tensor`
  */

@@ -310,8 +310,8 @@ int32_t rlt_tensor_lu_solve_out(const rlt_tensor *self, const rlt_tensor *lu_dat
  * `self out = B, or out self = B if not left`
  *
  * Shapes: `(*, n, n), (*, n, k) -> (*, n, k), or (*, k, n) for B and out if not left; the batches broadcast`.
- * Errors: Raises an error if the matrices of `self` are not square, if the sizes do not match, if the dtypes differ,
- * or if the dtype is neither float32, float64, complex64 nor complex128.
+ * Errors: Raises an error if the matrices of `self` are not square, if the sizes do not match, or if the dtype of
+ * `self`, which the result has, is neither float32, float64, complex64 nor complex128.
  *
  * `linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor`
  */

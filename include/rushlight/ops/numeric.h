@@ -541,8 +541,8 @@ int32_t rlt_tensor_clamp_max_Tensor_out(const rlt_tensor *self, const rlt_tensor
  * `out_i = self_i + weight * (end_i - self_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if the promoted dtype is neither floating point nor complex, if the shapes do not
- * broadcast, or if the promoted dtype cannot be cast to that of an in-place or out= result.
+ * Errors: Raises an error if the dtypes of `self` and `end` differ or are neither floating point nor complex, if the
+ * shapes do not broadcast, or if the dtype cannot be cast to that of an out= result.
  *
  * `lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor`
  */
@@ -565,8 +565,9 @@ int32_t rlt_tensor_lerp_Scalar_out(const rlt_tensor *self, const rlt_tensor *end
  * `out_i = self_i + weight_i * (end_i - self_i)`
  *
  * Shapes: `(*), (*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if the promoted dtype is neither floating point nor complex, if the shapes do not
- * broadcast, or if the promoted dtype cannot be cast to that of an in-place or out= result.
+ * Errors: Raises an error if the dtypes of `self`, `end` and a `weight` with dimensions differ or are neither
+ * floating point nor complex, if the shapes do not broadcast, or if the promoted dtype cannot be cast to that of an
+ * in-place or out= result.
  *
  * `lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor`
  */

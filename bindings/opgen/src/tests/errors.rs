@@ -107,7 +107,11 @@ fn mistakes_are_named() {
         ("since = \"0.1\"", "since = \"0.1\"\ntolerance = \" \"", "`tolerance` gives no reason"),
         ("dtypes = \"all\"", "dtypes = \"some\"", "`dtypes` is \"some\", not one of all, number"),
         ("batching = \"pointwise\"", "batching = \"x\"", "`batching` is \"x\", not one of"),
-        ("batching = \"pointwise\"", "overlap = \"x\"", "`overlap` is \"x\", not one of elementwise, temporary"),
+        (
+            "batching = \"pointwise\"",
+            "overlap = \"x\"",
+            "`overlap` is \"x\", not one of elementwise, temporary, constant",
+        ),
         ("batching = \"pointwise\"", "devices = \"x\"", "`devices` is \"x\", not one of same, any"),
         ("summary = \"Multiplies the tensors.\"", "summary = \"\"", "`summary` is empty"),
         ("Tensor other)", "Tensor other, *, Generator? generator=None)", "but `nondeterministic` is not set"),

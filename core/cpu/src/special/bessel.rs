@@ -34,14 +34,14 @@ fn grown<T: Float>(x: T, scaled: T) -> T {
     if scaled == T::of(0.0) { scaled } else { root * scaled * root }
 }
 
-/// I0(x)
+/// I0(x); at infinity NaN, as in PyTorch: the product of e^x and 0
 pub(super) fn i0<T: Float>(x: T) -> T {
-    if x.abs() == T::INFINITY { T::INFINITY } else { grown(x, i0e(x)) }
+    if x.abs() == T::INFINITY { T::NAN } else { grown(x, i0e(x)) }
 }
 
-/// I1(x)
+/// I1(x); at infinity NaN, like I0
 pub(super) fn i1<T: Float>(x: T) -> T {
-    if x.abs() == T::INFINITY { x } else { grown(x, i1e(x)) }
+    if x.abs() == T::INFINITY { T::NAN } else { grown(x, i1e(x)) }
 }
 
 /// K0(x), times e^x if `scaled`
@@ -124,7 +124,7 @@ fn waves<T: Float>(x: T, p: &Series, q: &Series, odd: bool) -> (T, T) {
 pub(super) fn j0<T: Float>(x: T) -> T {
     let x = x.abs();
     if x == T::INFINITY {
-        T::of(0.0)
+        T::NAN
     } else if x <= T::of(8.0) {
         without_zeros(x, J0_ZEROS) * J0_NEAR.at(near_place(x))
     } else {
@@ -136,7 +136,7 @@ pub(super) fn j0<T: Float>(x: T) -> T {
 pub(super) fn j1<T: Float>(x: T) -> T {
     let size = x.abs();
     let value = if size == T::INFINITY {
-        T::of(0.0)
+        T::NAN
     } else if size <= T::of(8.0) {
         size * without_zeros(size, J1_ZEROS) * J1_NEAR.at(near_place(size))
     } else {
@@ -145,14 +145,12 @@ pub(super) fn j1<T: Float>(x: T) -> T {
     if x.is_minus() { -value } else { value }
 }
 
-/// The second kind: minus infinity at 0, nothing below.
+/// The second kind: minus infinity at 0, nothing below, and NaN at infinity, as in PyTorch, where it is the sine of that.
 fn second_kind<T: Float>(x: T, near: impl Fn(T) -> T, far: impl Fn(T) -> T) -> T {
     if x == T::of(0.0) {
         -T::INFINITY
-    } else if x < T::of(0.0) || x.is_nan() {
+    } else if x < T::of(0.0) || x.is_nan() || x == T::INFINITY {
         T::NAN
-    } else if x == T::INFINITY {
-        T::of(0.0)
     } else if x <= T::of(8.0) {
         near(x)
     } else {

@@ -208,24 +208,25 @@ pub fn norm(grad: &Expr, self_: &Expr, result: &Expr, ord: Scalar, dim: Option<&
         return grad.masked_fill_scalar(vanishes, 0) * (self_ / divisor);
     }
     let (size, none) = sizes_but_none(self_);
-    let sign = self_ / &size;
+    // The sign of NaN is 0 here.
     if ord == 1.0 {
-        return grad * sign;
+        return grad * self_.sgn();
     }
     if ord.is_infinite() {
         let size = size.masked_fill_scalar(&none, 0);
         let hits = size.eq_tensor(&result).logical_or(size.ne_tensor(&size).logical_and(result.ne_tensor(&result)));
         let hits = hits.to_dtype(grad.dtype(), false, false, None);
         let count = hits.sum_dim_intlist(dim, ndim > 0, None);
-        return grad * (hits / count) * sign;
+        return grad * (hits / count) * self_.sgn();
     }
+    let sign = self_ / &size;
     let ratio = (size / divisor).masked_fill_scalar(&none, 1);
     let power = (ratio.log() * Scalar::Float(ord - 1.0)).exp().masked_fill_scalar(&none, 0);
     grad.masked_fill_scalar(vanishes, 0) * sign * power
 }
 
 /// How many elements are zero: if any is, quotients cannot compute the products of the other elements.
-fn count_zeros(self_: &Expr) -> Result<i64> {
+pub fn count_zeros(self_: &Expr) -> Result<i64> {
     Ok(ops::sum(&ops::eq_scalar(self_.tensor()?, Scalar::Int(0))?, None)?.item()?.to_i64())
 }
 
@@ -253,6 +254,7 @@ fn products_of_others(self_: &Expr, dim: i64, len: i64) -> Expr {
 
 /// The gradient of a product: the product of the other factors.
 pub fn prod(grad: &Expr, self_: &Expr, result: &Expr, dim: Option<i64>, keepdim: bool) -> Expr {
+    let self_ = &self_.to_dtype(grad.dtype(), false, false, None);
     let ndim = self_.ndim();
     let dims: DimVec = dim.into_iter().collect();
     let (grad, result) = (with_dims(grad, ndim, Some(&dims), keepdim), with_dims(result, ndim, Some(&dims), keepdim));

@@ -31,6 +31,8 @@ pub enum Overlap {
     Elementwise,
     /// Any overlap requires a temporary.
     Temporary,
+    /// All elements are the same number, whatever the inputs are: elements of the output may share memory.
+    Constant,
 }
 
 /// The destination of a kernel's output, and how the result is stored in the tensor.
@@ -74,7 +76,9 @@ impl<'a> Target<'a> {
         overlap: Overlap,
         inputs: &mut dyn Iterator<Item = &Dense>,
     ) -> Result<Target<'a>> {
-        store.check_writable()?;
+        if overlap != Overlap::Constant {
+            store.check_writable()?;
+        }
         let mut needs_temporary = store.dtype != spec.dtype;
         for input in inputs {
             if !store.may_share_memory(input) || (overlap == Overlap::Elementwise && store.is_same_view(input)) {
@@ -186,7 +190,7 @@ impl Spec {
             );
         }
         match overlap {
-            Overlap::Elementwise => Target::new(self, Store::Argument(target), overlap, others),
+            Overlap::Elementwise | Overlap::Constant => Target::new(self, Store::Argument(target), overlap, others),
             // The kernel reads the target while it writes it: output and input overlap.
             Overlap::Temporary => {
                 let mut inputs = std::iter::once(target).chain(others);

@@ -4,8 +4,17 @@ use super::access::{array, over};
 use super::rules::{SELU_ALPHA, SELU_SCALE};
 use crate::dense::{Dense, Geometry};
 use crate::generator::Generator;
-use rushlight_base::{Result, Scalar, wrap_dim};
+use rushlight_base::{DType, Result, Scalar, wrap_dim};
 use rushlight_cpu::{Loop, activation, arithmetic, elementary, random};
+
+/// A parameter in the precision in which elements of `dtype` are computed.
+fn number(value: Scalar, dtype: DType) -> Result<f64> {
+    // The kernel rejects dtypes that are not floating point.
+    if dtype.is_floating() {
+        value.check_convertible(dtype.opmath())?;
+    }
+    Ok(value.to_f64())
+}
 
 /// `kernels! { elu[self_](alpha, scale) }` declares a kernel that calls the loop of the same name with these tensors
 /// and numbers.
@@ -13,7 +22,7 @@ macro_rules! kernels {
     ($($name:ident[$($tensor:ident),+]($($number:ident),*);)*) => {$(
         #[doc = concat!("out = ", stringify!($name), "(...)")]
         pub fn $name(out: &Dense, $($tensor: &Dense,)+ $($number: Scalar),*) -> Result<()> {
-            over(out.dtype, [out, $($tensor),+], |walk| activation::$name(walk, $($number.to_f64()),*))
+            over(out.dtype, [out, $($tensor),+], |walk| activation::$name(walk, $(number($number, out.dtype)?),*))
         }
     )*};
 }
@@ -70,9 +79,8 @@ pub fn elu_backward(
     self_or_result: &Dense,
 ) -> Result<()> {
     let kernel = if is_result { activation::elu_backward_of_result } else { activation::elu_backward };
-    over(out.dtype, [out, grad_output, self_or_result], |walk| {
-        kernel(walk, alpha.to_f64(), scale.to_f64(), input_scale.to_f64())
-    })
+    let [alpha, scale, input_scale] = [alpha, scale, input_scale].map(|value| number(value, out.dtype));
+    over(out.dtype, [out, grad_output, self_or_result], |walk| kernel(walk, alpha?, scale?, input_scale?))
 }
 
 /// out = selu self
@@ -94,17 +102,21 @@ pub fn leaky_relu_backward(
     _self_is_result: bool,
 ) -> Result<()> {
     // A result has its input's sign: the shape rule has rejected slopes for which that is not true.
-    over(out.dtype, [out, grad_output, self_], |walk| activation::leaky_relu_backward(walk, negative_slope.to_f64()))
+    over(out.dtype, [out, grad_output, self_], |walk| {
+        activation::leaky_relu_backward(walk, number(negative_slope, out.dtype)?)
+    })
 }
 
 /// out = value where self <= threshold, else self
 pub fn threshold(out: &Dense, self_: &Dense, threshold: Scalar, value: Scalar) -> Result<()> {
+    threshold.check_convertible(out.dtype)?;
+    value.check_convertible(out.dtype)?;
     over(out.dtype, [out, self_], |walk| arithmetic::threshold(walk, threshold, value))
 }
 
 /// out = min(max(self, min_val), max_val)
 pub fn hardtanh(out: &Dense, self_: &Dense, min_val: Scalar, max_val: Scalar) -> Result<()> {
-    over(out.dtype, [out, self_], |walk| activation::hardtanh(walk, min_val, max_val))
+    super::pointwise::clamp(out, self_, Some(min_val), Some(max_val))
 }
 
 /// out = min(max(self, 0), 6)
@@ -114,7 +126,7 @@ pub fn relu6(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// The gradient of `hardshrink` and `softshrink`.
 pub fn shrink_backward(out: &Dense, grad_output: &Dense, self_: &Dense, lambd: Scalar) -> Result<()> {
-    over(out.dtype, [out, grad_output, self_], |walk| activation::shrink_backward(walk, lambd.to_f64()))
+    over(out.dtype, [out, grad_output, self_], |walk| activation::shrink_backward(walk, number(lambd, out.dtype)?))
 }
 
 /// out = the first half of self along dim times the sigmoid of the second

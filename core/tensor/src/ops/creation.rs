@@ -87,7 +87,18 @@ pub fn full_like(
 
 /// out = value
 pub fn fill(out: &Dense, _self: &Dense, value: Scalar) -> Result<()> {
-    fill_with(out, value)
+    if out.has_internal_overlap() { fill_with(&once(out), value) } else { fill_with(out, value) }
+}
+
+/// The tensor without the repetitions of `expand`, so that threads write no element twice.
+fn once(tensor: &Dense) -> Dense {
+    let mut geometry = tensor.geometry.clone();
+    for (size, stride) in geometry.sizes.iter_mut().zip(&geometry.strides) {
+        if *stride == 0 {
+            *size = 1;
+        }
+    }
+    tensor.with_geometry(geometry)
 }
 
 /// out = the element of value
@@ -96,8 +107,8 @@ pub fn fill_tensor(out: &Dense, _self: &Dense, value: &Dense) -> Result<()> {
 }
 
 /// out = 0
-pub fn zero(out: &Dense, _self: &Dense) -> Result<()> {
-    fill_with(out, Scalar::Int(0))
+pub fn zero(out: &Dense, self_: &Dense) -> Result<()> {
+    fill(out, self_, Scalar::Int(0))
 }
 
 /// out_i = i

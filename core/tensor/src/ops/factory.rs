@@ -51,6 +51,11 @@ pub fn linspace_to_tensor(out: &Dense, start: Scalar, end: &Dense, steps: i64, o
 
 /// out_i = base^(start + i (end - start)/(steps - 1))
 pub fn logspace(out: &Dense, start: Scalar, end: Scalar, _steps: i64, base: f64, _options: Options) -> Result<()> {
+    // One power is computed without the end, from a floating-point exponent.
+    if out.numel() > 1 {
+        start.check_convertible(out.dtype)?;
+        end.check_convertible(out.dtype)?;
+    }
     fill::logspace(&array(out), start, end, base)
 }
 

@@ -113,22 +113,27 @@ pub fn relu(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// out = min(max(self, min), max)
 pub fn clamp(out: &Dense, self_: &Dense, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-    // A NaN bound makes everything NaN.
-    let is_nan = |bound: &Scalar| matches!(bound, Scalar::Float(value) if value.is_nan());
-    if let Some(bound) = [min, max].into_iter().flatten().find(is_nan) {
+    // One of two bounds that is NaN makes everything NaN; nothing is less or greater than a bound that is NaN alone.
+    if let (Some(low), Some(high)) = (min, max)
+        && let Some(bound) = [low, high].into_iter().find(is_nan)
+    {
         return fill::fill(&Loop::new([array(out)])?, bound);
     }
     unary(out, self_, |walk| arithmetic::clamp_scalar(walk, min, max))
 }
 
-/// out = max(self, min)
-pub fn clamp_min(out: &Dense, self_: &Dense, min: Scalar) -> Result<()> {
-    clamp(out, self_, Some(min), None)
+fn is_nan(bound: &Scalar) -> bool {
+    matches!(bound, Scalar::Float(value) if value.is_nan())
 }
 
-/// out = min(self, max)
+/// out = max(self, min); a NaN bound makes everything NaN
+pub fn clamp_min(out: &Dense, self_: &Dense, min: Scalar) -> Result<()> {
+    clamp(out, self_, Some(min), is_nan(&min).then_some(min))
+}
+
+/// out = min(self, max); a NaN bound makes everything NaN
 pub fn clamp_max(out: &Dense, self_: &Dense, max: Scalar) -> Result<()> {
-    clamp(out, self_, None, Some(max))
+    clamp(out, self_, is_nan(&max).then_some(max), Some(max))
 }
 
 /// out = min(max(self, min), max), bound by bound
@@ -148,6 +153,7 @@ pub fn maximum(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
 
 /// out = grad where self > threshold, else 0
 pub fn threshold_backward(out: &Dense, grad_output: &Dense, self_: &Dense, threshold: Scalar) -> Result<()> {
+    threshold.check_convertible(out.dtype)?;
     binary(out, grad_output, self_, |walk| arithmetic::threshold_backward(walk, threshold))
 }
 

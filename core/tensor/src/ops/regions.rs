@@ -107,6 +107,9 @@ pub fn unfold_backward(
     step: i64,
 ) -> Result<()> {
     fill::fill(&Loop::new([array(out)])?, Scalar::Int(0))?;
+    if out.numel() == 0 {
+        return Ok(());
+    }
     if out.ndim() == 0 {
         return if size == 0 { Ok(()) } else { copy_into(out, &grad_in.with_geometry(views::select(grad_in, 0, 0)?)) };
     }

@@ -7,6 +7,9 @@ use rushlight_cpu::softmax as rows;
 
 /// out = self - ln sum e^self along dim
 pub fn log_softmax(out: &Dense, self_: &Dense, dim: i64, _half_to_float: bool) -> Result<()> {
+    if out.numel() == 0 {
+        return Ok(());
+    }
     rows::log_softmax(&array(out), &array(self_), wrap_dim(dim, self_.ndim())?)
 }
 
@@ -23,6 +26,9 @@ pub fn log_softmax_backward(
 
 /// out = e^self / sum e^self along dim
 pub fn softmax(out: &Dense, self_: &Dense, dim: i64, _half_to_float: bool) -> Result<()> {
+    if out.numel() == 0 {
+        return Ok(());
+    }
     rows::softmax(&array(out), &array(self_), wrap_dim(dim, self_.ndim())?)
 }
 

@@ -178,7 +178,7 @@ pub(super) fn to_dense_backward(args: &Args<'_>) -> Result<Value> {
 
 fn dense_back(grad: &Tensor, input: &Tensor, masked_grad: Option<bool>) -> Result<Tensor> {
     if !input.is_any_sparse() {
-        return Ok(grad.clone());
+        return ops::to_dtype(grad, input.dtype(), false, false, None);
     }
     if masked_grad == Some(false) {
         return match input.layout() {

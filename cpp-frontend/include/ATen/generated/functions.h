@@ -40,7 +40,7 @@ inline Tensor& gelu_backward_outf(const Tensor& grad_output, const Tensor& self,
 inline Tensor& gelu_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, std::string_view approximate = "none") {
   return gelu_backward_outf(grad_output, self, approximate, grad_input);
 }
-/// Computes the gradient of `gelu` without approximation; it is `gelu_backward`, which has derivatives of any order.
+/// Computes the gradient of `gelu` without approximation as products and sums, which have derivatives of any order; at infinity it is NaN.
 /// `out_i = grad_i * (Phi(self_i) + self_i * phi(self_i)), with the standard normal CDF Phi and density phi`
 inline Tensor infinitely_differentiable_gelu_backward(const Tensor& grad, const Tensor& self) {
   rlt_tensor* out0 = nullptr;

@@ -167,6 +167,7 @@ fn overlap(op: &Op) -> &'static str {
     match op.overlap {
         Overlap::Elementwise => "Elementwise",
         Overlap::Temporary => "Temporary",
+        Overlap::Constant => "Constant",
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Expr;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DimVec, Result, Scalar};
+use rushlight_base::{DimVec, Result, Scalar, err, format_sizes};
 
 /// The positions that elements were written to: along a dimension, by an index per element or per slice.
 struct Target<'a> {
@@ -236,7 +236,7 @@ pub fn constant_pad_nd(grad: &Expr, pad: &[i64]) -> Expr {
 pub fn masked_select(grad: &Expr, self_: &Expr, mask: &Expr) -> Expr {
     let zeros = Expr::of(|| {
         let sizes = ops::rules::broadcast_sizes(&self_.sizes(), &mask.sizes())?;
-        ops::zeros(&sizes, grad.options())
+        ops::zeros(&sizes, self_.options())
     });
     zeros.masked_scatter(mask, grad)
 }
@@ -245,9 +245,10 @@ pub fn masked_select(grad: &Expr, self_: &Expr, mask: &Expr) -> Expr {
 pub fn masked_scatter_source(grad: &Expr, mask: &Expr, sizes: &[i64]) -> Expr {
     let used = Expr::of(|| ops::expand(mask.tensor()?, &grad.sizes(), false));
     let used = grad.masked_select(used);
-    let unused = match rushlight_base::numel(sizes) {
-        Ok(elements) => elements - used.numel(),
-        Err(error) => return Expr::of(|| Err(error)),
+    // A size of -1 is left to `reshape`.
+    let Some(elements) = sizes.iter().try_fold(1i64, |product, &size| product.checked_mul(size)) else {
+        return Expr::of(|| Err(err!(Runtime, "masked_scatter_backward: too many elements: {}", format_sizes(sizes))));
     };
+    let unused = elements.saturating_sub(used.numel());
     if unused > 0 { used.constant_pad_nd(&[0, unused], 0).reshape(sizes) } else { used.reshape(sizes) }
 }

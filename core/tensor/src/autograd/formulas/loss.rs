@@ -58,7 +58,7 @@ pub fn binary_cross_entropy_slope(
     weight: Option<&Expr>,
     reduction: i64,
 ) -> Expr {
-    let slopes = reduced(grad * weighted((self_ - paired(target, self_)) / spread(self_), weight), reduction);
+    let slopes = shared(grad * weighted((self_ - paired(target, self_)) / spread(self_), weight), reduction);
     if reduction == 0 { unpaired(slopes, grad_output) } else { slopes }
 }
 

@@ -10,16 +10,16 @@ pub fn polygamma(n: i64, self_: &Expr) -> Expr {
     Expr::of(|| ops::polygamma(n, self_.tensor()?))
 }
 
-/// The gradient of I1: I0 - I1/x, one half at 0.
+/// The gradient of I1: I0 - I1/x, one half at 0 and NaN.
 pub fn i1(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     let slope = self_.i0() - result / self_;
-    grad * self_.eq_scalar(0).where_scalarself(0.5, slope)
+    grad * self_.abs().gt_scalar(0).where_scalarother(slope, 0.5)
 }
 
-/// The gradient of the exponentially scaled I1.
+/// The gradient of the exponentially scaled I1; as that of I1 at 0 and NaN.
 pub fn i1e(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     let slope = self_.special_i0e() - result * (self_.sgn() + self_.reciprocal());
-    grad * self_.eq_scalar(0).where_scalarself(0.5, slope)
+    grad * self_.abs().gt_scalar(0).where_scalarother(slope, 0.5)
 }
 
 /// The gradient of the CDF of the standard normal distribution: the PDF.

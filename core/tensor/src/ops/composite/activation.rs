@@ -42,9 +42,11 @@ pub fn glu_backward(grad_output: &Tensor, self_: &Tensor, dim: i64) -> Result<Te
     let at = wrap_dim(dim, self_.ndim())?;
     let size = self_.sizes()[at];
     ensure!(size % 2 == 0, Runtime, "Halving dimension must be even, but dimension {at} is size {size}");
+    let (expected, found) = (self_.dtype().c10_name(), grad_output.dtype().c10_name());
+    ensure!(expected == found, Runtime, "Found dtype {found} but expected {expected}");
     let (grad, self_) = (Expr::from(grad_output), Expr::from(self_));
     let gate = self_.narrow(dim, size / 2, size / 2).sigmoid();
-    let first = grad * &gate;
+    let first = super::written(&gate, grad * &gate);
     let second = &first * self_.narrow(dim, 0, size / 2) * (-gate + 1.0);
     ops::cat(&[first.tensor()?, second.tensor()?], dim)
 }
@@ -185,13 +187,20 @@ fn check_floating(operator: &str, self_: &Tensor) -> Result<()> {
 
 /// The gradient of `logit`.
 pub fn logit_backward(grad_output: &Tensor, self_: &Tensor, eps: Option<f64>) -> Result<Tensor> {
-    check_floating("logit_backward", self_)?;
+    let dtype = ops::rules::common_dtype(&[&*grad_output.dense()?, &*self_.dense()?])?;
+    ensure!(dtype.is_floating(), Runtime, "\"logit_backward_cpu\" not implemented for '{}'", dtype.c10_name());
     formulas::logit(&grad_output.into(), &self_.into(), eps).into_tensor()
 }
 
-/// The gradient of `gelu`.
+/// The gradient of `gelu`, of products and sums whose derivatives have derivatives: NaN at infinity, unlike
+/// `gelu_backward`.
 pub fn infinitely_differentiable_gelu_backward(grad: &Tensor, self_: &Tensor) -> Result<Tensor> {
-    ops::gelu_backward(grad, self_, "none")
+    use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+    let x = Expr::from(self_);
+    let cdf = ((&x * FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
+    let density = (&x * &x * -0.5).exp() * (FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * 0.5);
+    let slopes = cdf + x * density;
+    super::written(&slopes, &slopes * Expr::from(grad)).into_tensor()
 }
 
 /// `log_sigmoid` with the exponentials that its gradient is computed from; they are not differentiable.

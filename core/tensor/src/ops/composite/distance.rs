@@ -39,7 +39,9 @@ pub fn dist(self_: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
 
 /// The factor of each slice along `dim`, in a broadcastable shape.
 fn renorm_factors(self_: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Expr> {
+    ensure!(!p.dtype().is_complex(), Runtime, "renorm: p must be real-valued");
     ensure!(p.to_f64() > 0.0, Runtime, "renorm: non-positive-norm not supported");
+    ensure!(!maxnorm.dtype().is_complex(), Runtime, "renorm: maxnorm must be real-valued");
     let most = maxnorm.to_f64();
     ensure!(most >= 0.0, Runtime, "renorm: expected maxnorm to be >= 0 but got {most}");
     let ndim = self_.ndim();

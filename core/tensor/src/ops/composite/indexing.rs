@@ -3,7 +3,7 @@
 use crate::autograd::formulas;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, Scalar, bail, ensure, wrap_dim};
+use rushlight_base::{DType, Result, Scalar, bail, ensure, wrap_dim};
 
 /// The gradient of `index_select`: the gradient's slices added up where they came from.
 pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
@@ -34,6 +34,12 @@ fn broadcast_along(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result
          input, and {} dimensions for indices",
         self_.ndim(),
         indices.ndim()
+    );
+    ensure!(
+        indices.dtype() == DType::I64,
+        Runtime,
+        "torch.take_along_dim(): dtype of indices should be Long but got {}",
+        indices.dtype().c10_name()
     );
     let dim = wrap_dim(dim, self_.ndim())?;
     let (mut own, mut others) = (self_.sizes(), indices.sizes());

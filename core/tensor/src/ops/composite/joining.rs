@@ -463,6 +463,10 @@ pub fn roll(self_: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
         dims.len()
     );
     let mut result = ops::clone(self_, None)?;
+    // Dimensions of a tensor without elements are not checked.
+    if self_.numel() == 0 {
+        return Ok(result);
+    }
     for (&shift, &dim) in shifts.iter().zip(dims) {
         result = rolled(&result, shift, dim)?;
     }

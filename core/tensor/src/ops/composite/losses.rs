@@ -1,5 +1,6 @@
 //! Losses of elements, pairs and triplets, as formulas.
 
+use super::{number_minus, written};
 use crate::autograd::Expr;
 use crate::ops;
 use crate::tensor::Tensor;
@@ -34,14 +35,20 @@ pub fn binary_cross_entropy_with_logits(
     if let Some(pos_weight) = pos_weight {
         log = log * ((Expr::from(pos_weight) - 1.0) * &target + 1.0);
     }
-    let losses = (-&target + 1.0) * scores - log;
-    reduced(weight.map_or(losses.clone(), |weight| losses * Expr::from(weight)), reduction)
+    // Each step is written to the tensor of the last one, and therefore has the dtype of `target`.
+    let rest = number_minus(1.0, &target);
+    let losses = written(&rest, &rest * scores);
+    let losses = written(&losses, &losses - log);
+    let losses = weight.map_or(losses.clone(), |weight| written(&losses, &losses * Expr::from(weight)));
+    reduced(losses, reduction)
 }
 
 /// target (ln target - self)
 pub fn kl_div(self_: &Tensor, target: &Tensor, reduction: i64, log_target: bool) -> Result<Tensor> {
     let complex = self_.dtype().is_complex() || target.dtype().is_complex();
     ensure!(!complex, Runtime, "kl_div: Complex inputs not supported.");
+    let integral = self_.dtype().is_integral(true) || target.dtype().is_integral(true);
+    ensure!(!integral, Runtime, "kl_div: Integral inputs not supported.");
     let (scores, target) = (Expr::from(self_), Expr::from(target));
     let losses =
         if log_target { target.exp() * (&target - scores) } else { target.xlogy_tensor(&target) - &target * scores };
@@ -81,7 +88,7 @@ pub fn soft_margin_loss_backward(
     reduction: i64,
 ) -> Result<Tensor> {
     ensure!(
-        self_.dtype().is_floating(),
+        self_.dtype().is_differentiable(),
         Runtime,
         "result type Float can't be cast to the desired output type {}",
         self_.dtype().c10_name()
@@ -98,13 +105,21 @@ pub fn soft_margin_loss_backward(
         format_sizes(&sizes)
     );
     let slopes = if reduction == 1 { slopes / count as f64 } else { slopes };
-    (slopes * Expr::from(grad_output)).into_tensor()
+    let gradients = (slopes * Expr::from(grad_output)).into_tensor()?;
+    ensure!(
+        gradients.dtype().can_cast(self_.dtype()),
+        Runtime,
+        "result type {} can't be cast to the desired output type {}",
+        gradients.dtype().c10_name(),
+        self_.dtype().c10_name()
+    );
+    ops::to_dtype(&gradients, self_.dtype(), false, false, None)
 }
 
 /// self where target is 1, max(0, margin - self) where it is -1, both elsewhere
 pub fn hinge_embedding_loss(self_: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
     let (distances, target) = (Expr::from(self_), Expr::from(target));
-    let short = (-&distances + margin).clamp_min(0);
+    let short = number_minus(margin, &distances).clamp_min(0);
     let apart = target.ne_scalar(1).where_scalarother(short, 0);
     let alike = target.ne_scalar(-1).where_scalarother(distances, 0);
     reduced(apart + alike, reduction)

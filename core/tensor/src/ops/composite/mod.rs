@@ -605,6 +605,37 @@ fn softmax_input(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
     }
 }
 
+/// `found` as an in-place operator writes it to `target`: it must have the target's shape, and is cast to its dtype.
+#[cfg(feature = "op-activation")]
+fn written(target: &Expr, found: Expr) -> Expr {
+    Expr::of(|| {
+        let (target, found) = (target.tensor()?, found.tensor()?);
+        let (sizes, dtype) = (target.sizes(), target.dtype());
+        ensure!(
+            found.sizes() == sizes,
+            Runtime,
+            "output with shape {} doesn't match the broadcast shape {}",
+            format_sizes(&sizes),
+            format_sizes(&found.sizes())
+        );
+        ensure!(
+            found.dtype() == dtype || found.dtype().can_cast(dtype),
+            Runtime,
+            "result type {} can't be cast to the desired output type {}",
+            found.dtype().c10_name(),
+            dtype.c10_name()
+        );
+        ops::to_dtype(found, dtype, false, false, None)
+    })
+}
+
+/// `number` minus a tensor, in the dtype of the tensor: as in PyTorch, the number is converted to it first.
+#[cfg(feature = "op-loss")]
+fn number_minus(number: f64, self_: &Expr) -> Expr {
+    let number = Expr::of(|| ops::full(&[], Scalar::Float(number), self_.options()));
+    number - self_
+}
+
 /// The flags of `output_mask`, one for each gradient.
 #[cfg(any(feature = "op-convolution", feature = "op-nn"))]
 fn output_mask(operator: &str, mask: &[bool]) -> Result<[bool; 3]> {
@@ -647,11 +678,22 @@ pub fn copy(self_: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor> 
 
 /// The gradient of `cumprod`.
 pub fn cumprod_backward(grad: &Tensor, input: &Tensor, dim: i64, output: &Tensor) -> Result<Tensor> {
-    wrap_dim(dim, input.ndim())?;
-    formulas::cumprod(&grad.into(), &input.into(), &output.into(), dim).into_tensor()
+    let at = wrap_dim(dim, input.ndim())?;
+    if input.numel() <= 1 || input.sizes()[at] == 1 {
+        return Ok(grad.clone());
+    }
+    let found = formulas::cumprod(&grad.into(), &input.into(), &output.into(), dim).into_tensor()?;
+    // Without zeros the result is a quotient; beside zeros it has the dtype of the gradient.
+    if found.dtype() == grad.dtype() || formulas::count_zeros(&input.into())? == 0 {
+        return Ok(found);
+    }
+    ops::to_dtype(&found, grad.dtype(), false, false, None)
 }
 
 /// The gradient of `cummax` and `cummin`: added where the extrema were.
 pub fn cummaxmin_backward(grad: &Tensor, input: &Tensor, indices: &Tensor, dim: i64) -> Result<Tensor> {
+    if input.numel() == 0 {
+        return Ok(input.clone());
+    }
     ops::scatter_add(&ops::zeros(&input.sizes(), grad.options())?, dim, indices, grad)
 }

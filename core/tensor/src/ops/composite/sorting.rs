@@ -131,11 +131,13 @@ pub fn _unique(self_: &Tensor, _sorted: bool, return_inverse: bool) -> Result<(T
 }
 
 /// PyTorch's results for empty tensors.
-fn check_slices(self_: &Tensor, dim: usize) -> Result<()> {
+fn check_slices(self_: &Tensor, dim: i64) -> Result<()> {
     check_ordered(self_)?;
+    ensure!(self_.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
+    let dim = wrap_dim(dim, self_.ndim())?;
     let sizes = self_.sizes();
     let zeros = sizes.iter().filter(|&&size| size == 0).count();
-    if sizes.get(dim) == Some(&0) {
+    if sizes[dim] == 0 {
         ensure!(zeros == 1, Runtime, "Number of zero sized dimensions is more than one, so unique cannot be applied ");
     }
     ensure!(
@@ -154,10 +156,9 @@ pub fn unique_dim(
     _return_inverse: bool,
     _return_counts: bool,
 ) -> Result<(Tensor, Tensor, Tensor)> {
-    check_slices(self_, wrap_dim(dim, self_.ndim())?)?;
-    let rows = ops::atleast_1d(self_)?;
-    let order = ops::_order_of_slices(&ops::detach(&rows)?, dim)?;
-    distinct(&rows, dim, Some(&order), true, true)
+    check_slices(self_, dim)?;
+    let order = ops::_order_of_slices(&ops::detach(self_)?, dim)?;
+    distinct(self_, dim, Some(&order), true, true)
 }
 
 /// The slices along a dimension that differ from the previous one, with inverse indices and counts, requested or not.
@@ -167,8 +168,8 @@ pub fn unique_dim_consecutive(
     _return_inverse: bool,
     _return_counts: bool,
 ) -> Result<(Tensor, Tensor, Tensor)> {
-    check_slices(self_, wrap_dim(dim, self_.ndim())?)?;
-    distinct(&ops::atleast_1d(self_)?, dim, None, true, true)
+    check_slices(self_, dim)?;
+    distinct(self_, dim, None, true, true)
 }
 
 /// The elements, or slices along a dimension, that differ from the one before.
@@ -195,7 +196,7 @@ pub fn bincount(self_: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Res
     );
     ensure!(minlength >= 0, Runtime, "minlength should be >= 0");
     const INPUTS: &str = "bincount only supports 1-d non-negative integral inputs.";
-    ensure!(self_.ndim() == 1 || self_.numel() == 0, Runtime, "{INPUTS}");
+    ensure!(self_.ndim() == 1, Runtime, "{INPUTS}");
     if self_.numel() == 0 {
         return ops::zeros(&[minlength], indices(self_));
     }

@@ -58,6 +58,9 @@ pub fn narrow_from_tensor(self_: &Tensor, dim: i64, start: &Tensor, length: i64)
 }
 
 fn matrices_transposed(self_: &Tensor, name: &str) -> Result<Tensor> {
+    if self_.ndim() == 0 {
+        return ops::t(self_);
+    }
     ensure!(
         self_.ndim() >= 2,
         Runtime,
@@ -67,7 +70,7 @@ fn matrices_transposed(self_: &Tensor, name: &str) -> Result<Tensor> {
     ops::transpose_int(self_, -2, -1)
 }
 
-/// Each matrix transposed.
+/// Each matrix transposed; a 0-dim tensor itself.
 pub fn m_transposed(self_: &Tensor) -> Result<Tensor> {
     matrices_transposed(self_, "mT")
 }

@@ -42,7 +42,8 @@ pub fn matrix_power(self_: &Tensor, n: i64) -> Result<Tensor> {
 pub fn tensorinv(self_: &Tensor, ind: i64) -> Result<Tensor> {
     ensure!(ind > 0, Runtime, "Expected a strictly positive integer for 'ind', but got {ind}");
     let sizes = self_.sizes();
-    let (head, tail) = sizes.split_at((ind as usize).min(sizes.len()));
+    ensure!(ind <= sizes.len() as i64, Runtime, "ArrayRef: invalid slice, N = {ind}; size = {}", sizes.len());
+    let (head, tail) = sizes.split_at(ind as usize);
     let (rows, columns): (i64, i64) = (head.iter().product(), tail.iter().product());
     ensure!(
         rows == columns,

@@ -8,8 +8,8 @@ pub mod norms;
 pub mod rules;
 pub mod spectral;
 
-use super::access::{array, array_as};
-use crate::dense::Dense;
+use super::access::{array, array_as, copy_into};
+use crate::dense::{Dense, Spec};
 use checks::Failure;
 use rushlight_base::{DType, DimVec, Result, err};
 use rushlight_cpu::Array;
@@ -153,7 +153,14 @@ pub fn linalg_solve_triangular(
     left: bool,
     unitriangular: bool,
 ) -> Result<()> {
-    kernels::solve_triangular(&array(out), &array(self_), &array(b), left, [upper, unitriangular])
+    let solve =
+        |b: &Dense| kernels::solve_triangular(&array(out), &array(self_), &array(b), left, [upper, unitriangular]);
+    if b.dtype == self_.dtype {
+        return solve(b);
+    }
+    let converted = Spec::new(b.sizes(), self_.dtype, b.device).allocate()?;
+    copy_into(&converted, b)?;
+    solve(&converted)
 }
 
 /// out0, out1 = R with the reflections of Q, their factors

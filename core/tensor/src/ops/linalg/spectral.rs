@@ -155,7 +155,7 @@ pub mod rules {
         checks::matrix("linalg.svd", "A", a)?;
         checks::floating("linalg.svd", a)?;
         ensure!(
-            driver.is_none(),
+            driver.is_none() || a.numel() == 0,
             Runtime,
             "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
         );

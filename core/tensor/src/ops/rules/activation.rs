@@ -69,6 +69,7 @@ pub fn leaky_relu_backward(
 
 /// `alpha` is a divisor, so it must not be 0.
 pub fn celu(self_: &Dense, alpha: Scalar) -> Result<Spec> {
+    alpha.check_convertible(DType::F64)?;
     ensure!(alpha.to_f64() != 0.0, Runtime, "ZeroDivisionError: alpha cannot be 0 for CELU");
     like(self_)
 }
@@ -77,6 +78,8 @@ pub fn celu(self_: &Dense, alpha: Scalar) -> Result<Spec> {
 pub fn hardtanh(self_: &Dense, min_val: Scalar, max_val: Scalar) -> Result<Spec> {
     let dtype = self_.dtype;
     ensure!(dtype != DType::Bool, Runtime, "Bool inputs not supported for hardtanh");
+    min_val.check_convertible(DType::F64)?;
+    max_val.check_convertible(DType::F64)?;
     let unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
     ensure!(
         !unsigned || (min_val.to_f64() >= 0.0 && max_val.to_f64() >= 0.0),
@@ -93,6 +96,7 @@ pub fn relu6(self_: &Dense) -> Result<Spec> {
 
 /// The threshold must not be negative.
 pub fn softshrink(self_: &Dense, lambd: Scalar) -> Result<Spec> {
+    lambd.check_convertible(DType::F64)?;
     let lambd = lambd.to_f64();
     ensure!(lambd >= 0.0, Runtime, "lambda must be greater or equal to 0, but found to be {lambd}.");
     like(self_)

@@ -6,7 +6,8 @@ use crate::options::Options;
 use rushlight_base::{Category, DType, DimVec, Result, Scalar, ensure, format_sizes, runtime, wrap_dim};
 
 /// A number, in the default dtype unless specified.
-pub fn scalar_tensor(_s: Scalar, options: Options) -> Result<Spec> {
+pub fn scalar_tensor(s: Scalar, options: Options) -> Result<Spec> {
+    s.check_convertible(options.dtype_or_default())?;
     made(&[], options.dtype_or_default(), options)
 }
 

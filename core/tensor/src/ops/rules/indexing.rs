@@ -78,6 +78,14 @@ fn check_list(name: &str, index: &Dense) -> Result<()> {
 /// `source` added to `self_` at `index` along `dim`.
 pub fn index_add(self_: &Dense, dim: i64, index: &Dense, source: &Dense, _alpha: Scalar) -> Result<Spec> {
     check_slices("index_add", self_, dim, index, source)?;
+    ensure!(
+        self_.ndim() == source.ndim(),
+        Runtime,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} \
+         source.shape = {}",
+        format_sizes(self_.sizes()),
+        format_sizes(source.sizes())
+    );
     super::like(self_)
 }
 

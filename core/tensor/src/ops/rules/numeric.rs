@@ -4,7 +4,8 @@ use super::elementwise;
 use super::pointwise::{arithmetic, like};
 use super::promotion::common_dtype;
 use crate::dense::{Dense, Spec};
-use rushlight_base::{DType, Result, ensure};
+use crate::options::cpp_name;
+use rushlight_base::{DType, Result, Scalar, ensure};
 
 /// Only real numbers can be compared with zero.
 pub fn sign(self_: &Dense) -> Result<Spec> {
@@ -86,6 +87,35 @@ pub fn heaviside(self_: &Dense, values: &Dense) -> Result<Spec> {
 /// The promoted dtype of three.
 pub fn ternary(a: &Dense, b: &Dense, c: &Dense) -> Result<Spec> {
     elementwise(common_dtype(&[a, b, c])?, &[a, b, c])
+}
+
+fn check_interpolation(self_: &Dense, name: &str, other: &Dense) -> Result<()> {
+    ensure!(
+        self_.dtype == other.dtype,
+        Runtime,
+        "expected dtype {} for `{name}` but got dtype {}",
+        cpp_name(self_.dtype),
+        cpp_name(other.dtype)
+    );
+    Ok(())
+}
+
+/// Both ends have the same dtype; a complex weight needs complex ends.
+pub fn lerp_scalar(self_: &Dense, end: &Dense, weight: Scalar) -> Result<Spec> {
+    check_interpolation(self_, "end", end)?;
+    if self_.dtype.is_floating() {
+        weight.check_convertible(self_.dtype.opmath())?;
+    }
+    arithmetic(self_, end)
+}
+
+/// All have the same dtype; only a 0-dim weight is promoted.
+pub fn lerp(self_: &Dense, end: &Dense, weight: &Dense) -> Result<Spec> {
+    check_interpolation(self_, "end", end)?;
+    if weight.ndim() > 0 {
+        check_interpolation(self_, "weight", weight)?;
+    }
+    ternary(self_, end, weight)
 }
 
 /// Quotients are not integers.

@@ -233,7 +233,8 @@ pub fn truth_dims(self_: &Dense, dim: Option<&[i64]>, keepdim: bool) -> Result<S
 }
 
 /// The variance along dimensions: real.
-pub fn var_correction(self_: &Dense, dim: Option<&[i64]>, _correction: Option<Scalar>, keepdim: bool) -> Result<Spec> {
+pub fn var_correction(self_: &Dense, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Spec> {
+    correction.map_or(Ok(()), |correction| correction.check_convertible(DType::F64))?;
     ensure!(self_.dtype.is_differentiable(), Runtime, "std and var only support floating point and complex dtypes");
     reduced(self_, dim, keepdim, self_.dtype.to_real())
 }
@@ -247,6 +248,11 @@ pub fn linalg_vector_norm(
     dtype: Option<DType>,
 ) -> Result<Spec> {
     let kind = self_.dtype.c10_name();
+    ensure!(
+        !ord.dtype().is_complex(),
+        Runtime,
+        "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+    );
     ensure!(
         self_.dtype.is_differentiable(),
         Runtime,

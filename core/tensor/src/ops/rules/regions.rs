@@ -79,12 +79,13 @@ pub fn slice_backward(
     let (first, last) = views::slice_bounds(input_sizes[at], Some(start), Some(end));
     let mut sizes = DimVec::from_slice(input_sizes);
     sizes[at] = (last - first).div_euclid(step) + i64::from((last - first) % step != 0);
+    let found = super::broadcast_sizes(&sizes, grad_output.sizes())?;
     ensure!(
-        grad_output.sizes() == &*sizes,
+        *found == *sizes,
         Runtime,
-        "slice_backward: gradient {} does not fit a slice of {}",
-        format_sizes(grad_output.sizes()),
-        format_sizes(input_sizes)
+        "output with shape {} doesn't match the broadcast shape {}",
+        format_sizes(&sizes),
+        format_sizes(&found)
     );
     Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
 }
@@ -167,6 +168,9 @@ pub fn as_strided_scatter(
 /// The gradient of `unfold`.
 pub fn unfold_backward(grad_in: &Dense, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Spec> {
     let spec = Spec::new(input_sizes, grad_in.dtype, grad_in.device);
+    if rushlight_base::numel(input_sizes)? == 0 {
+        return Ok(spec);
+    }
     let windows = views::unfold(&Spec { device: Device::META, ..spec.clone() }.allocate()?, dim, size, step)?;
     ensure!(
         *windows.sizes == *grad_in.sizes(),
