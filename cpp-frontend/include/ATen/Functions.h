@@ -121,6 +121,28 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, Deleter&& d
   return detail::from_blob_owned(data, sizes, strides.data(), std::forward<Deleter>(deleter), options);
 }
 
+/// A tensor of the numbers with the dtype of their C++ type, or with that of `options`.
+template <class T, ScalarType Dtype = CppTypeToScalarType<T>::value>
+Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
+  const int64_t length = static_cast<int64_t>(values.size());
+  rlt_tensor* tensor = nullptr;
+  rlt::check(rlt_tensor_from_data(values.data(), length * static_cast<int64_t>(sizeof(T)), &length, 1, static_cast<int32_t>(Dtype), &tensor));
+  Tensor result(tensor);
+  return result.to(options.has_dtype() ? options : options.dtype(Dtype));
+}
+template <class T, ScalarType = CppTypeToScalarType<T>::value>
+Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
+  return at::tensor(ArrayRef<T>(values), options);
+}
+template <class T, ScalarType = CppTypeToScalarType<T>::value>
+Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
+  return at::tensor(ArrayRef<T>(values), options);
+}
+template <class T, ScalarType = CppTypeToScalarType<T>::value>
+Tensor tensor(T value, const TensorOptions& options = {}) {
+  return at::tensor(ArrayRef<T>(value), options).squeeze(0);
+}
+
 inline void set_num_threads(int threads) { rlt::check(rlt_set_num_threads(threads)); }
 inline int get_num_threads() {
   int32_t threads = 0;

@@ -3,6 +3,8 @@
 
 #include <c10/core/TensorOptions.h>
 
+#include <vector>
+
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
@@ -63,9 +65,23 @@ class DeprecatedTypeProperties {
   ScalarType dtype_;
 };
 
-inline DeprecatedTypeProperties getDeprecatedTypeProperties(Backend backend, ScalarType dtype) { return {backend, dtype}; }
-inline DeprecatedTypeProperties CPU(ScalarType dtype) { return {Backend::CPU, dtype}; }
-inline DeprecatedTypeProperties CUDA(ScalarType dtype) { return {Backend::CUDA, dtype}; }
+/// The properties of a backend and a dtype; the reference is valid forever.
+inline DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, ScalarType dtype) {
+  struct All {
+    All() {
+      for (int backend = 0; backend <= static_cast<int>(Backend::Undefined); ++backend) {
+        for (int dtype = 0; dtype < static_cast<int>(ScalarType::NumOptions); ++dtype) {
+          properties.emplace_back(static_cast<Backend>(backend), static_cast<ScalarType>(dtype));
+        }
+      }
+    }
+    std::vector<DeprecatedTypeProperties> properties;
+  };
+  static All all;
+  return all.properties[static_cast<size_t>(backend) * static_cast<size_t>(ScalarType::NumOptions) + static_cast<size_t>(dtype)];
+}
+inline DeprecatedTypeProperties& CPU(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CPU, dtype); }
+inline DeprecatedTypeProperties& CUDA(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CUDA, dtype); }
 
 RLT_NAMESPACE_END
 }  // namespace at
