@@ -4,6 +4,7 @@
 // threads that they need, and a loop inside a loop runs on its thread.
 #pragma once
 
+#include <ATen/Config.h>
 #include <ATen/Functions.h>
 
 #include <exception>

@@ -7,6 +7,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <c10/core/StorageImpl.h>
 #include <c10/util/DimVector.h>
 #include <c10/util/FunctionRef.h>
 #include <c10/util/SmallVector.h>

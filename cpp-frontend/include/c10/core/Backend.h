@@ -8,13 +8,14 @@
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-enum class Backend { CPU, CUDA, SparseCPU, SparseCUDA, Meta, Undefined };
+enum class Backend { CPU, CUDA, SparseCPU, SparseCUDA, Meta, MPS, Undefined };
 
 constexpr DeviceType backendToDeviceType(Backend backend) {
   switch (backend) {
     case Backend::CUDA:
     case Backend::SparseCUDA: return DeviceType::CUDA;
     case Backend::Meta: return DeviceType::Meta;
+    case Backend::MPS: return DeviceType::MPS;
     default: return DeviceType::CPU;
   }
 }
@@ -28,6 +29,7 @@ inline const char* toString(Backend backend) {
     case Backend::SparseCPU: return "SparseCPU";
     case Backend::SparseCUDA: return "SparseCUDA";
     case Backend::Meta: return "Meta";
+    case Backend::MPS: return "MPS";
     default: return "UNKNOWN_BACKEND";
   }
 }
@@ -82,6 +84,7 @@ inline DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, Sc
 }
 inline DeprecatedTypeProperties& CPU(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CPU, dtype); }
 inline DeprecatedTypeProperties& CUDA(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CUDA, dtype); }
+inline DeprecatedTypeProperties& MPS(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::MPS, dtype); }
 
 RLT_NAMESPACE_END
 }  // namespace at

@@ -5,6 +5,7 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Half.h>
+#include <c10/util/half_limits.h>
 #include <c10/util/complex_type.h>
 #include <c10/util/quantized_types.h>
 #include <rushlight/runtime.h>
