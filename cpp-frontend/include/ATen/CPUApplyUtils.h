@@ -34,16 +34,14 @@ class ElementCursor {
 };
 
 /// The operation is called with one element of each tensor.
-template <class... Ts, class Operation>
-void apply_to_elements(const Operation& operation, const std::array<Tensor, sizeof...(Ts)>& tensors) {
+template <class... Ts, size_t... Index, class Operation>
+void apply_to_elements(const Operation& operation, const std::array<Tensor, sizeof...(Ts)>& tensors, std::index_sequence<Index...>) {
   for (const Tensor& tensor : tensors) {
     TORCH_CHECK(tensor.is_cpu() && tensor.layout() == kStrided, "CPU_tensor_apply: expected strided tensors on the CPU");
     TORCH_CHECK(tensor.numel() == tensors[0].numel(), "inconsistent tensor size, expected tensors to have the same number of elements, but got ",
                 tensors[0].sizes(), " and ", tensor.sizes());
   }
-  size_t next = 0;
-  // Braces, so that the tensors are taken in order.
-  std::tuple<ElementCursor<Ts>...> cursors{ElementCursor<Ts>(tensors[next++])...};
+  std::tuple<ElementCursor<Ts>...> cursors{ElementCursor<Ts>(tensors[Index])...};
   for (int64_t left = tensors[0].numel(); left > 0; --left) {
     std::apply(
         [&](auto&... cursor) {
@@ -57,15 +55,15 @@ void apply_to_elements(const Operation& operation, const std::array<Tensor, size
 
 template <class T1, class T2, class Operation>
 void CPU_tensor_apply2(const Tensor& a, const Tensor& b, const Operation operation) {
-  detail::apply_to_elements<T1, T2>(operation, {a, b});
+  detail::apply_to_elements<T1, T2>(operation, {a, b}, std::make_index_sequence<2>());
 }
 template <class T1, class T2, class T3, class Operation>
 void CPU_tensor_apply3(const Tensor& a, const Tensor& b, const Tensor& c, const Operation operation) {
-  detail::apply_to_elements<T1, T2, T3>(operation, {a, b, c});
+  detail::apply_to_elements<T1, T2, T3>(operation, {a, b, c}, std::make_index_sequence<3>());
 }
 template <class T1, class T2, class T3, class T4, class Operation>
 void CPU_tensor_apply4(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d, const Operation operation) {
-  detail::apply_to_elements<T1, T2, T3, T4>(operation, {a, b, c, d});
+  detail::apply_to_elements<T1, T2, T3, T4>(operation, {a, b, c, d}, std::make_index_sequence<4>());
 }
 
 RLT_NAMESPACE_END

@@ -371,7 +371,7 @@ struct IValue final {
   /// Whether both share memory.
   RLT_LAZY bool isAliasOf(const IValue& other) const {
     if (tag_ != other.tag_) return false;
-    if (isTensor()) return tensor_.defined() && other.tensor_.defined() && tensor_.is_alias_of(other.tensor_);
+    if (isTensor()) return share_memory(tensor_, other.tensor_);
     return object_ && same_object(other);
   }
   /// Whether a value inside of this one shares memory with one inside of the other.
@@ -512,6 +512,14 @@ struct IValue final {
   template <class T>
   List<T> listed(const char* name) const;
   bool as_condition() const { return isBool() ? data_.boolean : tensor_.is_nonzero(); }
+  /// A sparse tensor shares memory with its indices and values.
+  RLT_LAZY static bool share_memory(const at::Tensor& a, const at::Tensor& b) {
+    if (!a.defined() || !b.defined()) return false;
+    if (a.is_same(b)) return true;
+    if (a.is_sparse()) return share_memory(a._indices(), b) || share_memory(a._values(), b);
+    if (b.is_sparse()) return share_memory(b, a);
+    return a.is_alias_of(b);
+  }
   RLT_LAZY bool same_object(const IValue& other) const;
   /// A number that values which share memory have in common.
   RLT_LAZY size_t address() const;

@@ -21,7 +21,7 @@ inline double erfinv(double y) {
   double x = std::copysign(std::sqrt(std::sqrt(b * b - log / a) - b), y);
   for (int step = 0; step < 3; ++step) {
     // Near 1 the difference of erf and y loses its digits; that of the complements does not.
-    double error = std::abs(y) < 0.5 ? std::erf(x) - y : std::copysign(1 - std::abs(y) - std::erfc(std::abs(x)), y);
+    double error = std::abs(y) < 0.5 ? std::erf(x) - y : (1 - std::abs(y) - std::erfc(std::abs(x))) * (y < 0 ? -1 : 1);
     double newton = error / (2 / std::sqrt(kPi) * std::exp(-x * x));
     x -= newton / (1 + x * newton);
   }
