@@ -14,6 +14,7 @@
 #include <c10/core/WrapDimMinimal.h>
 #include <c10/util/CallOnce.h>
 #include <c10/util/ExclusivelyOwned.h>
+#include <c10/util/float8_types.h>
 #include <caffe2/core/tensor.h>
 #include <gtest/gtest.h>
 
@@ -143,6 +144,14 @@ TEST(ATenUtils, SmallClasses) {
   auto future = at::intraop_launch_future([] { throw std::runtime_error("late"); });
   future->wait();
   EXPECT_TRUE(future->hasError());
+  // 1 + 3/8 is between 1.25 and 1.5; the even mantissa is that of 1.5. The largest numbers are 57344, 448, 57344 and 240.
+  EXPECT_EQ(static_cast<float>(c10::Float8_e5m2(1.375f)), 1.5f);
+  EXPECT_TRUE(std::isinf(static_cast<float>(c10::Float8_e5m2(65536.0f))));
+  EXPECT_EQ(static_cast<float>(c10::Float8_e4m3fn(460.0f)), 448);
+  EXPECT_TRUE(c10::Float8_e4m3fn(480.0f).isnan());
+  EXPECT_EQ(static_cast<float>(c10::Float8_e5m2fnuz(57344.0f)), 57344);
+  EXPECT_EQ(c10::Float8_e4m3fnuz(-0.0f).x, 0);
+  EXPECT_EQ(static_cast<float>(c10::Float8_e4m3fnuz(0x1p-10f)), 0x1p-10f);
   using limits = std::numeric_limits<c10::Half>;
   EXPECT_EQ(static_cast<float>(limits::max()), 65504);
   EXPECT_EQ(static_cast<float>(limits::epsilon()), 0x1p-10f);

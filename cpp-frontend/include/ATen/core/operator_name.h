@@ -18,7 +18,7 @@ struct OperatorName {
   std::string overload_name;
 
   OperatorName() = default;
-  OperatorName(std::string name, std::string overload_name) : name(std::move(name)), overload_name(std::move(overload_name)) {}
+  OperatorName(std::string operator_name, std::string overload) : name(std::move(operator_name)), overload_name(std::move(overload)) {}
   /// `aten`; the view is into `name`.
   std::optional<std::string_view> getNamespace() const {
     size_t end = name.find("::");
