@@ -55,7 +55,7 @@ class Blob final : public c10::intrusive_ptr_target {
   }
 
  private:
-  /// Its address tells types apart.
+  /// Its address identifies the type.
   template <class T>
   static inline char type_of = 0;
 

@@ -8,7 +8,16 @@ namespace at {
 RLT_NAMESPACE_BEGIN
 namespace vec {
 
+template <>
+struct Vectorized<c10::qint32>;
+
 namespace detail {
+/// Vectorized<qint32>, which is defined after the templates that use it.
+template <class Q>
+struct Widened {
+  using type = Vectorized<c10::qint32>;
+};
+
 /// The nearest number of the quantized type.
 template <class Integer>
 Integer saturate(double value) {
@@ -28,7 +37,8 @@ class Quantized {
   static constexpr int float_num_vecs() { return kSize / Vectorized<float>::size(); }
   static constexpr int int_num_vecs() { return float_num_vecs(); }
   using float_vec_return_type = std::array<Vectorized<float>, static_cast<size_t>(float_num_vecs())>;
-  using int_vec_return_type = std::array<Vectorized<c10::qint32>, static_cast<size_t>(int_num_vecs())>;
+  using Wide = typename Widened<Q>::type;
+  using int_vec_return_type = std::array<Wide, static_cast<size_t>(int_num_vecs())>;
 
   Quantized() = default;
   Quantized(Q value) : integers_(value.val_) {}
@@ -83,7 +93,7 @@ class Quantized {
         a[i] = integers_[v * part + i];
         b[i] = other.integers()[v * part + i];
       }
-      result[static_cast<size_t>(v)] = Vectorized<c10::qint32>(a - b);
+      result[static_cast<size_t>(v)] = Wide(a - b);
     }
     return result;
   }
