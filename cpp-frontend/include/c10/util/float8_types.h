@@ -44,7 +44,7 @@ struct Float8Format {
     if (!std::isinf(size)) {
       int exponent = 0;
       std::frexp(size, &exponent);
-      exponent = exponent - 1 < 1 - Bias ? 1 - Bias : exponent - 1;
+      exponent = size == 0 || exponent - 1 < 1 - Bias ? 1 - Bias : exponent - 1;
       double digits = std::nearbyint(std::ldexp(size, MantissaBits - exponent));
       // The carry of a rounding increases the exponent, as the sum of the fields does.
       double fields = (exponent + Bias - 1) * static_cast<double>(1 << MantissaBits) + digits;
