@@ -17,6 +17,7 @@
 #include <c10/util/float8_types.h>
 #include <caffe2/core/tensor.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/serialization/import_source.h>
 
 #include <random>
 
@@ -117,6 +118,22 @@ TEST(ATenUtils, RareValues) {
   text = c10::IValue();
   EXPECT_TRUE(weak.lock().isNone());
   EXPECT_EQ(c10::IValue(std::vector<int64_t>{3, 4}).toDimVector(), (c10::DimVector{3, 4}));
+}
+
+TEST(ATenUtils, ImportsClassesOfModules) {
+  auto unit = std::make_shared<torch::jit::CompilationUnit>();
+  std::vector<std::string> asked;
+  torch::jit::SourceImporter importer(unit, nullptr, [&](const std::string& module) {
+    asked.push_back(module);
+    return std::make_shared<torch::jit::Source>("class First:\n    def one(self, x: Tensor) -> Tensor:\n        return x\n");
+  });
+  c10::TypePtr type = importer.loadType("__torch__.First");
+  EXPECT_EQ(*type, *unit->get_type("__torch__.First"));
+  EXPECT_EQ(asked, std::vector<std::string>{"__torch__"});
+  EXPECT_THROW(importer.loadType("__torch__.Second"), c10::Error);
+  EXPECT_EQ(unit->get_type("other.First"), nullptr);
+  torch::jit::Source source("one\ntwo\n");
+  EXPECT_EQ(source.lineno_for_offset(4), 1u);
 }
 
 TEST(ATenUtils, QuantizedNumbers) {
