@@ -95,19 +95,23 @@ struct Element {
   }
 };
 
+// As integers, so that compilers find the vector instructions for masks.
 /// All bits set, or none.
 template <class T>
 T mask_of(bool condition) {
-  T result;
-  std::memset(static_cast<void*>(&result), condition ? 0xff : 0, sizeof result);
-  return result;
+  if constexpr (sizeof(T) <= 8) {
+    return c10::bit_cast<T>(static_cast<int_same_size_t<T>>(-static_cast<int>(condition)));
+  } else {
+    T result;
+    std::memset(static_cast<void*>(&result), condition ? 0xff : 0, sizeof result);
+    return result;
+  }
 }
 /// The lowest bit decides.
 template <class T>
 bool is_set(const T& mask) {
-  unsigned char first = 0;
-  std::memcpy(&first, reinterpret_cast<const unsigned char*>(&mask), 1);
-  return (first & 1) != 0;
+  if constexpr (sizeof(T) <= 8) return (c10::bit_cast<int_same_size_t<T>>(mask) & 1) != 0;
+  else return (*reinterpret_cast<const unsigned char*>(&mask) & 1) != 0;
 }
 }  // namespace detail
 
@@ -161,9 +165,22 @@ struct Vectorized {
   }
   /// Elements of b where the mask is set; a mask is the result of a comparison.
   static Vectorized blendv(const Vectorized& a, const Vectorized& b, const Vectorized& mask) {
-    Vectorized result;
-    for (int i = 0; i < kSize; ++i) result.values_[i] = detail::is_set(mask.values_[i]) ? b.values_[i] : a.values_[i];
-    return result;
+    if constexpr (sizeof(T) <= 8) {
+      using Integer = int_same_size_t<T>;
+      Integer first[kSize], second[kSize], condition[kSize];
+      a.store(first);
+      b.store(second);
+      mask.store(condition);
+      for (int i = 0; i < kSize; ++i) {
+        Integer chosen = static_cast<Integer>(-(condition[i] & 1));
+        first[i] = static_cast<Integer>((first[i] & ~chosen) | (second[i] & chosen));
+      }
+      return loadu(first);
+    } else {
+      Vectorized result;
+      for (int i = 0; i < kSize; ++i) result.values_[i] = detail::is_set(mask.values_[i]) ? b.values_[i] : a.values_[i];
+      return result;
+    }
   }
   /// base, base + step, base + 2 step, ...
   template <class Step = T>
