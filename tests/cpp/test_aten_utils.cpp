@@ -11,6 +11,7 @@
 #include <ATen/core/operator_name.h>
 #include <ATen/native/Pow.h>
 #include <ATen/native/quantized/AffineQuantizer.h>
+#include <c10/core/DispatchKeySet.h>
 #include <c10/core/WrapDimMinimal.h>
 #include <c10/util/CallOnce.h>
 #include <c10/util/ExclusivelyOwned.h>
@@ -150,6 +151,11 @@ TEST(ATenUtils, SmallClasses) {
   EXPECT_TRUE(name.setNamespaceIfNotSet("aten"));
   EXPECT_FALSE(name.setNamespaceIfNotSet("other"));
   EXPECT_EQ(name.name, "aten::add");
+  int keys = 0;
+  for (c10::DispatchKey key : c10::DispatchKeySet({c10::DispatchKey::CPU, c10::DispatchKey::Meta})) keys += static_cast<int>(key);
+  EXPECT_EQ(keys, 1 + 3);
+  EXPECT_TRUE(c10::runtimeDispatchKeySetHas(c10::DispatchKey::Autograd, c10::DispatchKey::AutogradCPU));
+  EXPECT_FALSE(c10::runtimeDispatchKeySetHas(c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::AutogradCPU));
   c10::once_flag once;
   int calls = 0;
   EXPECT_THROW(c10::call_once(once, [] { throw std::runtime_error("again"); }), std::runtime_error);
