@@ -1,6 +1,7 @@
 // The tensor library without autograd's classes, nn and optim.
 #pragma once
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/Formatting.h>
 #include <ATen/Functions.h>

@@ -20,6 +20,10 @@ inline Tensor std(const Tensor& self, int dim) { return at::std(self, IntArrayRe
 inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) { return at::var_mean(self, IntArrayRef(static_cast<int64_t>(dim))); }
 inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, int dim) { return at::std_mean(self, IntArrayRef(static_cast<int64_t>(dim))); }
 
+/// A number as a 0-dim tensor.
+inline Tensor scalar_to_tensor(const Scalar& value, Device device = Device(kCPU)) {
+  return at::scalar_tensor(value, TensorOptions(value.isBoolean() ? kBool : value.isComplex() ? kComplexDouble : value.isFloatingPoint() ? kDouble : kLong).device(device));
+}
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
 inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
@@ -58,8 +62,14 @@ RLT_NAMED(__rshift__)
 inline Tensor _efficientzerotensor(IntArrayRef, const TensorOptions& = {}) {
   rlt::raise<NotImplementedError>("_efficientzerotensor is not implemented");
 }
+/// A copy. libtorch defers the copy until one of the tensors is written.
+inline Tensor _lazy_clone(const Tensor& self) { return self.clone(); }
 namespace native {
-using at::is_nonzero;
+// libtorch's kernels: here they are the operators.
+using namespace at;
+inline Tensor _stack(TensorList tensors, int64_t dim = 0) { return at::stack(tensors, dim); }
+inline Tensor _stack_cpu(TensorList tensors, int64_t dim = 0) { return at::stack(tensors, dim); }
+inline bool cpu_equal(const Tensor& self, const Tensor& other) { return at::equal(self, other); }
 inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   return at::_upsample_nearest_exact2d(input, output_size, scale_factors);
 }
@@ -119,6 +129,28 @@ Tensor from_blob(void* data, IntArrayRef sizes, Deleter&& deleter, const TensorO
 template <class Deleter, detail::enable_if_deleter<Deleter> = true>
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, Deleter&& deleter, const TensorOptions& options = {}) {
   return detail::from_blob_owned(data, sizes, strides.data(), std::forward<Deleter>(deleter), options);
+}
+
+/// A tensor of the numbers with the dtype of their C++ type, or with that of `options`.
+template <class T, ScalarType Dtype = CppTypeToScalarType<T>::value>
+Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
+  const int64_t length = static_cast<int64_t>(values.size());
+  rlt_tensor* tensor = nullptr;
+  rlt::check(rlt_tensor_from_data(values.data(), length * static_cast<int64_t>(sizeof(T)), &length, 1, static_cast<int32_t>(Dtype), &tensor));
+  Tensor result(tensor);
+  return result.to(options.has_dtype() ? options : options.dtype(Dtype));
+}
+template <class T, ScalarType = CppTypeToScalarType<T>::value>
+Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
+  return at::tensor(ArrayRef<T>(values), options);
+}
+template <class T, ScalarType = CppTypeToScalarType<T>::value>
+Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
+  return at::tensor(ArrayRef<T>(values), options);
+}
+template <class T, ScalarType = CppTypeToScalarType<T>::value>
+Tensor tensor(T value, const TensorOptions& options = {}) {
+  return at::tensor(ArrayRef<T>(value), options).squeeze(0);
 }
 
 inline void set_num_threads(int threads) { rlt::check(rlt_set_num_threads(threads)); }

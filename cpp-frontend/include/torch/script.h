@@ -2,7 +2,7 @@
 // functions from source code (torch::jit::compile).
 #pragma once
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 #include <caffe2/serialize/file_adapter.h>
 #include <torch/autograd.h>
 #include <torch/csrc/autograd/variable.h>

@@ -1,8 +1,11 @@
 // Dimension names, as programs write them. Tensors do not support them: functions that take names throw.
 #pragma once
 
-#include <c10/macros/Macros.h>
+#include <c10/util/ArrayRef.h>
+#include <c10/util/Exception.h>
 
+#include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -15,8 +18,9 @@ class Symbol {
   static Symbol dimname(const std::string& name) { return Symbol("dimname::" + name); }
   const char* toQualString() const { return text_.c_str(); }
   const char* toUnqualString() const { return text_.c_str() + text_.rfind(':') + 1; }
+  bool is_dimname() const { return text_.rfind("dimname::", 0) == 0; }
   friend bool operator==(const Symbol& a, const Symbol& b) { return a.text_ == b.text_; }
-  friend bool operator!=(const Symbol& a, const Symbol& b) { return a.text_ != b.text_; }
+  friend bool operator!=(const Symbol& a, const Symbol& b) { return !(a == b); }
 
  private:
   explicit Symbol(std::string text) : text_(std::move(text)) {}
@@ -31,16 +35,54 @@ RLT_NAMESPACE_BEGIN
 
 using c10::Symbol;
 
-/// The name of a dimension.
+enum class NameType : uint8_t { BASIC, WILDCARD };
+
+/// The name of a dimension: an identifier, or the wildcard `*`, which matches every name.
 class Dimname {
  public:
-  static Dimname fromSymbol(Symbol name) { return Dimname(std::move(name)); }
+  static Dimname fromSymbol(Symbol name) {
+    TORCH_INTERNAL_ASSERT(name.is_dimname());
+    std::string text = name.toUnqualString();
+    if (text == "*") return wildcard();
+    TORCH_CHECK(isValidName(text), "Invalid name: a valid identifier contains only digits, alphabetical characters, and/or underscore and starts "
+                "with a non-digit. got: '", text, "'.");
+    return Dimname(std::move(name), NameType::BASIC);
+  }
+  static Dimname wildcard() { return Dimname(Symbol::dimname("*"), NameType::WILDCARD); }
+  /// Letters, digits and underscores; the first is not a digit.
+  static bool isValidName(const std::string& name) {
+    auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    for (char c : name) {
+      if (!letter(c) && !(c >= '0' && c <= '9')) return false;
+    }
+    return !name.empty() && letter(name[0]);
+  }
+
   const Symbol& symbol() const { return symbol_; }
+  NameType type() const { return type_; }
+  bool isBasic() const { return type_ == NameType::BASIC; }
+  bool isWildcard() const { return type_ == NameType::WILDCARD; }
+  bool matches(const Dimname& other) const { return unify(other).has_value(); }
+  /// The name of both, if they match.
+  std::optional<Dimname> unify(const Dimname& other) const {
+    if (other.isWildcard()) return *this;
+    if (isWildcard() || symbol_ == other.symbol_) return other;
+    return std::nullopt;
+  }
+
+  friend bool operator==(const Dimname& a, const Dimname& b) { return a.symbol_ == b.symbol_; }
+  friend bool operator!=(const Dimname& a, const Dimname& b) { return !(a == b); }
+  friend std::ostream& operator<<(std::ostream& out, const Dimname& name) {
+    if (name.isWildcard()) return out << "None";
+    return out << "'" << name.symbol_.toUnqualString() << "'";
+  }
 
  private:
-  explicit Dimname(Symbol name) : symbol_(std::move(name)) {}
+  Dimname(Symbol name, NameType type) : symbol_(std::move(name)), type_(type) {}
   Symbol symbol_;
+  NameType type_;
 };
+using DimnameList = ArrayRef<Dimname>;
 
 RLT_NAMESPACE_END
 }  // namespace at

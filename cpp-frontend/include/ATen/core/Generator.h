@@ -5,6 +5,7 @@
 #include <rushlight/generator.h>
 #include <rushlight/runtime.h>
 
+#include <mutex>
 #include <utility>
 
 namespace at {
@@ -49,11 +50,13 @@ struct Generator {
   Generator clone() const;
   Device device() const { return Device(kCPU); }
   rlt_generator* handle() const { return handle_; }
-  /// All generators have one class here; libtorch's `gen.get<CPUGeneratorImpl>()` returns it.
+  /// The generator under the name of its class, CPUGeneratorImpl; valid as long as the generator. See ATen/CPUGeneratorImpl.h.
   template <class T>
-  Generator* get() const {
-    return const_cast<Generator*>(this);
+  T* get() const {
+    return T::of(handle_);
   }
+  /// Lock it to call several functions of the generator as one. Functions of the library do not need it.
+  inline std::mutex& mutex() const;
 
   friend bool operator==(const Generator& a, const Generator& b) { return a.handle_ == b.handle_; }
   friend bool operator!=(const Generator& a, const Generator& b) { return !(a == b); }
@@ -62,7 +65,7 @@ struct Generator {
   rlt_generator* handle_ = nullptr;
 };
 
-struct CPUGeneratorImpl {};
+class CPUGeneratorImpl;
 
 template <class Impl>
 Generator make_generator(uint64_t seed = default_rng_seed_val) {

@@ -8,6 +8,9 @@
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
+
+// Programs that use this namespace write `string`.
+using std::string;
 namespace detail {
 
 struct ListImpl final : intrusive_ptr_target {
@@ -246,4 +249,4 @@ GenericList toList(const List<T>& list) {
 RLT_NAMESPACE_END
 }  // namespace c10
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>

@@ -13,6 +13,14 @@ class mt19937 {
     state_[0] = static_cast<uint32_t>(seed);
     for (uint32_t i = 1; i < count; ++i) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
   }
+  static constexpr uint32_t count = 624;
+  using State = uint32_t[count];
+  /// The state of another generator; `next` is the index of its next word, or `count` if the words have to be renewed first.
+  mt19937(const State& words, uint32_t next) : seed_(0), next_(next) {
+    for (uint32_t i = 0; i < count; ++i) state_[i] = words[i];
+  }
+  const State& state() const { return state_; }
+  uint32_t next() const { return next_; }
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return 0xffffffffu; }
   uint64_t seed() const { return seed_; }
@@ -27,7 +35,7 @@ class mt19937 {
   }
 
  private:
-  static constexpr uint32_t count = 624, middle = 397;
+  static constexpr uint32_t middle = 397;
 
   void renew() {
     for (uint32_t i = 0; i < count; ++i) {

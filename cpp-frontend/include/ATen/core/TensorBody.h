@@ -71,6 +71,15 @@ class Tensor : public TensorBase {
     return item().to<T>();
   }
 
+  /// Uses the memory of a storage: all of it, or elements of it.
+  Tensor& set_(const c10::Storage& storage) const {
+    const int64_t count = static_cast<int64_t>(storage.nbytes() / itemsize());
+    return set_(storage, 0, IntArrayRef(count));
+  }
+  Tensor& set_(const c10::Storage& storage, int64_t offset, IntArrayRef sizes, IntArrayRef strides = {}) const {
+    return set_(storage.tensor<Tensor>(), offset, sizes, strides);
+  }
+
   /// Device, layout and dtype in the form that old programs use.
   DeprecatedTypeProperties type() const {
     Backend cpu = is_sparse() ? Backend::SparseCPU : Backend::CPU, cuda = is_sparse() ? Backend::SparseCUDA : Backend::CUDA;
@@ -96,7 +105,7 @@ class Tensor : public TensorBase {
   Tensor operator[](const Tensor& index) const {
     if (!index.defined()) rlt::raise<IndexError>("Can only index with tensors that are defined");
     if (index.dim() != 0) rlt::raise<IndexError>("Can only index with tensors that are scalars (zero-dim)");
-    return select(0, index.item<int64_t>());
+    return (*this)[index.item()];
   }
 
   // torch::indexing; defined in ATen/TensorIndexing.h.
@@ -199,6 +208,12 @@ class Tensor : public TensorBase {
     if (count == 0) rlt::raise<Error>("Boolean value of Tensor with no values is ambiguous");
     if (count > 1) rlt::raise<Error>("Boolean value of Tensor with more than one value is ambiguous");
     return item().to<bool>();
+  }
+
+  /// `x.m(function, arguments...)` is function(x, arguments...).
+  template <class Function, class... Args>
+  auto m(Function function, Args&&... args) const {
+    return function(*this, std::forward<Args>(args)...);
   }
 
   /// One line with type and sizes, to stderr.

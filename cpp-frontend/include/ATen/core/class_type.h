@@ -218,7 +218,15 @@ struct InterfaceType final : NamedType {
   InterfaceType(const std::string& name, detail::ScriptHandle program) : NamedType(Kind, QualifiedName(name)), program_(std::move(program)) {}
   bool is_module() const override { return detail::class_data(program_, name()->qualifiedName()).kind == "ModuleInterface"; }
   std::vector<std::string> method_names() const { return detail::class_data(program_, name()->qualifiedName()).methods; }
-  bool equals(const Type& other) const override { return other.kind() == Kind && static_cast<const InterfaceType&>(other).name() == name(); }
+  /// Interfaces of different programs are the same type if they have the same name and methods.
+  bool equals(const Type& other) const override {
+    if (other.kind() != Kind) return false;
+    const InterfaceType& interface = static_cast<const InterfaceType&>(other);
+    if (interface.name() != name()) return false;
+    if (interface.program_ == program_) return true;
+    std::vector<std::string> mine = method_names(), others = interface.method_names();
+    return std::is_permutation(mine.begin(), mine.end(), others.begin(), others.end());
+  }
   std::string str() const override { return name()->qualifiedName(); }
 
  private:

@@ -28,10 +28,17 @@ struct CompilationUnit;
 RLT_NAMESPACE_END
 }  // namespace torch
 
+namespace caffe2 {
+RLT_NAMESPACE_BEGIN
+class Blob;
+RLT_NAMESPACE_END
+}  // namespace caffe2
+
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
 struct IValue;
+class Stream;
 template <class T>
 class List;
 template <class Key, class Value>
@@ -54,6 +61,9 @@ namespace detail {
 
 struct ListImpl;
 struct DictImpl;
+/// Its `type` is DimVector; defined in ATen/core/ivalue.h.
+template <class RltLazy>
+struct DimVectorOf;
 
 RLT_STATIC_TYPE(at::Tensor, "Tensor");
 RLT_STATIC_TYPE(int64_t, "int");
@@ -139,7 +149,7 @@ struct Held : intrusive_ptr_target {
 
 struct IValue final {
   enum class Tag {
-    None, Tensor, Storage, Double, ComplexDouble, Int, Bool, Tuple, String, GenericList, GenericDict, Future, Device, Stream, Object, Capsule, Generator, Enum
+    None, Tensor, Storage, Double, ComplexDouble, Int, Bool, Tuple, String, GenericList, GenericDict, Future, Device, Stream, Object, Capsule, Generator, Enum, Blob
   };
 
   // ---- Construction ----
@@ -154,6 +164,9 @@ struct IValue final {
   }
   IValue(at::Tensor value) : tag_(Tag::Tensor), tensor_(std::move(value)) {}
   RLT_LAZY IValue(Storage value) : tag_(Tag::Storage), object_(make_intrusive<detail::Held<Storage>>(std::move(value))) {}
+  /// A stream or a blob (ATen/core/ivalue.h).
+  RLT_LAZY IValue(Stream value);
+  RLT_LAZY IValue(intrusive_ptr<caffe2::Blob> value);
   RLT_LAZY IValue(at::Generator value) : tag_(Tag::Generator), object_(make_intrusive<detail::Held<at::Generator>>(std::move(value))) {}
   IValue(Device value) : tag_(Tag::Device) { data_.device = value.raw(); }
   IValue(double value) : tag_(Tag::Double) { data_.real = value; }
@@ -244,7 +257,7 @@ struct IValue final {
   bool isObject() const { return tag_ == Tag::Object; }
   RLT_LAZY bool isModule() const;
   bool isPyObject() const { return false; }
-  bool isBlob() const { return false; }
+  bool isBlob() const { return tag_ == Tag::Blob; }
   bool isQuantizer() const { return false; }
   bool isCapsule() const { return tag_ == Tag::Capsule; }
   RLT_LAZY bool isCustomClass() const;
@@ -261,7 +274,7 @@ struct IValue final {
   bool isPtrType() const { return (isTensor() && tensor_.defined()) || static_cast<bool>(object_); }
   RLT_LAZY std::string tagKind() const {
     static constexpr const char* names[] = {"None",        "Tensor",      "Storage", "Double", "ComplexDouble", "Int",    "Bool",    "Tuple",     "String",
-                                            "GenericList", "GenericDict", "Future",  "Device", "Stream",        "Object", "Capsule", "Generator", "Enum"};
+                                            "GenericList", "GenericDict", "Future",  "Device", "Stream",        "Object", "Capsule", "Generator", "Enum", "Blob"};
     return names[static_cast<int>(tag_)];
   }
   /// The type (ATen/core/jit_type.h).
@@ -292,6 +305,9 @@ struct IValue final {
   Device toDevice() const { return expect(Tag::Device, "Device"), Device(data_.device); }
   RLT_LAZY const at::Generator& toGenerator() const { return held<at::Generator>(Tag::Generator, "Generator"); }
   RLT_LAZY const Storage& toStorage() const { return held<Storage>(Tag::Storage, "Storage"); }
+  RLT_LAZY Stream toStream() const;
+  RLT_LAZY intrusive_ptr<caffe2::Blob> toBlob() const;
+  RLT_LAZY typename detail::DimVectorOf<RltLazy>::type toDimVector() const;
   RLT_LAZY intrusive_ptr<ivalue::ConstantString> toString() const { return as<ivalue::ConstantString>(Tag::String, "String"); }
   RLT_LAZY const std::string& toStringRef() const;
   RLT_LAZY std::string_view toStringView() const { return toStringRef(); }
@@ -355,7 +371,7 @@ struct IValue final {
   /// Whether both share memory.
   RLT_LAZY bool isAliasOf(const IValue& other) const {
     if (tag_ != other.tag_) return false;
-    if (isTensor()) return tensor_.defined() && other.tensor_.defined() && tensor_.is_alias_of(other.tensor_);
+    if (isTensor()) return share_memory(tensor_, other.tensor_);
     return object_ && same_object(other);
   }
   /// Whether a value inside of this one shares memory with one inside of the other.
@@ -385,6 +401,18 @@ struct IValue final {
   /// The address that the copies of this value share; null for values that are copied.
   RLT_LAZY void* internalToPointer() const { return isTensor() ? static_cast<void*>(tensor_.unsafeGetTensorImpl()) : object_.get(); }
   RLT_LAZY auto unsafeToTensorImpl() const { return tensor_.unsafeGetTensorImpl(); }
+
+  /// The kind and the type of this value, without its object; and the value of a kind with an object. For weak references.
+  IValue without_object() const {
+    IValue result = *this;
+    result.object_ = nullptr;
+    return result;
+  }
+  IValue with_object(intrusive_ptr<intrusive_ptr_target> object) const {
+    IValue result = *this;
+    result.object_ = std::move(object);
+    return result;
+  }
 
   struct CompIdentityIValues {
     bool operator()(const IValue& a, const IValue& b) const { return a.is(b); }
@@ -484,6 +512,14 @@ struct IValue final {
   template <class T>
   List<T> listed(const char* name) const;
   bool as_condition() const { return isBool() ? data_.boolean : tensor_.is_nonzero(); }
+  /// A sparse tensor shares memory with its indices and values.
+  RLT_LAZY static bool share_memory(const at::Tensor& a, const at::Tensor& b) {
+    if (!a.defined() || !b.defined()) return false;
+    if (a.is_same(b)) return true;
+    if (a.is_sparse()) return share_memory(a._indices(), b) || share_memory(a._values(), b);
+    if (b.is_sparse()) return share_memory(b, a);
+    return a.is_alias_of(b);
+  }
   RLT_LAZY bool same_object(const IValue& other) const;
   /// A number that values which share memory have in common.
   RLT_LAZY size_t address() const;

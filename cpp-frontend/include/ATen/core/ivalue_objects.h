@@ -389,4 +389,4 @@ IValue make_custom_class_value(intrusive_ptr<T> value) {
 RLT_NAMESPACE_END
 }  // namespace c10
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>

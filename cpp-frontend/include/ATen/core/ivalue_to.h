@@ -1,7 +1,7 @@
 // IValue::to, equality, hashes, copies and printing.
 #pragma once
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 
 #include <cmath>
 #include <iomanip>

@@ -25,10 +25,29 @@ inline std::string joined_annotation(const std::vector<TypePtr>& types, const Ty
 }
 }  // namespace detail
 
+/// A pointer to the only object of a type. Pointers to different types can be compared.
+template <class T>
+class SingletonTypePtr : public std::shared_ptr<T> {
+ public:
+  using std::shared_ptr<T>::shared_ptr;
+  SingletonTypePtr(std::shared_ptr<T> pointer) : std::shared_ptr<T>(std::move(pointer)) {}
+};
+template <class A, class B>
+bool operator==(const SingletonTypePtr<A>& a, const SingletonTypePtr<B>& b) {
+  return static_cast<const void*>(a.get()) == static_cast<const void*>(b.get());
+}
+template <class A, class B>
+bool operator!=(const SingletonTypePtr<A>& a, const SingletonTypePtr<B>& b) {
+  return !(a == b);
+}
+/// libtorch's pointer to a type of either kind.
+template <class T>
+using SingletonOrSharedTypePtr = std::shared_ptr<T>;
+
 // Types without parameters: one object each.
 #define RLT_SIMPLE_TYPE(Name, text, note)                                             \
   struct Name;                                                                        \
-  using Name##Ptr = std::shared_ptr<Name>;                                            \
+  using Name##Ptr = SingletonTypePtr<Name>;                                           \
   struct Name final : Type {                                                          \
     static constexpr TypeKind Kind = TypeKind::Name;                                  \
     Name() : Type(Kind) {}                                                            \

@@ -1,7 +1,7 @@
 // Type: the types of TorchScript. The classes of kinds are in ATen/core/jit_type.h.
 #pragma once
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 #include <ATen/core/qualified_name.h>
 
 #include <functional>

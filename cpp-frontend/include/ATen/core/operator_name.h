@@ -3,8 +3,11 @@
 
 #include <c10/macros/Macros.h>
 
+#include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
@@ -13,6 +16,21 @@ RLT_NAMESPACE_BEGIN
 struct OperatorName {
   std::string name;
   std::string overload_name;
+
+  OperatorName() = default;
+  OperatorName(std::string operator_name, std::string overload) : name(std::move(operator_name)), overload_name(std::move(overload)) {}
+  /// `aten`; the view is into `name`.
+  std::optional<std::string_view> getNamespace() const {
+    size_t end = name.find("::");
+    if (end == std::string::npos) return std::nullopt;
+    return std::string_view(name).substr(0, end);
+  }
+  /// False if the name has a namespace already.
+  bool setNamespaceIfNotSet(const char* space) {
+    if (getNamespace()) return false;
+    name = std::string(space) + "::" + name;
+    return true;
+  }
 };
 inline bool operator==(const OperatorName& a, const OperatorName& b) { return a.name == b.name && a.overload_name == b.overload_name; }
 inline bool operator!=(const OperatorName& a, const OperatorName& b) { return !(a == b); }

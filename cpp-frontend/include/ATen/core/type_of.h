@@ -242,6 +242,7 @@ TypePtr IValue::type() const {
     case Tag::Tuple: return toTupleRef().type();
     case Tag::Future: return FutureType::create(toFuture()->elementType() ? toFuture()->elementType() : toFuture()->hasValue() ? toFuture()->constValue().type() : AnyType::get());
     case Tag::Enum: return toEnumHolder()->type();
+    case Tag::Blob: return AnyType::get();
     case Tag::Object: return toObjectRef().type();
   }
   return AnyType::get();

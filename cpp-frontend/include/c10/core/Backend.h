@@ -3,16 +3,19 @@
 
 #include <c10/core/TensorOptions.h>
 
+#include <vector>
+
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-enum class Backend { CPU, CUDA, SparseCPU, SparseCUDA, Meta, Undefined };
+enum class Backend { CPU, CUDA, SparseCPU, SparseCUDA, Meta, MPS, Undefined };
 
 constexpr DeviceType backendToDeviceType(Backend backend) {
   switch (backend) {
     case Backend::CUDA:
     case Backend::SparseCUDA: return DeviceType::CUDA;
     case Backend::Meta: return DeviceType::Meta;
+    case Backend::MPS: return DeviceType::MPS;
     default: return DeviceType::CPU;
   }
 }
@@ -26,6 +29,7 @@ inline const char* toString(Backend backend) {
     case Backend::SparseCPU: return "SparseCPU";
     case Backend::SparseCUDA: return "SparseCUDA";
     case Backend::Meta: return "Meta";
+    case Backend::MPS: return "MPS";
     default: return "UNKNOWN_BACKEND";
   }
 }
@@ -63,9 +67,24 @@ class DeprecatedTypeProperties {
   ScalarType dtype_;
 };
 
-inline DeprecatedTypeProperties getDeprecatedTypeProperties(Backend backend, ScalarType dtype) { return {backend, dtype}; }
-inline DeprecatedTypeProperties CPU(ScalarType dtype) { return {Backend::CPU, dtype}; }
-inline DeprecatedTypeProperties CUDA(ScalarType dtype) { return {Backend::CUDA, dtype}; }
+/// The properties of a backend and a dtype; the reference is valid forever.
+inline DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, ScalarType dtype) {
+  struct All {
+    All() {
+      for (int backend = 0; backend <= static_cast<int>(Backend::Undefined); ++backend) {
+        for (int dtype = 0; dtype < static_cast<int>(ScalarType::NumOptions); ++dtype) {
+          properties.emplace_back(static_cast<Backend>(backend), static_cast<ScalarType>(dtype));
+        }
+      }
+    }
+    std::vector<DeprecatedTypeProperties> properties;
+  };
+  static All all;
+  return all.properties[static_cast<size_t>(backend) * static_cast<size_t>(ScalarType::NumOptions) + static_cast<size_t>(dtype)];
+}
+inline DeprecatedTypeProperties& CPU(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CPU, dtype); }
+inline DeprecatedTypeProperties& CUDA(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CUDA, dtype); }
+inline DeprecatedTypeProperties& MPS(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::MPS, dtype); }
 
 RLT_NAMESPACE_END
 }  // namespace at

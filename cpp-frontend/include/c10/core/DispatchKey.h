@@ -47,6 +47,9 @@ inline const char* toString(DispatchKey key) {
 
 class DispatchKeySet {
  public:
+  enum Full { FULL };
+  /// Every key.
+  constexpr explicit DispatchKeySet(Full) : bits_((2u << static_cast<uint32_t>(DispatchKey::BackendSelect)) - 2) {}
   constexpr DispatchKeySet() = default;
   constexpr explicit DispatchKeySet(DispatchKey key) : bits_(bit(key)) {}
   constexpr DispatchKeySet(std::initializer_list<DispatchKey> keys) {
@@ -59,6 +62,28 @@ class DispatchKeySet {
   constexpr DispatchKeySet operator|(DispatchKeySet other) const { return DispatchKeySet(bits_ | other.bits_, 0); }
   constexpr DispatchKeySet operator&(DispatchKeySet other) const { return DispatchKeySet(bits_ & other.bits_, 0); }
   constexpr DispatchKeySet operator-(DispatchKeySet other) const { return DispatchKeySet(bits_ & ~other.bits_, 0); }
+  /// Iterates over the keys in the order of their numbers.
+  class iterator {
+   public:
+    constexpr iterator(uint32_t bits, uint32_t key) : bits_(bits), key_(key) { skip(); }
+    constexpr DispatchKey operator*() const { return static_cast<DispatchKey>(key_); }
+    constexpr iterator& operator++() {
+      ++key_;
+      skip();
+      return *this;
+    }
+    constexpr bool operator!=(const iterator& other) const { return key_ != other.key_; }
+    constexpr bool operator==(const iterator& other) const { return key_ == other.key_; }
+
+   private:
+    constexpr void skip() {
+      while (key_ < 32 && !((bits_ >> key_) & 1)) ++key_;
+    }
+    uint32_t bits_, key_;
+  };
+  constexpr iterator begin() const { return {bits_, 0}; }
+  constexpr iterator end() const { return {0, 32}; }
+
   constexpr bool operator==(DispatchKeySet other) const { return bits_ == other.bits_; }
   constexpr bool operator!=(DispatchKeySet other) const { return bits_ != other.bits_; }
 

@@ -77,6 +77,7 @@ class Scalar {
   cpp to##name() const { return to<cpp>(); }
   RLT_FORALL_SCALAR_TYPES(RLT_TO)
 #undef RLT_TO
+  int64_t toSymInt() const { return toLong(); }
 
   Scalar operator-() const {
     if (isBoolean()) rlt::raise<Error>("torch boolean negative, the `-` operator, is not supported.");

@@ -1,10 +1,13 @@
 // Element types: the enum with its frozen numbers, the C++ types behind it, promotion.
 #pragma once
 
+#include <c10/core/ScalarTypeMacros.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Half.h>
+#include <c10/util/half_limits.h>
 #include <c10/util/complex_type.h>
+#include <c10/util/quantized_types.h>
 #include <rushlight/runtime.h>
 
 #include <ostream>
@@ -153,6 +156,11 @@ struct ScalarTypeToCPPType;
     using type = cpp;                                                         \
   };
 RLT_FORALL_SCALAR_TYPES(RLT_MAP)
+RLT_MAP(qint8, QInt8, , , )
+RLT_MAP(quint8, QUInt8, , , )
+RLT_MAP(qint32, QInt32, , , )
+RLT_MAP(quint4x2, QUInt4x2, , , )
+RLT_MAP(quint2x4, QUInt2x4, , , )
 #undef RLT_MAP
 // `long long` is a distinct type from int64_t.
 template <>

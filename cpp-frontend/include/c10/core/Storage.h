@@ -26,6 +26,15 @@ class Storage {
     if (owner_) rlt_tensor_free(owner_);
   }
 
+  /// The identity of the storage: the same for all tensors that share it.
+  const void* unsafeGetStorageImpl() const { return owner_ ? data() : nullptr; }
+  /// A tensor over this memory; T is at::Tensor.
+  template <class T>
+  T tensor() const {
+    rlt_tensor* tensor = nullptr;
+    rlt::check(rlt_tensor_retain(owner_, &tensor));
+    return T(tensor);
+  }
   const void* data() const { return span().first; }
   void* mutable_data() const { return span().first; }
   DataPtr data_ptr() const { return DataPtr(mutable_data(), device()); }

@@ -7,18 +7,28 @@
 
 namespace std {
 
+/// Half and BFloat16.
+template <class T>
+struct is_reduced_floating_point : bool_constant<is_same_v<T, c10::Half> || is_same_v<T, c10::BFloat16>> {};
+template <class T>
+constexpr bool is_reduced_floating_point_v = is_reduced_floating_point<T>::value;
+
 #define RLT_HALF_FUNCTION(name)                                                                       \
   inline c10::Half name(c10::Half value) { return std::name(static_cast<float>(value)); }             \
   inline c10::BFloat16 name(c10::BFloat16 value) { return std::name(static_cast<float>(value)); }
 RLT_HALF_FUNCTION(acos)
+RLT_HALF_FUNCTION(acosh)
 RLT_HALF_FUNCTION(asin)
+RLT_HALF_FUNCTION(asinh)
 RLT_HALF_FUNCTION(atan)
+RLT_HALF_FUNCTION(atanh)
 RLT_HALF_FUNCTION(ceil)
 RLT_HALF_FUNCTION(cos)
 RLT_HALF_FUNCTION(cosh)
 RLT_HALF_FUNCTION(erf)
 RLT_HALF_FUNCTION(erfc)
 RLT_HALF_FUNCTION(exp)
+RLT_HALF_FUNCTION(exp2)
 RLT_HALF_FUNCTION(expm1)
 RLT_HALF_FUNCTION(fabs)
 RLT_HALF_FUNCTION(floor)

@@ -12,9 +12,9 @@ RLT_NAMESPACE_BEGIN
 template <class To, class From>
 std::enable_if_t<sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> && std::is_trivially_copyable_v<From>, To> bit_cast(
     const From& from) noexcept {
-  static_assert(std::is_trivially_constructible_v<To>, "bit_cast requires a type that is trivially constructible");
+  static_assert(std::is_default_constructible_v<To>, "bit_cast requires a type with a default constructor");
   To to;
-  std::memcpy(&to, &from, sizeof to);
+  std::memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof to);
   return to;
 }
 

@@ -2,7 +2,7 @@
 // nested archive is a prefix.
 #pragma once
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 #include <c10/core/GradMode.h>
 #include <torch/serialize/state-dict.h>
 

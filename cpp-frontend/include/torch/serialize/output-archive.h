@@ -2,7 +2,7 @@
 // prefix.
 #pragma once
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 #include <torch/serialize/state-dict.h>
 
 #include <functional>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 #include <rushlight/dispatch.h>
 
 #include <array>

@@ -3,7 +3,7 @@
 // forward runs with recording off; rlt_custom_function_record then attaches a node whose callback calls backward.
 #pragma once
 
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 #include <c10/core/GradMode.h>
 #include <c10/util/Type.h>
 #include <torch/csrc/autograd/function.h>

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct CompilationUnit {
 
   /// Adds functions and classes from source code.
   void define(const std::string& source) const { rlt::check(rlt_script_define(script_.get(), source.c_str())); }
+  /// Adds the source of a module, so that its types are found by qualified names as well: `__torch__.First` is the class First of
+  /// the module `__torch__`. The types keep the names that they have in the source.
+  void define_module(const std::string& module, const std::string& source) {
+    define(source);
+    std::lock_guard<std::mutex> lock(*mutex_);
+    modules_.insert(module);
+  }
   /// A function; null if there is none of this name.
   Function* find_function(const c10::QualifiedName& name) const {
     const std::string& wanted = name.qualifiedName();
@@ -53,17 +61,24 @@ struct CompilationUnit {
 
   /// A class, interface, NamedTuple or Enum; null if there is none of this name.
   c10::TypePtr get_type(const c10::QualifiedName& name) const {
-    rlt_value value = {};
-    int32_t status = rlt_type_parse(name.qualifiedName().c_str(), script_.get(), &value);
-    rlt::OwnedValue owned(value);
-    if (status != RLT_OK) return nullptr;
-    return c10::detail::type_of_tree(rlt::Unbox<c10::IValue>(owned.get()).object, script_);
+    if (c10::TypePtr found = parse_type(name.qualifiedName())) return found;
+    std::unique_lock<std::mutex> lock(*mutex_);
+    if (modules_.count(name.prefix()) == 0) return nullptr;
+    lock.unlock();
+    return parse_type(name.name());
   }
   c10::ClassTypePtr get_class(const c10::QualifiedName& name) const { return of_kind<c10::ClassType>(name); }
   c10::InterfaceTypePtr get_interface(const c10::QualifiedName& name) const { return of_kind<c10::InterfaceType>(name); }
   c10::TupleTypePtr get_named_tuple(const c10::QualifiedName& name) const { return of_kind<c10::TupleType>(name); }
 
  private:
+  c10::TypePtr parse_type(const std::string& name) const {
+    rlt_value value = {};
+    int32_t status = rlt_type_parse(name.c_str(), script_.get(), &value);
+    rlt::OwnedValue owned(value);
+    if (status != RLT_OK) return nullptr;
+    return c10::detail::type_of_tree(rlt::Unbox<c10::IValue>(owned.get()).object, script_);
+  }
   std::vector<std::string> function_names() const {
     return detail::texts([&](rlt_value* out) { return rlt_script_functions(script_.get(), out); });
   }
@@ -76,6 +91,7 @@ struct CompilationUnit {
   detail::ScriptHandle script_;
   std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
   mutable std::map<std::string, std::shared_ptr<Function>> functions_;
+  std::set<std::string> modules_;
 };
 
 namespace script {

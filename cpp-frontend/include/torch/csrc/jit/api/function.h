@@ -2,7 +2,7 @@
 #pragma once
 
 #include <ATen/core/function_schema.h>
-#include <ATen/core/ivalue.h>
+#include <ATen/core/ivalue_all.h>
 
 #include <deque>
 #include <functional>

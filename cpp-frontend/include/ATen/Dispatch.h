@@ -1,0 +1,156 @@
+// AT_DISPATCH_...: runs a body for the dtype of a tensor, with `scalar_t` as its C++ type.
+//
+//   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "scale", [&] { scale(x.data_ptr<scalar_t>(), x.numel()); });
+#pragma once
+
+#include <c10/core/Backend.h>
+#include <c10/core/ScalarType.h>
+#include <c10/util/complex.h>
+
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+inline at::ScalarType dispatched(at::ScalarType dtype) { return dtype; }
+inline at::ScalarType dispatched(const at::DeprecatedTypeProperties& type) { return type.scalarType(); }
+[[noreturn]] RLT_COLD inline void no_dispatch(const char* name, at::ScalarType dtype) {
+  raise<c10::NotImplementedError>(std::string("\"") + name + "\" not implemented for '" + c10::toString(dtype) + "'");
+}
+RLT_NAMESPACE_END
+}  // namespace rlt
+
+/// Runs one of the cases, which AT_DISPATCH_CASE and similar macros create; another dtype is an error that names the operator.
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...)                                  \
+  [&] {                                                                      \
+    const ::at::ScalarType rlt_dtype = ::rlt::dispatched(TYPE);              \
+    switch (rlt_dtype) {                                                     \
+      __VA_ARGS__                                                            \
+      default: ::rlt::no_dispatch(NAME, rlt_dtype);                          \
+    }                                                                        \
+  }()
+#define AT_PRIVATE_CASE_TYPE_USING_HINT(dtype, hint, ...)                                                    \
+  case dtype: {                                                                                              \
+    using hint [[maybe_unused]] = typename ::c10::impl::ScalarTypeToCPPType<dtype>::type;                    \
+    return __VA_ARGS__();                                                                                    \
+  }
+#define AT_DISPATCH_CASE(dtype, ...) AT_PRIVATE_CASE_TYPE_USING_HINT(dtype, scalar_t, __VA_ARGS__)
+/// The integer behind a quantized type is `underlying_t`.
+#define AT_QINT_PRIVATE_CASE_TYPE(dtype, ...)                                                                \
+  case dtype: {                                                                                              \
+    using scalar_t [[maybe_unused]] = typename ::c10::impl::ScalarTypeToCPPType<dtype>::type;                \
+    using underlying_t [[maybe_unused]] = typename scalar_t::underlying;                                     \
+    [[maybe_unused]] const ::at::ScalarType SCALAR_TYPE = dtype;                                             \
+    [[maybe_unused]] const ::at::ScalarType UNDERLYING_TYPE = ::c10::CppTypeToScalarType<underlying_t>::value; \
+    return __VA_ARGS__();                                                                                    \
+  }
+#define AT_DISPATCH_CASE_QINT(dtype, ...) AT_QINT_PRIVATE_CASE_TYPE(dtype, __VA_ARGS__)
+
+// Cases of groups.
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...)            \
+  AT_DISPATCH_CASE(::at::ScalarType::Double, __VA_ARGS__) \
+  AT_DISPATCH_CASE(::at::ScalarType::Float, __VA_ARGS__)
+#define AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(...)      \
+  AT_DISPATCH_CASE(::at::ScalarType::Half, __VA_ARGS__)   \
+  AT_DISPATCH_CASE(::at::ScalarType::BFloat16, __VA_ARGS__)
+#define AT_DISPATCH_CASE_COMPLEX_TYPES(...)                      \
+  AT_DISPATCH_CASE(::at::ScalarType::ComplexDouble, __VA_ARGS__) \
+  AT_DISPATCH_CASE(::at::ScalarType::ComplexFloat, __VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...)              \
+  AT_DISPATCH_CASE(::at::ScalarType::Byte, __VA_ARGS__)   \
+  AT_DISPATCH_CASE(::at::ScalarType::Char, __VA_ARGS__)   \
+  AT_DISPATCH_CASE(::at::ScalarType::Int, __VA_ARGS__)    \
+  AT_DISPATCH_CASE(::at::ScalarType::Long, __VA_ARGS__)   \
+  AT_DISPATCH_CASE(::at::ScalarType::Short, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(...) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE_COMPLEX_TYPES(__VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES(...) AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(...) AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE_COMPLEX_TYPES(__VA_ARGS__)
+#define AT_DISPATCH_CASE_QINT_TYPES(...)                        \
+  AT_DISPATCH_CASE_QINT(::at::ScalarType::QInt8, __VA_ARGS__)   \
+  AT_DISPATCH_CASE_QINT(::at::ScalarType::QUInt8, __VA_ARGS__)  \
+  AT_DISPATCH_CASE_QINT(::at::ScalarType::QInt32, __VA_ARGS__)
+
+// A group, and up to four dtypes more: AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBool, dtype, name, body).
+#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND(TYPE1, ...) \
+  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(TYPE1, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND(TYPE1, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND(TYPE1, __VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND2(TYPE1, TYPE2, ...) \
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND(TYPE1, __VA_ARGS__) AT_DISPATCH_CASE(TYPE2, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND2(TYPE1, TYPE2, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND2(TYPE1, TYPE2, __VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND3(TYPE1, TYPE2, TYPE3, ...) \
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND2(TYPE1, TYPE2, __VA_ARGS__) AT_DISPATCH_CASE(TYPE3, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND3(TYPE1, TYPE2, TYPE3, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, ...) \
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__) AT_DISPATCH_CASE(TYPE4, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, __VA_ARGS__))
+#define AT_DISPATCH_COMPLEX_TYPES(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_COMPLEX_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_CASE_COMPLEX_TYPES_AND(TYPE1, ...) \
+  AT_DISPATCH_CASE_COMPLEX_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(TYPE1, __VA_ARGS__)
+#define AT_DISPATCH_COMPLEX_TYPES_AND(TYPE1, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_COMPLEX_TYPES_AND(TYPE1, __VA_ARGS__))
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND(TYPE1, ...) \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(TYPE1, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND(TYPE1, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND(TYPE1, __VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND2(TYPE1, TYPE2, ...) \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND(TYPE1, __VA_ARGS__) AT_DISPATCH_CASE(TYPE2, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(TYPE1, TYPE2, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND2(TYPE1, TYPE2, __VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND3(TYPE1, TYPE2, TYPE3, ...) \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND2(TYPE1, TYPE2, __VA_ARGS__) AT_DISPATCH_CASE(TYPE3, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(TYPE1, TYPE2, TYPE3, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__))
+#define AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, ...) \
+  AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__) AT_DISPATCH_CASE(TYPE4, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, __VA_ARGS__))
+#define AT_DISPATCH_INTEGRAL_TYPES(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES_AND(TYPE1, ...) \
+  AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(TYPE1, __VA_ARGS__)
+#define AT_DISPATCH_INTEGRAL_TYPES_AND(TYPE1, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_INTEGRAL_TYPES_AND(TYPE1, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND(TYPE1, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(TYPE1, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND(TYPE1, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND(TYPE1, __VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND2(TYPE1, TYPE2, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES_AND(TYPE1, __VA_ARGS__) AT_DISPATCH_CASE(TYPE2, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND2(TYPE1, TYPE2, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND2(TYPE1, TYPE2, __VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND3(TYPE1, TYPE2, TYPE3, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES_AND2(TYPE1, TYPE2, __VA_ARGS__) AT_DISPATCH_CASE(TYPE3, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND3(TYPE1, TYPE2, TYPE3, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__) AT_DISPATCH_CASE(TYPE4, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND4(TYPE1, TYPE2, TYPE3, TYPE4, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES_AND_COMPLEX(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND(TYPE1, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__) AT_DISPATCH_CASE(TYPE1, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND(TYPE1, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND(TYPE1, __VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND2(TYPE1, TYPE2, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND(TYPE1, __VA_ARGS__) AT_DISPATCH_CASE(TYPE2, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(TYPE1, TYPE2, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND2(TYPE1, TYPE2, __VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND3(TYPE1, TYPE2, TYPE3, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND2(TYPE1, TYPE2, __VA_ARGS__) AT_DISPATCH_CASE(TYPE3, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(TYPE1, TYPE2, TYPE3, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__))
+#define AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND4(TYPE1, TYPE2, TYPE3, TYPE4, ...) \
+  AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND3(TYPE1, TYPE2, TYPE3, __VA_ARGS__) AT_DISPATCH_CASE(TYPE4, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND4(TYPE1, TYPE2, TYPE3, TYPE4, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX_AND4(TYPE1, TYPE2, TYPE3, TYPE4, __VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...) AT_DISPATCH_FLOATING_TYPES_AND(::at::ScalarType::Half, TYPE, NAME, __VA_ARGS__)
+#define AT_DISPATCH_REDUCED_FLOATING_TYPES(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_QINT_TYPES(TYPE, NAME, ...) AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_QINT_TYPES(__VA_ARGS__))
+/// The type of indices is `index_t`.
+#define AT_DISPATCH_INDEX_TYPES(TYPE, NAME, ...)                                              \
+  AT_DISPATCH_SWITCH(TYPE, NAME,                                                              \
+                     AT_PRIVATE_CASE_TYPE_USING_HINT(::at::ScalarType::Int, index_t, __VA_ARGS__) \
+                     AT_PRIVATE_CASE_TYPE_USING_HINT(::at::ScalarType::Long, index_t, __VA_ARGS__))

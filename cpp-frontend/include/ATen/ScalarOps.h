@@ -1,0 +1,4 @@
+// at::scalar_to_tensor.
+#pragma once
+
+#include <ATen/Functions.h>
