@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-enum { STACK = 4 << 20, ONE_CALL = 64 << 10, NESTED = 256 << 10, PATTERN = 0xa5 };
+enum { STACK = 4 << 20, ONE_CALL = 64 << 10, NESTED = 256 << 10, SOURCE = 128 << 10, PATTERN = 0xa5 };
 
 /* The first backward of a process prepares what later ones use. */
 static void first_backward(void) {
@@ -141,6 +141,37 @@ static void files(void) {
   rlt_tensor_free(x);
 }
 
+/* Source code that nests as deeply as the compiler accepts, and code that nests deeper or is a long chain. */
+static void sources(void) {
+  static const struct {
+    const char *open, *close;
+  } kinds[] = {{"(", ",)"}, {"[", "]"}, {"-(", ")"}, {"not (", ")"}, {"[i for i in ", "]"}, {"x[", "]"}};
+  enum { LONGEST = 400000 };
+  char *source = malloc(LONGEST), *end;
+  CHECK(source != NULL);
+  for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; ++kind) {
+    int accepted = 0;
+    for (int depth = 1; depth <= 4096; depth *= 2) {
+      rlt_script *script = NULL;
+      end = source + sprintf(source, "def f(x: List[int]):\n  y = ");
+      for (int at = 0; at < depth; ++at) end += sprintf(end, "%s", kinds[kind].open);
+      end += sprintf(end, "x");
+      for (int at = 0; at < depth; ++at) end += sprintf(end, "%s", kinds[kind].close);
+      sprintf(end, "\n");
+      accepted += rlt_script_compile(source, &script) == RLT_OK;
+      rlt_script_free(script);
+    }
+    CHECK(accepted < 13);
+  }
+  rlt_script *chain = NULL;
+  end = source + sprintf(source, "def f(x: int) -> int:\n  return x");
+  for (int at = 0; at < 20000; ++at) end += sprintf(end, " + x");
+  sprintf(end, "\n");
+  OK(rlt_script_compile(source, &chain));
+  rlt_script_free(chain);
+  free(source);
+}
+
 static void *run(void *work) {
   ((void (**)(void))work)[0]();
   return NULL;
@@ -169,7 +200,8 @@ int main(void) {
   } works[] = {{"the first backward", first_backward, ONE_CALL}, {"products of matrices", products, ONE_CALL},
                {"a network", network, ONE_CALL}, {"reductions", reductions, ONE_CALL},
                {"100 backward passes, one within the other", nested, NESTED}, {"every operator", operators, ONE_CALL},
-               {"files and errors", files, ONE_CALL}};
+               {"files and errors", files, ONE_CALL},
+               {"source code", sources, SOURCE}};
   unsigned char *memory = malloc(STACK + 4096), *stack;
   int failures = 0;
   CHECK(memory != NULL);

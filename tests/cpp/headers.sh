@@ -1,12 +1,13 @@
 #!/bin/sh
 # Compiles the headers of the frontend with warnings as errors: each alone, which is the same for every compiler, or all together;
 # and the whole without exceptions and RTTI.
-# Usage: headers.sh alone|together COMPILER INCLUDE_DIR FRONTEND_DIR
+# Usage: headers.sh alone|together COMPILER INCLUDE_DIR FRONTEND_DIR [HEADER]
 set -eu
 how=$1
 compiler=$2
 include=$3
 frontend=$4
+base=ATen/ATen.h
 
 compiles() { # the lines of a program on standard input, what it is, flags
   what=$1
@@ -17,16 +18,49 @@ compiles() { # the lines of a program on standard input, what it is, flags
 header() { # its name, flags
   echo "#include <$1>" | compiles "$@"
 }
+# The headers among those on standard input that include $base, themselves or through others.
+including_base() {
+  names=$(cat)
+  (cd "$frontend" && grep -rHoE --include='*.h' '^ *# *include *[<"][^>"]+' .) | awk -v base="$base" -v names="$names" '
+    { split($0, part, /:[ #]*include *[<"]/); from = substr(part[1], 3); folder = from; sub(/[^\/]*$/, "", folder)
+      edges[++count] = from; to[count] = part[2]; beside[count] = folder part[2] }
+    END {
+      reached[base] = 1
+      do {
+        grown = 0
+        for (at = 1; at <= count; ++at)
+          if (!(edges[at] in reached) && ((to[at] in reached) || (beside[at] in reached))) { reached[edges[at]] = 1; grown = 1 }
+      } while (grown)
+      split(names, name, "\n")
+      for (at in name) if (name[at] != base && name[at] in reached) print name[at]
+    }' | sort
+}
 if [ $# -gt 4 ]; then
-  header "$5"
+  file=$5
+  shift 5
+  header "$file" "$@"
   exit
 fi
 header torch/torch.h -fno-exceptions -fno-rtti
 header torch/torch.h -DRLT_NO_INLINE_NAMESPACE
 # ATen/generated/methods.h is the inside of a class, *_functions.h are lists for a macro.
 headers=$(cd "$frontend" && find . -name '*.h' ! -name methods.h ! -path '*/generated/*_functions.h' | sed 's|^\./||' | sort)
-if [ "$how" = alone ]; then
-  echo "$headers" | xargs -P "$(nproc)" -n 1 "$0" alone "$compiler" "$include" "$frontend"
-else
+if [ "$how" = together ]; then
   echo "$headers" | sed 's|.*|#include <&>|' | compiles "all headers together"
+  exit
 fi
+# A header that includes $base compiles alone if it compiles after it: each of its other headers is checked as well. The
+# precompiled base makes the whole three times as fast. Only GCC applies it this way; it forgets which warnings the base
+# suppresses around its own templates.
+compiled=$(mktemp -d)
+trap 'rm -rf "$compiled"' EXIT
+echo "#include <$base>" >"$compiled/base.h"
+"$compiler" -std=c++17 -Wall -Wextra -Wshadow -Werror -I"$include" -I"$frontend" -x c++-header "$compiled/base.h" -o "$compiled/base.h.gch"
+echo "$headers" | including_base >"$compiled/after"
+"$compiler" --version | grep -q 'Free Software Foundation' || : >"$compiled/after"
+echo "$headers" | sort | comm -23 - "$compiled/after" >"$compiled/before"
+each() { # flags; names on standard input
+  xargs -P "$(nproc)" -I '{}' "$0" alone "$compiler" "$include" "$frontend" '{}' "$@"
+}
+each <"$compiled/before"
+each -include "$compiled/base.h" -Winvalid-pch -Wno-init-list-lifetime <"$compiled/after"

@@ -1,10 +1,10 @@
 //! Every decomposition, multiplied out again: in the four dtypes, from strided batches, below and above the orders at
 //! which algorithms change.
 
-use rushlight_linalg::*;
 use num_complex::Complex;
 use rushlight_base::DType;
 use rushlight_cpu::Array;
+use rushlight_linalg::*;
 
 /// A batch of matrices in a layout of its own.
 struct Tensor {
