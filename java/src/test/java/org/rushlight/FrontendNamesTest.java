@@ -35,7 +35,8 @@ class FrontendNamesTest {
         Map.entry("mutable_data_ptr", "toBuffer"), Map.entry("const_data_ptr", "toBuffer"), Map.entry("accessor", "toBuffer"),
         Map.entry("packed_accessor32", "toBuffer"), Map.entry("packed_accessor64", "toBuffer"), Map.entry("mutable_grad", "setGrad"),
         Map.entry("set_requires_grad", "requires_grad_"), Map.entry("print", "toString"),
-        Map.entry("_efficientzerotensor", "zeros"), Map.entry("from_blob", "fromBuffer"), Map.entry("reset", "close"),
+        Map.entry("_efficientzerotensor", "zeros"), Map.entry("_lazy_clone", "clone"), Map.entry("scalar_to_tensor", "scalar_tensor"),
+        Map.entry("from_blob", "fromBuffer"), Map.entry("reset", "close"),
         Map.entry("defined", "isClosed"), Map.entry("output_nr", "gradNode"),
         Map.entry("remove_hook", "registerHook"), Map.entry("is_sparse_csr", "layout"));
 
@@ -46,6 +47,7 @@ class FrontendNamesTest {
         "C++ has the name for old programs", Set.of("sym_size", "sym_sizes", "sym_strides", "sym_numel", "_dimI", "_dimV"),
         "the answer is the same for every tensor", Set.of("is_mps", "is_mkldnn", "is_nested", "is_pinned"),
         "it returns a tensor and a list: Java calls it by name", Set.of("histogramdd"),
+        "it calls a function: Java calls the function itself", Set.of("m"),
         "C++ has the name and throws", Set.of("pin_memory", "refine_names"),
         "C++ keeps a number that changes nothing", Set.of("set_num_interop_threads", "get_num_interop_threads", "init_num_threads",
             "interop_threads"));
