@@ -50,8 +50,8 @@ if [ "$how" = together ]; then
   exit
 fi
 # A header that includes $base compiles alone if it compiles after it: each of its other headers is checked as well. The
-# precompiled base makes the whole three times as fast. Only GCC applies it this way; it forgets which warnings the base
-# suppresses around its own templates.
+# precompiled base takes it from 1.6 - 2.2 s to 0.3 - 0.8 s. Only GCC applies it this way; it forgets which warnings the
+# base suppresses around its own templates.
 compiled=$(mktemp -d)
 trap 'rm -rf "$compiled"' EXIT
 echo "#include <$base>" >"$compiled/base.h"

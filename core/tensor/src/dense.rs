@@ -434,21 +434,21 @@ impl Spec {
 
     /// The same result in another dtype, which it must be castable to.
     pub fn cast_to(self, dtype: DType) -> Result<Spec> {
-        self.check_cast(dtype)?;
+        check_cast(self.dtype, dtype)?;
         Ok(Spec { dtype, ..self })
     }
+}
 
-    /// Whether this result may be stored as `dtype`.
-    pub fn check_cast(&self, dtype: DType) -> Result<()> {
-        ensure!(
-            self.dtype == dtype || self.dtype.can_cast(dtype),
-            Runtime,
-            "result type {} can't be cast to the desired output type {}",
-            self.dtype.c10_name(),
-            dtype.c10_name()
-        );
-        Ok(())
-    }
+/// Whether a result of dtype `result` may be stored as `wanted`.
+pub fn check_cast(result: DType, wanted: DType) -> Result<()> {
+    ensure!(
+        result.can_cast(wanted),
+        Runtime,
+        "result type {} can't be cast to the desired output type {}",
+        result.c10_name(),
+        wanted.c10_name()
+    );
+    Ok(())
 }
 
 /// Results of kernels have no quantizer.

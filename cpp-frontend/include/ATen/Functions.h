@@ -84,6 +84,13 @@ inline Tensor _upsample_bicubic2d_aa(const Tensor& input, OptionalIntArrayRef ou
 }  // namespace native
 
 namespace detail {
+/// A tensor with a copy of the elements.
+inline Tensor from_elements(const void* data, size_t bytes, IntArrayRef sizes, ScalarType dtype) {
+  rlt_tensor* tensor = nullptr;
+  rlt::check(rlt_tensor_from_data(data, static_cast<int64_t>(bytes), sizes.data(), static_cast<int64_t>(sizes.size()),
+                                  static_cast<int32_t>(dtype), &tensor));
+  return Tensor(tensor);
+}
 template <class Deleter>
 struct BlobDeleter {
   Deleter deleter;
@@ -134,10 +141,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, Deleter&& d
 /// A tensor of the numbers with the dtype of their C++ type, or with that of `options`.
 template <class T, ScalarType Dtype = CppTypeToScalarType<T>::value>
 Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
-  const int64_t length = static_cast<int64_t>(values.size());
-  rlt_tensor* tensor = nullptr;
-  rlt::check(rlt_tensor_from_data(values.data(), length * static_cast<int64_t>(sizeof(T)), &length, 1, static_cast<int32_t>(Dtype), &tensor));
-  Tensor result(tensor);
+  Tensor result = detail::from_elements(values.data(), values.size() * sizeof(T), IntArrayRef(static_cast<int64_t>(values.size())), Dtype);
   return result.to(options.has_dtype() ? options : options.dtype(Dtype));
 }
 template <class T, ScalarType = CppTypeToScalarType<T>::value>

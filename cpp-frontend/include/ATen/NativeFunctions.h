@@ -9,7 +9,7 @@ RLT_NAMESPACE_BEGIN
 namespace native {
 
 namespace detail {
-/// Normalizes the dimensions from `first` on of a tensor: the result, the mean and the reciprocal of the standard deviation.
+/// Normalizes the last dimension: the result, the mean and the reciprocal of the standard deviation.
 inline std::tuple<Tensor, Tensor, Tensor> normalize(const Tensor& input, double eps) {
   Tensor mean = input.mean(IntArrayRef(static_cast<int64_t>(-1)), true);
   Tensor centered = input - mean;

@@ -405,6 +405,8 @@ class TensorIterator {
     if (config.promote_) {
       common_dtype_ = promoted();
       if (config.promote_to_float_ && c10::isIntegralType(common_dtype_, true)) common_dtype_ = get_default_dtype_as_scalartype();
+    } else {
+      common_dtype_ = same_input_dtype();
     }
     std::optional<Device> device = config.device_;
     for (OperandInfo& info : operands_) {
@@ -419,10 +421,6 @@ class TensorIterator {
         TORCH_CHECK(info.tensor_.device() == *device, "Expected all tensors to be on the same device, but found at least two devices, ", *device,
                     " and ", info.tensor_.device(), "!");
       }
-      if (!info.is_output && common_dtype_ == ScalarType::Undefined && !config.promote_) {
-        // Without promotion the common dtype is that of the inputs if all of them have the same.
-        common_dtype_ = same_input_dtype();
-      }
     }
     if (config.same_dtype_) {
       ScalarType expected = config.dtype_.value_or(ScalarType::Undefined);
@@ -434,6 +432,7 @@ class TensorIterator {
     }
     device_ = device.value_or(Device(kCPU));
   }
+  /// The dtype of all inputs; Undefined if they have several.
   ScalarType same_input_dtype() const {
     ScalarType found = ScalarType::Undefined;
     for (const OperandInfo& info : operands_) {

@@ -52,7 +52,7 @@ pub use opdef::{Arguments, OpDef};
 pub use output::{Overlap, Target, written};
 pub use value::{FromValue, Ints, ToValue, Value};
 
-use crate::dense::{Dense, Spec};
+use crate::dense::{Dense, Spec, check_cast};
 use crate::tensor::Tensor;
 use rushlight_base::{DeviceType, Result, bail, list, runtime};
 
@@ -164,7 +164,7 @@ pub fn before_write(target: &Tensor) -> Result<Tensor> {
 /// Writes `result` to the target of the in-place form of a composite operator, whose derivative it becomes.
 #[inline(never)]
 pub fn write_in_place(result: &Tensor, target: &Tensor) -> Result<()> {
-    Spec::new(&result.sizes(), result.dtype(), result.device()).check_cast(target.dtype())?;
+    check_cast(result.dtype(), target.dtype())?;
     crate::ops::copy_(target, result, false)
 }
 

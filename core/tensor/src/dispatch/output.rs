@@ -5,7 +5,7 @@
 
 use crate::autograd;
 use crate::body::Pinned;
-use crate::dense::{Dense, Spec};
+use crate::dense::{Dense, Spec, check_cast};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure, format_sizes};
@@ -141,7 +141,7 @@ impl Spec {
 
     /// Whether this result can be stored in `store`, whatever its shape.
     fn check_out(&self, store: &Dense) -> Result<()> {
-        self.check_cast(store.dtype)?;
+        check_cast(self.dtype, store.dtype)?;
         if store.device.kind != self.device.kind {
             bail!(Runtime, "Expected out tensor to have device {}, but got {} instead", self.device, store.device);
         }
@@ -180,7 +180,7 @@ impl Spec {
                 format_sizes(&self.sizes)
             );
         }
-        self.check_cast(target.dtype)?;
+        check_cast(self.dtype, target.dtype)?;
         if target.device.kind != self.device.kind {
             bail!(
                 Runtime,

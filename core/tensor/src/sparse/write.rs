@@ -2,6 +2,7 @@
 
 use super::coo::Coo;
 use super::record;
+use crate::dense::check_cast;
 use crate::dispatch::{Args, Value};
 use crate::ops;
 use crate::tensor::Tensor;
@@ -20,13 +21,7 @@ pub(super) fn replace(target: &Tensor, result: &Tensor) -> Result<()> {
         result.layout().name(),
         target.layout().name()
     );
-    ensure!(
-        result.dtype().can_cast(target.dtype()),
-        Runtime,
-        "result type {} can't be cast to the desired output type {}",
-        result.dtype().c10_name(),
-        target.dtype().c10_name()
-    );
+    check_cast(result.dtype(), target.dtype())?;
     let result = if result.dtype() == target.dtype() {
         result.clone()
     } else {

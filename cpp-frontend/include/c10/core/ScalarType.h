@@ -156,11 +156,9 @@ struct ScalarTypeToCPPType;
     using type = cpp;                                                         \
   };
 RLT_FORALL_SCALAR_TYPES(RLT_MAP)
-RLT_MAP(qint8, QInt8, , , )
-RLT_MAP(quint8, QUInt8, , , )
-RLT_MAP(qint32, QInt32, , , )
-RLT_MAP(quint4x2, QUInt4x2, , , )
-RLT_MAP(quint2x4, QUInt2x4, , , )
+#define RLT_MAP_QUANTIZED(cpp, name) RLT_MAP(cpp, name, , , )
+AT_FORALL_QINT_TYPES(RLT_MAP_QUANTIZED)
+#undef RLT_MAP_QUANTIZED
 #undef RLT_MAP
 // `long long` is a distinct type from int64_t.
 template <>

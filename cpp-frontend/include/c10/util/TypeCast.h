@@ -1,7 +1,7 @@
 // c10::convert: conversion between element types as tensors convert them, and c10::load of an element.
 #pragma once
 
-#include <c10/util/BFloat16.h>
+#include <c10/util/BFloat16-math.h>
 #include <c10/util/complex_type.h>
 
 #include <type_traits>
@@ -14,8 +14,6 @@ template <class T>
 struct is_complex_number : std::false_type {};
 template <class T>
 struct is_complex_number<complex<T>> : std::true_type {};
-template <class T>
-inline constexpr bool is_half_number = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 }  // namespace detail
 
 /// Complex numbers lose their imaginary part; half precision numbers convert through float.
@@ -30,9 +28,9 @@ To convert(From from) {
   } else if constexpr (detail::is_complex_number<From>::value) {
     if constexpr (std::is_same_v<To, bool>) return static_cast<bool>(from);
     else return convert<To>(from.real());
-  } else if constexpr (detail::is_half_number<From>) {
+  } else if constexpr (std::is_reduced_floating_point_v<From>) {
     return static_cast<To>(static_cast<float>(from));
-  } else if constexpr (detail::is_half_number<To>) {
+  } else if constexpr (std::is_reduced_floating_point_v<To>) {
     return To(static_cast<float>(from));
   } else {
     return static_cast<To>(from);

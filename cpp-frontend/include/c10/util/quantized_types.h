@@ -1,4 +1,4 @@
-// The element types of quantized tensors: an integer in a class of its own, without arithmetic.
+// The element types of quantized tensors. Each wraps an integer and defines no arithmetic.
 #pragma once
 
 #include <c10/macros/Macros.h>

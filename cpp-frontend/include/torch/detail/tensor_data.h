@@ -16,12 +16,7 @@ inline ScalarType inferred_dtype(ScalarType dtype) {
   return dtype;
 }
 
-inline Tensor from_elements(const void* data, size_t bytes, IntArrayRef sizes, ScalarType dtype) {
-  rlt_tensor* tensor = nullptr;
-  rlt::check(rlt_tensor_from_data(data, static_cast<int64_t>(bytes), sizes.data(), static_cast<int64_t>(sizes.size()),
-                                  static_cast<int32_t>(dtype), &tensor));
-  return Tensor(tensor);
-}
+using at::detail::from_elements;
 
 /// The argument of torch::tensor: a number, a braced list of such arguments, or a vector.
 class TensorDataContainer {

@@ -2,6 +2,7 @@
 
 use super::{number_minus, written};
 use crate::autograd::Expr;
+use crate::dense::check_cast;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes};
@@ -106,13 +107,7 @@ pub fn soft_margin_loss_backward(
     );
     let slopes = if reduction == 1 { slopes / count as f64 } else { slopes };
     let gradients = (slopes * Expr::from(grad_output)).into_tensor()?;
-    ensure!(
-        gradients.dtype().can_cast(self_.dtype()),
-        Runtime,
-        "result type {} can't be cast to the desired output type {}",
-        gradients.dtype().c10_name(),
-        self_.dtype().c10_name()
-    );
+    check_cast(gradients.dtype(), self_.dtype())?;
     ops::to_dtype(&gradients, self_.dtype(), false, false, None)
 }
 

@@ -618,13 +618,7 @@ fn written(target: &Expr, found: Expr) -> Expr {
             format_sizes(&sizes),
             format_sizes(&found.sizes())
         );
-        ensure!(
-            found.dtype() == dtype || found.dtype().can_cast(dtype),
-            Runtime,
-            "result type {} can't be cast to the desired output type {}",
-            found.dtype().c10_name(),
-            dtype.c10_name()
-        );
+        crate::dense::check_cast(found.dtype(), dtype)?;
         ops::to_dtype(found, dtype, false, false, None)
     })
 }

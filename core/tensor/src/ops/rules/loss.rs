@@ -2,7 +2,7 @@
 
 use super::pointwise::arithmetic;
 use super::{common_dtype, elementwise};
-use crate::dense::{Dense, Geometry, Spec};
+use crate::dense::{Dense, Geometry, Spec, check_cast};
 use rushlight_base::{DType, DimVec, Result, bail, ensure, format_sizes};
 
 /// A single number, or one for each element.
@@ -81,15 +81,7 @@ fn weighted(self_: &Dense, weight: Option<&Dense>) -> Result<()> {
         format_sizes(self_.sizes()),
         format_sizes(&all)
     );
-    let (result, wanted) = (weight.dtype, self_.dtype);
-    ensure!(
-        result.can_cast(wanted),
-        Runtime,
-        "result type {} can't be cast to the desired output type {}",
-        result.c10_name(),
-        wanted.c10_name()
-    );
-    Ok(())
+    check_cast(weight.dtype, self_.dtype)
 }
 
 /// Target and input of one dtype and, without dimensions of size 1, of one shape; weights broadcast to the losses.

@@ -45,7 +45,7 @@ void map_arrays(const Operation& operation, T* target, int64_t count, const Sour
 /// Combines the first `count` elements of a vector into one.
 template <class T, class Operation>
 T combine(const Operation& operation, Vectorized<T> vector, int64_t count) {
-  // Halves are combined while the number of elements is a power of 2, the others one by one.
+  // If the count is a power of 2, the upper half is reduced onto the lower one; otherwise the elements in order.
   if ((count & (count - 1)) == 0) {
     for (int half = static_cast<int>(count) / 2; half > 0; half /= 2) {
       Vectorized<T> upper = vector;

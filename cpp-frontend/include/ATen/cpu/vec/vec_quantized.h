@@ -2,7 +2,7 @@
 #pragma once
 
 #include <ATen/cpu/vec/vec_base.h>
-#include <c10/util/quantized_types.h>
+#include <ATen/native/quantized/AffineQuantizerBase.h>
 
 namespace at {
 RLT_NAMESPACE_BEGIN
@@ -17,14 +17,6 @@ template <class Q>
 struct Widened {
   using type = Vectorized<c10::qint32>;
 };
-
-/// The nearest number of the quantized type.
-template <class Integer>
-Integer saturate(double value) {
-  constexpr double low = std::numeric_limits<Integer>::min(), high = std::numeric_limits<Integer>::max();
-  // NaN fails both comparisons that end at a number.
-  return static_cast<Integer>(value > low ? (value < high ? value : high) : low);
-}
 
 /// 32 bytes of integers; Q is the quantized type, Self the vector of it.
 template <class Q, class Self>
@@ -69,7 +61,7 @@ class Quantized {
     constexpr int part = Vectorized<float>::size();
     for (int i = 0; i < kSize; ++i) {
       float rounded = std::nearbyint(values[static_cast<size_t>(i / part)][i % part] * inverse_scale);
-      result[i] = saturate<value_type>(static_cast<float>(zero_point) + rounded);
+      result[i] = native::detail::saturated<Q>(static_cast<float>(zero_point) + rounded).val_;
     }
     return Self(result);
   }
@@ -79,7 +71,7 @@ class Quantized {
     constexpr int part = Vectorized<int32_t>::size();
     for (int i = 0; i < kSize; ++i) {
       float rounded = std::nearbyint(static_cast<float>(values[static_cast<size_t>(i / part)].integers()[i % part]) * multiplier);
-      result[i] = saturate<value_type>(static_cast<double>(rounded) + zero_point);
+      result[i] = native::detail::saturated<Q>(static_cast<double>(rounded) + zero_point).val_;
     }
     return Self(result);
   }

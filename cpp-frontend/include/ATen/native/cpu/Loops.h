@@ -96,6 +96,17 @@ void call_vectors(Function& function, VectorFunction& vector_function, char** da
   for (; i < count; ++i) write_element<T>(data[0] + i * strides[0], function(read_element<T>(data[1 + In] + i * strides[1 + In])...));
 }
 
+/// A loop over a row that calls `vector_function` where memory is contiguous, and `function` for the other elements.
+template <class Function, class VectorFunction>
+auto vector_loop(Function& function, VectorFunction& vector_function) {
+  using traits = c10::guts::infer_function_traits_t<std::decay_t<Function>>;
+  using T = typename traits::return_type;
+  return [&](char** data, const int64_t* strides, int64_t count) {
+    call_vectors<T, vec::Vectorized<T>>(function, vector_function, data, strides, count,
+                                        std::make_index_sequence<traits::number_of_parameters>());
+  };
+}
+
 }  // namespace detail
 
 /// Calls the function for the elements of a range on the calling thread, in the order of the iterator.
@@ -126,28 +137,14 @@ void cpu_kernel_multiple_outputs(TensorIterator& iter, Function&& function, int6
 /// `vector_function` computes the same of vectors; it is called where the memory of all tensors is contiguous.
 template <class Function, class VectorFunction>
 void cpu_kernel_vec(TensorIterator& iter, Function&& function, VectorFunction&& vector_function, int64_t grain_size = internal::GRAIN_SIZE) {
-  using traits = c10::guts::infer_function_traits_t<std::decay_t<Function>>;
-  using T = typename traits::return_type;
   detail::check_arity<Function>(iter);
-  iter.for_each(
-      [&](char** data, const int64_t* strides, int64_t count) {
-        detail::call_vectors<T, vec::Vectorized<T>>(function, vector_function, data, strides, count,
-                                                    std::make_index_sequence<traits::number_of_parameters>());
-      },
-      grain_size);
+  iter.for_each(detail::vector_loop(function, vector_function), grain_size);
   iter.cast_outputs();
 }
 template <class Function, class VectorFunction>
 void cpu_serial_kernel_vec(TensorIterator& iter, Function&& function, VectorFunction&& vector_function) {
-  using traits = c10::guts::infer_function_traits_t<std::decay_t<Function>>;
-  using T = typename traits::return_type;
   detail::check_arity<Function>(iter);
-  iter.serial_for_each(
-      [&](char** data, const int64_t* strides, int64_t count) {
-        detail::call_vectors<T, vec::Vectorized<T>>(function, vector_function, data, strides, count,
-                                                    std::make_index_sequence<traits::number_of_parameters>());
-      },
-      {0, iter.numel()});
+  iter.serial_for_each(detail::vector_loop(function, vector_function), {0, iter.numel()});
   iter.cast_outputs();
 }
 

@@ -10,16 +10,6 @@ namespace at {
 RLT_NAMESPACE_BEGIN
 namespace native {
 
-/// The type of a number's magnitude: T of complex<T>, or the type itself.
-template <class T>
-struct value_type_of {
-  using type = T;
-};
-template <class T>
-struct value_type_of<c10::complex<T>> {
-  using type = T;
-};
-
 template <class T>
 T conj_impl(T value) {
   if constexpr (c10::detail::is_complex_number<T>::value) return T(value.real(), -value.imag());
