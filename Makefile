@@ -192,6 +192,12 @@ headers: setup ## writes the headers of C and C++, which are checked in, and the
 	cargo run -q --locked -p rushlight-generate -- --headers
 	cargo run -q --locked -p rushlight-abi --bin snapshot -- include tests/abi/interface.txt --update
 
+kernels: setup ## compiles the kernels of CUDA devices: core/cuda/ptx. Needs `rustup component add rust-src`
+	cargo run -q --release --locked -p rushlight-cuda-pack
+
+check-kernels: setup ## checks that the checked-in kernels are what their source gives
+	cargo run -q --release --locked -p rushlight-cuda-pack -- --check
+
 headers-check: setup ## checks that the checked-in headers are up to date
 	cargo run -q --locked -p rushlight-generate -- --check
 

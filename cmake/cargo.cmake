@@ -95,6 +95,7 @@ if(RUSHLIGHT_BUILD_SHARED)
     ${finish}
     COMMAND ${CMAKE_COMMAND} -E create_symlink ${full_name} ${library_folder}/${RUSHLIGHT_SONAME}
     COMMAND ${CMAKE_COMMAND} -E create_symlink ${RUSHLIGHT_SONAME} ${library_folder}/librushlight.so
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ${PROJECT_SOURCE_DIR}/core/cuda/ptx ${library_folder}/rushlight-kernels
     DEPENDS ${built} ${choices}
     COMMENT "${RUSHLIGHT_SHARED}"
     VERBATIM)

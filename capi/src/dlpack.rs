@@ -23,7 +23,7 @@
 
 use crate::support::{arg, guard, out};
 use crate::tensor::{over_memory, rlt_tensor};
-use rushlight_base::{DType, Result, bail, ensure, err, handles};
+use rushlight_base::{DType, Device, DeviceType, Result, bail, ensure, err, handles};
 use rushlight_tensor::{Dense, Tensor};
 use std::ffi::c_void;
 
@@ -31,6 +31,7 @@ use std::ffi::c_void;
 const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 0 };
 const READ_ONLY: u64 = 1;
 const CPU: i32 = 1;
+const CUDA: i32 = 2;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -124,7 +125,10 @@ fn export<M>(
     ensure!(!dense.is_meta(), NotImplemented, "a tensor on the meta device has no data to export");
     let dl_tensor = DLTensor {
         data: dense.ptr().cast(),
-        device: DLDevice { device_type: CPU, device_id: 0 },
+        device: match dense.device.kind {
+            DeviceType::Cuda => DLDevice { device_type: CUDA, device_id: dense.device.index.into() },
+            _ => DLDevice { device_type: CPU, device_id: 0 },
+        },
         ndim: dense.ndim() as i32,
         dtype: dtype_to_dlpack(dense.dtype),
         shape: std::ptr::null_mut(),
@@ -281,9 +285,11 @@ pub unsafe extern "C" fn rlt_tensor_from_dlpack_legacy(
 
 /// Creates the tensor that a DLPack struct describes.
 unsafe fn import(given: &DLTensor, free: Box<dyn FnOnce(*mut c_void) + Send + Sync>) -> Result<Tensor> {
-    if given.device.device_type != CPU {
-        bail!(NotImplemented, "DLPack device type {} is not supported, only the CPU", given.device.device_type);
-    }
+    let device = match (given.device.device_type, i8::try_from(given.device.device_id)) {
+        (CPU, _) => Device::CPU,
+        (CUDA, Ok(index)) => Device::cuda(index),
+        (other, _) => bail!(NotImplemented, "DLPack device type {other} is not supported, only the CPU and CUDA"),
+    };
     let dtype = dtype_from_dlpack(given.dtype)?;
     let data = given.data.cast::<u8>().wrapping_add(given.byte_offset as usize);
     // SAFETY: DLPack: `shape` has `ndim` elements, and `strides` is NULL or has `ndim` elements; the caller guarantees
@@ -291,7 +297,7 @@ unsafe fn import(given: &DLTensor, free: Box<dyn FnOnce(*mut c_void) + Send + Sy
     unsafe {
         let sizes = arg::ints(given.shape, i64::from(given.ndim), "managed.dl_tensor.shape")?;
         let strides = arg::ints_opt(given.strides, i64::from(given.ndim), "managed.dl_tensor.strides")?;
-        over_memory(data.cast(), dtype, sizes, strides, Some(free))
+        over_memory(device, data.cast(), dtype, sizes, strides, Some(free))
     }
 }
 

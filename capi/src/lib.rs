@@ -15,6 +15,7 @@
 
 pub mod autograd;
 pub mod core;
+pub mod cuda;
 pub mod dispatch;
 pub mod dlpack;
 pub mod generator;

@@ -37,7 +37,7 @@ use rushlight_base::{
     Complex, DType, Device, DeviceType, DimVec, Layout, Result, Scalar, Storage, bail, contiguous_strides, ensure, err,
     format_sizes, numel,
 };
-use rushlight_tensor::{Dense, Geometry, Options, Spec, Tensor};
+use rushlight_tensor::{Dense, Geometry, Options, Spec, Tensor, devices};
 use std::ffi::c_void;
 
 // ---- Dtypes, with PyTorch's numbers ----
@@ -337,9 +337,9 @@ pub unsafe extern "C" fn rlt_tensor_from_blob(
         let options = full.to_options()?;
         options.check()?;
         ensure!(
-            options.device_or_cpu().kind == DeviceType::Cpu,
+            options.device_or_cpu().kind != DeviceType::Meta,
             Value,
-            "from_blob: the data must be on the CPU, not on {}",
+            "from_blob: the data must be on the CPU or a CUDA device, not on {}",
             options.device_or_cpu()
         );
         let dtype = options.dtype_or_default();
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn rlt_tensor_from_blob(
         });
         // SAFETY: the caller guarantees (documentation of `data`) that the memory of this geometry stays valid until
         // the deleter is called.
-        let tensor = unsafe { over_memory(data, dtype, sizes, strides, free) }?;
+        let tensor = unsafe { over_memory(options.device_or_cpu(), data, dtype, sizes, strides, free) }?;
         if requires_grad {
             tensor.set_requires_grad(true)?;
         }
@@ -374,17 +374,19 @@ pub unsafe extern "C" fn rlt_tensor_from_blob(
 /// Notifies the foreign owner that its memory is no longer used.
 pub(crate) type FreeMemory = Option<Box<dyn FnOnce(*mut c_void) + Send + Sync>>;
 
-/// Creates a tensor over foreign host memory. On failure `free` is dropped without being called.
+/// Creates a tensor over foreign memory of a device. On failure `free` is dropped without being called.
 ///
 /// # Safety
 /// The memory that the geometry covers stays valid until `free` is called.
 pub(crate) unsafe fn over_memory(
+    device: Device,
     data: *mut c_void,
     dtype: DType,
     sizes: &[i64],
     strides: Option<&[i64]>,
     free: FreeMemory,
 ) -> Result<Tensor> {
+    let device = devices::indexed(device)?;
     ensure!(!dtype.is_quantized(), NotImplemented, "a tensor of {dtype} needs a quantizer: memory has none");
     let elements = numel(sizes)?;
     let alignment = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
@@ -416,9 +418,9 @@ pub(crate) unsafe fn over_memory(
     let bytes = bytes.ok_or_else(|| err!(Value, "{} elements of {dtype} do not fit into memory", count))?;
     // SAFETY: the caller guarantees that the memory of this geometry stays valid until `free` is called; `bytes` was
     // computed from the geometry, so all elements are inside.
-    let storage = unsafe { Storage::foreign(data, bytes, free)? };
+    let storage = unsafe { Storage::foreign_on(device, data, bytes, free)? };
     let geometry = Geometry { sizes: DimVec::from_slice(sizes), strides, offset: 0 };
-    Ok(Tensor::from_dense(Dense::new(storage, geometry, dtype, Device::CPU)))
+    Ok(Tensor::from_dense(Dense::new(storage, geometry, dtype, device)))
 }
 
 /// Creates a tensor with a copy of `nbytes` bytes of row-major elements, which must be exactly the size that `sizes`

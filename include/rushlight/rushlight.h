@@ -10,6 +10,7 @@
 #include <rushlight/io.h>                  /* Files: named tensors, as `.pt` and safetensors. */
 #include <rushlight/generator.h>           /* Random numbers. */
 #include <rushlight/memory.h>              /* Memory: live handles, statistics, custom allocators. */
+#include <rushlight/cuda.h>                /* CUDA devices: memory, streams and events of NVIDIA GPUs. */
 #include <rushlight/runtime.h>             /* Process-wide settings: threads, log, seed, determinism, cancellation. */
 #include <rushlight/object.h>              /* Objects that values refer to: instances of custom classes, futures, storages. */
 #include <rushlight/dispatch.h>            /* Operators by name: calling them, defining new ones, recording calls. */

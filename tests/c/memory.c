@@ -144,8 +144,8 @@ static void dlpack_in(void) {
   managed.dl_tensor.dtype.lanes = 4;
   FAILS(rlt_tensor_from_dlpack(&managed, &tensor), RLT_ERROR_TYPE, "4 lanes");
   managed.dl_tensor.dtype.lanes = 1;
-  managed.dl_tensor.device.device_type = 2;
-  FAILS(rlt_tensor_from_dlpack(&managed, &tensor), RLT_ERROR_NOT_IMPLEMENTED, "DLPack device type 2");
+  managed.dl_tensor.device.device_type = 7;
+  FAILS(rlt_tensor_from_dlpack(&managed, &tensor), RLT_ERROR_NOT_IMPLEMENTED, "DLPack device type 7");
   CHECK(produced_deleted == 1);
 
   DLManagedTensor legacy;

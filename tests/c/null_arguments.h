@@ -21,6 +21,10 @@ static rlt_state_dict *dict, *out_dict;
 static rlt_script *script, *out_script;
 static rlt_module *module, *out_module;
 static rlt_trace *trace, *out_trace;
+static rlt_cuda_event *event, *out_event;
+static rlt_stream stream = {{RLT_DEVICE_CUDA, 0}, 0}, out_stream;
+static rlt_cuda_properties properties;
+static rlt_cuda_memory_stats cuda_stats;
 static rlt_scalar scalar = {RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, out_scalar;
 static rlt_device device = {RLT_DEVICE_CPU, -1}, out_device;
 static rlt_tensor_options options = RLT_TENSOR_OPTIONS_INIT;
@@ -128,6 +132,9 @@ static void setup(void) {
   named.name = "text";
   named.value = value;
   OK(rlt_trace_begin("Text", 0, &trace));
+  OK(rlt_cuda_event_new(1, &event));
+  properties.struct_size = sizeof properties;
+  cuda_stats.struct_size = sizeof cuda_stats;
   OK(rlt_trace_output(trace, &value));
   stats.struct_size = sizeof stats;
   OK(rlt_tensor_to_dlpack(tensor, &in_dlpack));
@@ -155,6 +162,7 @@ static void forget(void) {
   rlt_script_free(out_script), out_script = NULL;
   rlt_module_free(out_module), out_module = NULL;
   rlt_trace_free(out_trace), out_trace = NULL;
+  rlt_cuda_event_free(out_event), out_event = NULL;
   rlt_value_free(&out_value);
   OK(rlt_set_allocator(NULL));
   OK(rlt_set_log(NULL));
@@ -178,6 +186,7 @@ static int teardown(int calls) {
   rlt_script_free(script);
   rlt_module_free(module);
   rlt_trace_free(trace);
+  rlt_cuda_event_free(event);
   OK(rlt_op_unregister(op));
   rlt_object_free(object);
   rlt_future_free(future);

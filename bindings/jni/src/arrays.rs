@@ -5,7 +5,8 @@ use crate::support::{
 };
 use jni::sys::{JNI_ABORT, JNIEnv, jarray, jsize};
 use rushlight_base::{
-    DType, Device, DimVec, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes, numel,
+    DType, Device, DeviceType, DimVec, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes,
+    numel,
 };
 use rushlight_tensor::{Dense, Geometry, Lazy, Spec, Tensor, ops};
 use std::ffi::c_void;
@@ -125,7 +126,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toArray<'l>(
     })
 }
 
-/// The body of a contiguous tensor in host memory.
+/// The body of a contiguous tensor, copied to host memory if it is not there.
 pub(crate) fn on_host(tensor: &Tensor) -> Result<Dense> {
     let dense = tensor.dense()?;
     ensure!(
@@ -134,7 +135,7 @@ pub(crate) fn on_host(tensor: &Tensor) -> Result<Dense> {
         "the tensor has its conj or neg bit set: call resolve_conj() and resolve_neg() first"
     );
     ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
-    Ok(dense.clone())
+    ops::transfer::on_host(&dense)
 }
 
 /// `NativeCore.fromBuffer`
@@ -189,7 +190,10 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toBuffer<'l>(
     tensor: TensorHandle,
 ) -> jobject {
     guard(env, |frame| {
-        let dense = on_host(&*tensor.get("self")?)?;
+        let tensor = tensor.get("self")?;
+        let place = tensor.device();
+        ensure!(place.kind != DeviceType::Cuda, Runtime, "toBuffer needs a tensor on the CPU, not on {place}");
+        let dense = on_host(&tensor)?;
         ensure!(dense.is_contiguous(), Runtime, "toBuffer needs a contiguous tensor; contiguous() makes one");
         let bytes = dense.numel() as usize * dense.dtype.size();
         ensure!(bytes <= i32::MAX as usize, Value, "{bytes} bytes do not fit into a Java buffer");

@@ -129,6 +129,10 @@ pub(crate) fn restore_hook() {
 /// The error for a caught panic.
 #[cold]
 pub(super) fn to_error(function: Caller<'_>, payload: Box<dyn Any + Send>) -> Error {
+    let payload = match rushlight_base::backend::missing_kernel(payload) {
+        Ok(error) => return error,
+        Err(payload) => payload,
+    };
     let text = match payload.downcast::<String>().map_err(|payload| payload.downcast::<&'static str>()) {
         Ok(text) => *text,
         Err(Ok(text)) => (*text).to_owned(),

@@ -4,6 +4,7 @@
 //! depend on tensors, operators or autograd (see `rushlight-tensor`), nor on C (see `capi`).
 
 mod asymmetric;
+pub mod backend;
 mod cache;
 mod callee;
 mod cores;

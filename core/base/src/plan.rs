@@ -145,6 +145,11 @@ impl<const N: usize> Plan<N> {
         self.sizes[0] as usize
     }
 
+    /// Size and steps of each dimension, innermost first.
+    pub fn dimensions(&self) -> impl Iterator<Item = (i64, [isize; N])> {
+        self.sizes.iter().copied().zip(self.steps.iter().copied())
+    }
+
     /// Step of each operand within a row.
     pub fn row_steps(&self) -> [isize; N] {
         self.steps[0]

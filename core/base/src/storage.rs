@@ -3,7 +3,7 @@
 //! Kernels access the bytes through raw pointers, never through slices, since tensors may share or overlap memory.
 
 use crate::memory::{self, Block};
-use crate::{Device, Result};
+use crate::{Device, Result, backend};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -29,12 +29,30 @@ struct Inner {
 enum Owner {
     /// They follow the header.
     Header,
-    /// The meta device: shape without data.
+    /// The meta device: shape without data. Also a device's storage without bytes.
     Nothing,
     /// The embedder's allocator.
     Allocator(#[allow(dead_code, reason = "kept for its Drop")] Block),
     /// A foreign owner.
     Foreign(#[allow(dead_code, reason = "kept for its Drop")] Foreign),
+    /// A block of a device's memory.
+    Device(#[allow(dead_code, reason = "kept for its Drop")] DeviceBlock),
+}
+
+/// Memory of a device with a backend.
+struct DeviceBlock {
+    backend: &'static dyn backend::Backend,
+    device: Device,
+    at: *mut u8,
+    bytes: usize,
+}
+
+impl Drop for DeviceBlock {
+    fn drop(&mut self) {
+        // SAFETY: the block was allocated by this backend with this device and size, and is freed once, when no tensor
+        // uses it any more.
+        unsafe { self.backend.free(self.device, self.at, self.bytes) };
+    }
 }
 
 /// Memory of a foreign owner, and how to notify it that the memory is no longer used.
@@ -143,6 +161,20 @@ impl Storage {
         Storage::new(std::ptr::null_mut(), bytes, Device::META, Owner::Nothing)
     }
 
+    /// Allocates `bytes` bytes of uninitialized memory of a device with a backend; without an index, of the current
+    /// device of its kind.
+    pub fn on_device(device: Device, bytes: usize) -> Result<Storage> {
+        let backend = backend::of(device.kind)?;
+        let index = if device.index < 0 { backend.current_device()? } else { device.index };
+        let device = Device { index, ..device };
+        if bytes == 0 {
+            return Storage::new(std::ptr::null_mut(), 0, device, Owner::Nothing);
+        }
+        let at = backend.allocate(device, bytes)?;
+        let owner = Owner::Device(DeviceBlock { backend, device, at, bytes });
+        Storage::new(at, bytes, device, owner)
+    }
+
     /// Wraps memory owned by the caller. `deleter` is called once, with `data`, when the memory is no longer used (also
     /// if this function fails).
     ///
@@ -154,7 +186,22 @@ impl Storage {
         bytes: usize,
         deleter: Option<Box<dyn FnOnce(*mut c_void) + Send + Sync>>,
     ) -> Result<Storage> {
-        Storage::new(data.cast(), bytes, Device::CPU, Owner::Foreign(Foreign { deleter, data }))
+        // SAFETY: the caller guarantees host memory.
+        unsafe { Storage::foreign_on(Device::CPU, data, bytes, deleter) }
+    }
+
+    /// Like [`Storage::foreign`], for memory of a device with an index.
+    ///
+    /// # Safety
+    /// `data` must be the address of `bytes` bytes in the device's memory that stay valid until the deleter is called
+    /// (or forever, without one).
+    pub unsafe fn foreign_on(
+        device: Device,
+        data: *mut c_void,
+        bytes: usize,
+        deleter: Option<Box<dyn FnOnce(*mut c_void) + Send + Sync>>,
+    ) -> Result<Storage> {
+        Storage::new(data.cast(), bytes, device, Owner::Foreign(Foreign { deleter, data }))
     }
 
     fn new(data: *mut u8, bytes: usize, device: Device, owner: Owner) -> Result<Storage> {

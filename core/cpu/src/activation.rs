@@ -14,7 +14,7 @@ macro_rules! constant {
     };
 }
 
-float_kernels! {
+float_kernels! { "activation";
     /// out = a Phi(a), where Phi is the CDF of the standard normal distribution.
     gelu<2>("GeluKernelImpl", HEAVY): |x| x * math::phi(x);
     /// out = grad (Phi(a) + a phi(a)): operands (out, grad, a).
@@ -129,30 +129,32 @@ float_kernels! {
     };
 }
 
-/// out = ln(a / (1 - a)), of an argument that is moved into [eps, 1 - eps] if `eps` is given.
-pub fn logit(walk: &Loop<2>, eps: Option<f64>) -> Result<()> {
-    if walk.common().is_half() {
-        return stepwise!(walk.common(), "logit_cpu", T => {
-            let one = T::ONE;
-            let bounds = eps.map(T::from_f64).map(|eps| (eps, one.sub(eps)));
-            walk.map::<T, T>(HEAVY, move |x| {
-                let x = bounds.map_or(x, |(low, high)| if x < low { low } else if x > high { high } else { x });
-                x.div(one.sub(x)).ln()
-            })
-        });
+kernels! { "activation";
+    /// out = ln(a / (1 - a)), of an argument that is moved into [eps, 1 - eps] if `eps` is given.
+    pub fn logit(walk: &Loop<2>, eps: Option<f64>) -> Result<()> {
+        if walk.common().is_half() {
+            return stepwise!(walk.common(), "logit_cpu", T => {
+                let one = T::ONE;
+                let bounds = eps.map(T::from_f64).map(|eps| (eps, one.sub(eps)));
+                walk.map::<T, T>(HEAVY, move |x| {
+                    let x = bounds.map_or(x, |(low, high)| if x < low { low } else if x > high { high } else { x });
+                    x.div(one.sub(x)).ln()
+                })
+            });
+        }
+        match eps {
+            Some(eps) => logit_of_floats_within(walk, eps),
+            None => logit_of_floats(walk),
+        }
     }
-    match eps {
-        Some(eps) => logit_of_floats_within(walk, eps),
-        None => logit_of_floats(walk),
-    }
-}
 
-/// out = grad s (1 + a (1 - s)), s = sigmoid a: operands (out, grad, a).
-pub fn silu_backward(walk: &Loop<3>) -> Result<()> {
-    match walk.common() {
-        DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, silu_slope),
-        DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, silu_slope),
-        _ => silu_backward_of_floats(walk),
+    /// out = grad s (1 + a (1 - s)), s = sigmoid a: operands (out, grad, a).
+    pub fn silu_backward(walk: &Loop<3>) -> Result<()> {
+        match walk.common() {
+            DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, silu_slope),
+            DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, silu_slope),
+            _ => silu_backward_of_floats(walk),
+        }
     }
 }
 
@@ -183,15 +185,17 @@ fn hard_step<V: crate::simd::FloatVector>(x: V) -> V {
     V::from_f64(0.0).max(x + V::from_f64(3.0)).min(V::from_f64(6.0))
 }
 
-/// out = min(max(a, low), high), also for integers.
-pub fn hardtanh(walk: &Loop<2>, low: Scalar, high: Scalar) -> Result<()> {
-    crate::arithmetic::clamp_scalar(walk, Some(low), Some(high))
-}
+kernels! { "activation";
+    /// out = min(max(a, low), high), also for integers.
+    pub fn hardtanh(walk: &Loop<2>, low: Scalar, high: Scalar) -> Result<()> {
+        crate::arithmetic::clamp_scalar(walk, Some(low), Some(high))
+    }
 
-/// out = a where a > 0, else weight a: operands (out, a, weight).
-pub fn prelu(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "prelu_cpu", half float, T => {
-        type W = <T as Number>::Wide;
-        walk.map::<T, T, T>(LIGHT, |x, weight| if x > W::ZERO { x } else { weight.mul(x) })
-    })
+    /// out = a where a > 0, else weight a: operands (out, a, weight).
+    pub fn prelu(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "prelu_cpu", half float, T => {
+            type W = <T as Number>::Wide;
+            walk.map::<T, T, T>(LIGHT, |x, weight| if x > W::ZERO { x } else { weight.mul(x) })
+        })
+    }
 }

@@ -1,51 +1,57 @@
 //! Pointwise arithmetic: kernels of the templates in `pointwise/`. A kernel computes in the common dtype of its
 //! [`Loop`], unless its documentation says that an operand has its own type.
 
+#[cfg(not(target_arch = "nvptx64"))]
 use crate::array::Array;
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::Roundings;
 use crate::number::{Analytic, Number, Ordered, Real, Wide};
-use crate::pointwise::{HEAVY, LIGHT, Loop};
+use crate::pointwise::{HEAVY, LIGHT, Loop, Parameter, Words};
+use crate::raised::Raised;
 use rushlight_base::{Result, Scalar, ensure};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-/// out = a + alpha b
-pub fn add(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
-    compute!(walk.common(), "add_stub", integer half float complex chalf bool, T => {
-        let alpha = <T as Number>::Wide::from_scalar(alpha);
-        if alpha == Wide::ONE {
-            walk.map_wide::<T, T, T>(LIGHT, |a, b| a.add(b))
-        } else {
-            walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.add(alpha.mul(b)))
-        }
-    })
-}
+kernels! { "arithmetic";
+    /// out = a + alpha b
+    pub fn add(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
+        compute!(walk.common(), "add_stub", integer half float complex chalf bool, T => {
+            let alpha = <T as Number>::Wide::from_scalar(alpha);
+            if alpha == Wide::ONE {
+                walk.map_wide::<T, T, T>(LIGHT, |a, b| a.add(b))
+            } else {
+                walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.add(alpha.mul(b)))
+            }
+        })
+    }
 
-/// out = a - alpha b
-pub fn sub(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
-    compute!(walk.common(), "sub_stub", integer half float complex chalf, T => {
-        let alpha = <T as Number>::Wide::from_scalar(alpha);
-        if alpha == Wide::ONE {
-            walk.map_wide::<T, T, T>(LIGHT, |a, b| a.sub(b))
-        } else {
-            walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.sub(alpha.mul(b)))
-        }
-    })
-}
+    /// out = a - alpha b
+    pub fn sub(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
+        compute!(walk.common(), "sub_stub", integer half float complex chalf, T => {
+            let alpha = <T as Number>::Wide::from_scalar(alpha);
+            if alpha == Wide::ONE {
+                walk.map_wide::<T, T, T>(LIGHT, |a, b| a.sub(b))
+            } else {
+                walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.sub(alpha.mul(b)))
+            }
+        })
+    }
 
-/// out = a b
-pub fn mul(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "mul_cpu", integer unsigned half float complex chalf bool, T => {
-        walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.mul(b))
-    })
-}
+    /// out = a b
+    pub fn mul(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "mul_cpu", integer unsigned half float complex chalf bool, T => {
+            walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.mul(b))
+        })
+    }
 
-/// out = a / b
-pub fn div(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "div_cpu", half float complex chalf, T => {
-        walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.div(b))
-    })
+    /// out = a / b
+    pub fn div(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "div_cpu", half float complex chalf, T => {
+            walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.div(b))
+        })
+    }
 }
 
 /// out = the sum of a b, whose products are rounded to half precision, as in PyTorch, and accumulated in `f32`.
+#[cfg(not(target_arch = "nvptx64"))]
 pub fn dot_in_half_precision(out: &Array, a: &Array, b: &Array) -> Result<()> {
     let walk = Loop::computing(out.dtype(), [a.clone(), b.clone()])?;
     stepwise!(out.dtype(), "dot", T => {
@@ -66,37 +72,51 @@ pub enum Rounding {
     Floor,
 }
 
-/// out = round(a / b); an integer divided by zero is an error.
-pub fn div_rounded(walk: &Loop<3>, rounding: Rounding) -> Result<()> {
-    let (trunc, floor) = ("div_trunc_cpu", "div_floor_cpu");
-    let name = if rounding == Rounding::Trunc { trunc } else { floor };
-    if walk.common().is_half() && rounding == Rounding::Trunc {
-        // The quotient is rounded to half precision before it is truncated.
-        return stepwise!(walk.common(), name, T => walk.map::<T, T, T>(LIGHT, |a, b| a.div(b).of(f32::trunc)));
+impl Parameter for Rounding {
+    #[inline(always)]
+    fn words(self) -> Words {
+        (self == Rounding::Floor).words()
     }
-    if walk.common().is_floating() {
-        return compute!(walk.common(), name, half float, T => match rounding {
-            Rounding::Trunc => walk.map::<T, T, T>(LIGHT, |a, b| (a / b).trunc()),
-            Rounding::Floor => walk.map::<T, T, T>(HEAVY, floor_quotient),
-        });
+
+    #[inline(always)]
+    fn of_words(words: Words) -> Rounding {
+        if bool::of_words(words) { Rounding::Floor } else { Rounding::Trunc }
     }
-    let by_zero = AtomicBool::new(false);
-    dispatch!(walk.common(), name, integer, T => {
-        let by_zero = &by_zero;
-        walk.map::<T, T, T>(HEAVY, move |a, b| {
-            if b == 0 {
-                by_zero.store(true, Ordering::Relaxed);
-                return 0;
-            }
-            let quotient = a.wrapping_div(b);
-            // True only for signed types: the operands of the others are never below zero.
-            #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
-            let rounds_up = rounding == Rounding::Floor && (a < 0) != (b < 0) && a.wrapping_rem(b) != 0;
-            if rounds_up { quotient.wrapping_sub(1) } else { quotient }
-        })
-    })?;
-    ensure!(!by_zero.load(Ordering::Relaxed), Runtime, "ZeroDivisionError");
-    Ok(())
+}
+
+kernels! { "arithmetic";
+    /// out = round(a / b); an integer divided by zero is an error.
+    pub fn div_rounded(walk: &Loop<3>, rounding: Rounding) -> Result<()> {
+        let (trunc, floor) = ("div_trunc_cpu", "div_floor_cpu");
+        let name = if rounding == Rounding::Trunc { trunc } else { floor };
+        if walk.common().is_half() && rounding == Rounding::Trunc {
+            // The quotient is rounded to half precision before it is truncated.
+            return stepwise!(walk.common(), name, T => walk.map::<T, T, T>(LIGHT, |a, b| a.div(b).of(|quotient| quotient.trunc())));
+        }
+        if walk.common().is_floating() {
+            return compute!(walk.common(), name, half float, T => match rounding {
+                Rounding::Trunc => walk.map::<T, T, T>(LIGHT, |a, b| (a / b).trunc()),
+                Rounding::Floor => walk.map::<T, T, T>(HEAVY, floor_quotient),
+            });
+        }
+        let by_zero = Raised::new();
+        dispatch!(walk.common(), name, integer, T => {
+            let by_zero = &by_zero;
+            walk.map::<T, T, T>(HEAVY, move |a, b| {
+                if b == 0 {
+                    by_zero.raise();
+                    return 0;
+                }
+                let quotient = a.wrapping_div(b);
+                // True only for signed types: the operands of the others are never below zero.
+                #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
+                let rounds_up = rounding == Rounding::Floor && (a < 0) != (b < 0) && a.wrapping_rem(b) != 0;
+                if rounds_up { quotient.wrapping_sub(1) } else { quotient }
+            })
+        })?;
+        ensure!(!by_zero.is_raised(), Runtime, "ZeroDivisionError");
+        Ok(())
+    }
 }
 
 /// The floor of the exact quotient: `(a / b).floor()` alone would round up first where a / b is just
@@ -129,7 +149,7 @@ macro_rules! float_ops {
         impl FloatOps for $type {
             #[inline(always)]
             fn remainder(self, other: $type) -> $type {
-                self % other
+                Real::rest(self, other)
             }
             #[inline(always)]
             fn round_down(self) -> $type {
@@ -145,24 +165,26 @@ macro_rules! float_ops {
 
 float_ops!(f32, f64);
 
-/// out = -a
-pub fn neg(walk: &Loop<2>) -> Result<()> {
-    // 0 - a would turn -0 into 0, so floats have their own loop.
-    if walk.common().is_integral(true) {
-        return compute!(walk.common(), "neg_cpu", integer, T => {
-            walk.map::<T, T>(LIGHT, move |a| a.wrapping_neg())
-        });
+kernels! { "arithmetic";
+    /// out = -a
+    pub fn neg(walk: &Loop<2>) -> Result<()> {
+        // 0 - a would turn -0 into 0, so floats have their own loop.
+        if walk.common().is_integral(true) {
+            return compute!(walk.common(), "neg_cpu", integer, T => {
+                walk.map::<T, T>(LIGHT, move |a| a.wrapping_neg())
+            });
+        }
+        compute!(walk.common(), "neg_cpu", half float complex chalf, T => {
+            walk.map::<T, T>(LIGHT, move |a| -a)
+        })
     }
-    compute!(walk.common(), "neg_cpu", half float complex chalf, T => {
-        walk.map::<T, T>(LIGHT, move |a| -a)
-    })
-}
 
-/// out = conj(a)
-pub fn conj(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "conj_cpu", complex chalf, T => {
-        walk.map::<T, T>(LIGHT, move |a| a.conj())
-    })
+    /// out = conj(a)
+    pub fn conj(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "conj_cpu", complex chalf, T => {
+            walk.map::<T, T>(LIGHT, move |a| a.conj())
+        })
+    }
 }
 
 /// The larger of two values; NaN wins.
@@ -177,82 +199,84 @@ pub(crate) fn min_nan<T: Ordered>(a: T, b: T) -> T {
     if a.is_nan() || a < b { a } else { b }
 }
 
-/// out = max(a, b)
-pub fn maximum(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "maximum_cpu", integer half float bool, T => {
-        walk.map_wide::<T, T, T>(LIGHT, max_nan)
-    })
-}
+kernels! { "arithmetic";
+    /// out = max(a, b)
+    pub fn maximum(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "maximum_cpu", integer half float bool, T => {
+            walk.map_wide::<T, T, T>(LIGHT, max_nan)
+        })
+    }
 
-/// out = min(a, b)
-pub fn minimum(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "minimum_cpu", integer half float bool, T => {
-        walk.map_wide::<T, T, T>(LIGHT, min_nan)
-    })
-}
+    /// out = min(a, b)
+    pub fn minimum(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "minimum_cpu", integer half float bool, T => {
+            walk.map_wide::<T, T, T>(LIGHT, min_nan)
+        })
+    }
 
-/// out = min(max(a, low), high); `None` means no bound, and NaN is preserved.
-pub fn clamp_scalar(walk: &Loop<2>, low: Option<Scalar>, high: Option<Scalar>) -> Result<()> {
-    compute!(walk.common(), "clamp_scalar_cpu", integer half float, T => {
-        type W = <T as Number>::Wide;
-        match (low.map(W::from_scalar), high.map(W::from_scalar)) {
-            (Some(low), Some(high)) => walk.map_wide::<T, T>(LIGHT, move |a| {
-                let raised = if a < low { low } else { a };
-                if raised > high { high } else { raised }
-            }),
-            (Some(low), None) => walk.map_wide::<T, T>(LIGHT, move |a| if a < low { low } else { a }),
-            (None, Some(high)) => walk.map_wide::<T, T>(LIGHT, move |a| if a > high { high } else { a }),
-            (None, None) => walk.map::<T, T>(LIGHT, |a| a),
+    /// out = min(max(a, low), high); `None` means no bound, and NaN is preserved.
+    pub fn clamp_scalar(walk: &Loop<2>, low: Option<Scalar>, high: Option<Scalar>) -> Result<()> {
+        compute!(walk.common(), "clamp_scalar_cpu", integer half float, T => {
+            type W = <T as Number>::Wide;
+            match (low.map(W::from_scalar), high.map(W::from_scalar)) {
+                (Some(low), Some(high)) => walk.map_wide::<T, T>(LIGHT, move |a| {
+                    let raised = if a < low { low } else { a };
+                    if raised > high { high } else { raised }
+                }),
+                (Some(low), None) => walk.map_wide::<T, T>(LIGHT, move |a| if a < low { low } else { a }),
+                (None, Some(high)) => walk.map_wide::<T, T>(LIGHT, move |a| if a > high { high } else { a }),
+                (None, None) => walk.map::<T, T>(LIGHT, |a| a),
+            }
+        })
+    }
+
+    /// out = min(max(a, low), high), bound by bound.
+    pub fn clamp(walk: &Loop<4>) -> Result<()> {
+        compute!(walk.common(), "clamp_kernel_impl", integer half float, T => {
+            walk.map::<T, T, T, T>(LIGHT, |a, low, high| min_nan(max_nan(a, low), high))
+        })
+    }
+
+    /// out = a where a > threshold, else `value`; NaN stays.
+    pub fn threshold(walk: &Loop<2>, threshold: Scalar, value: Scalar) -> Result<()> {
+        compute!(walk.common(), "threshold_cpu", integer half float, T => {
+            type W = <T as Number>::Wide;
+            let (threshold, value) = (W::from_scalar(threshold), W::from_scalar(value));
+            walk.map_wide::<T, T>(LIGHT, move |a| if a <= threshold { value } else { a })
+        })
+    }
+
+    /// out = 0 where x <= threshold, else grad: operands (out, grad, x).
+    pub fn threshold_backward(walk: &Loop<3>, threshold: Scalar) -> Result<()> {
+        compute!(walk.common(), "threshold_cpu", integer half float, T => {
+            type W = <T as Number>::Wide;
+            let threshold = W::from_scalar(threshold);
+            walk.map_wide::<T, T, T>(LIGHT, move |grad, x| if x <= threshold { W::ZERO } else { grad })
+        })
+    }
+
+    /// out = a where condition, else b: operands (out, condition: a byte, a, b). Bits are moved, not computed with.
+    pub fn select_where(walk: &Loop<4>) -> Result<()> {
+        fn choose<T: Copy + Sync>(walk: &Loop<4>) -> Result<()> {
+            walk.choose::<T>(LIGHT, |condition, a, b| if condition != 0 { a } else { b })
         }
-    })
-}
-
-/// out = min(max(a, low), high), bound by bound.
-pub fn clamp(walk: &Loop<4>) -> Result<()> {
-    compute!(walk.common(), "clamp_kernel_impl", integer half float, T => {
-        walk.map::<T, T, T, T>(LIGHT, |a, low, high| min_nan(max_nan(a, low), high))
-    })
-}
-
-/// out = a where a > threshold, else `value`; NaN stays.
-pub fn threshold(walk: &Loop<2>, threshold: Scalar, value: Scalar) -> Result<()> {
-    compute!(walk.common(), "threshold_cpu", integer half float, T => {
-        type W = <T as Number>::Wide;
-        let (threshold, value) = (W::from_scalar(threshold), W::from_scalar(value));
-        walk.map_wide::<T, T>(LIGHT, move |a| if a <= threshold { value } else { a })
-    })
-}
-
-/// out = 0 where x <= threshold, else grad: operands (out, grad, x).
-pub fn threshold_backward(walk: &Loop<3>, threshold: Scalar) -> Result<()> {
-    compute!(walk.common(), "threshold_cpu", integer half float, T => {
-        type W = <T as Number>::Wide;
-        let threshold = W::from_scalar(threshold);
-        walk.map_wide::<T, T, T>(LIGHT, move |grad, x| if x <= threshold { W::ZERO } else { grad })
-    })
-}
-
-/// out = a where condition, else b: operands (out, condition: a byte, a, b). Bits are moved, not computed with.
-pub fn select_where(walk: &Loop<4>) -> Result<()> {
-    fn choose<T: Copy + Sync>(walk: &Loop<4>) -> Result<()> {
-        walk.choose::<T>(LIGHT, |condition, a, b| if condition != 0 { a } else { b })
+        match walk.common().size() {
+            1 => choose::<u8>(walk),
+            2 => choose::<u16>(walk),
+            4 => choose::<u32>(walk),
+            8 => choose::<u64>(walk),
+            _ => choose::<[u64; 2]>(walk),
+        }
     }
-    match walk.common().size() {
-        1 => choose::<u8>(walk),
-        2 => choose::<u16>(walk),
-        4 => choose::<u32>(walk),
-        8 => choose::<u64>(walk),
-        _ => choose::<[u64; 2]>(walk),
-    }
-}
 
-/// out = grad mask scale: operands (out, grad, mask: bool).
-pub fn mask_scale(walk: &Loop<3>, scale: f64) -> Result<()> {
-    compute!(walk.common(), "masked_scale", half float complex, T => {
-        type W = <T as Number>::Wide;
-        let scale = W::from_f64(scale);
-        walk.map::<T, T, crate::Flag>(LIGHT, move |grad, kept| if kept { grad.mul(scale) } else { grad.mul(W::ZERO) })
-    })
+    /// out = grad mask scale: operands (out, grad, mask: bool).
+    pub fn mask_scale(walk: &Loop<3>, scale: f64) -> Result<()> {
+        compute!(walk.common(), "masked_scale", half float complex, T => {
+            type W = <T as Number>::Wide;
+            let scale = W::from_f64(scale);
+            walk.map::<T, T, crate::Flag>(LIGHT, move |grad, kept| if kept { grad.mul(scale) } else { grad.mul(W::ZERO) })
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! [`Array`]: memory with sizes and strides.
 
-use rushlight_base::{DType, DimVec, Element, Result, ensure};
+use rushlight_base::{DType, Device, DeviceType, DimVec, Element, Result, backend, ensure};
 
 /// Strided memory that a kernel reads or writes.
 ///
@@ -10,6 +10,8 @@ use rushlight_base::{DType, DimVec, Element, Result, ensure};
 pub struct Array<'a> {
     at: *mut u8,
     dtype: DType,
+    /// The index of a CUDA device; -1: the memory of the host.
+    cuda: i8,
     sizes: &'a [i64],
     strides: &'a [i64],
 }
@@ -21,7 +23,27 @@ impl<'a> Array<'a> {
     /// values read are unspecified). `at` must be aligned for `dtype`.
     pub unsafe fn new(at: *mut u8, dtype: DType, sizes: &'a [i64], strides: &'a [i64]) -> Array<'a> {
         debug_assert_eq!(sizes.len(), strides.len());
-        Array { at, dtype, sizes, strides }
+        Array { at, dtype, cuda: -1, sizes, strides }
+    }
+
+    /// The same array, whose address is one of `device`, with an index. The host never reads or writes there: kernels
+    /// that `device` has are launched, and for the others [`backend::no_kernel`] ends the call with an error.
+    #[inline]
+    pub fn on(self, device: Device) -> Array<'a> {
+        let cuda = if device.kind == DeviceType::Cuda { device.index.max(0) } else { -1 };
+        Array { cuda, ..self }
+    }
+
+    /// Whether the host may read and write the memory.
+    #[inline(always)]
+    pub(crate) fn is_of_host(&self) -> bool {
+        self.cuda < 0
+    }
+
+    /// Where the memory is.
+    #[inline]
+    pub fn device(&self) -> Device {
+        if self.cuda < 0 { Device::CPU } else { Device::cuda(self.cuda) }
     }
 
     /// Element type.
@@ -88,18 +110,27 @@ impl<'a> Array<'a> {
     /// The first byte of the first element.
     #[inline]
     pub(crate) fn start(&self) -> *mut u8 {
+        if self.cuda >= 0 {
+            backend::no_kernel(self.device());
+        }
+        self.at
+    }
+
+    /// The address of the first byte, on the array's device.
+    #[inline]
+    pub(crate) fn address(&self) -> *mut u8 {
         self.at
     }
 
     /// The first element, after checking that the dtype is `T`'s.
     pub fn as_ptr<T: Element>(&self) -> *mut T {
         assert_eq!(self.dtype, T::DTYPE, "kernel instantiated for another dtype");
-        self.at.cast()
+        self.start().cast()
     }
 
     /// The first byte of the first element.
     pub(crate) fn first_byte(&self) -> *mut u8 {
-        self.at
+        self.start()
     }
 
     /// Element `index` of the first dimension.
@@ -107,7 +138,7 @@ impl<'a> Array<'a> {
         let inside = self.sizes.first().is_some_and(|&size| (0..size).contains(&index));
         ensure!(inside, Internal, "no element {index} in an array of sizes {:?}", self.sizes);
         let at = self.at.wrapping_offset((index * self.strides[0]) as isize * self.dtype.size() as isize);
-        Ok(Array { at, dtype: self.dtype, sizes: &self.sizes[1..], strides: &self.strides[1..] })
+        Ok(Array { at, sizes: &self.sizes[1..], strides: &self.strides[1..], ..*self })
     }
 
     /// Sizes and strides with dimension `dim` taken out (of a 0-dim array: nothing to take out).

@@ -3,6 +3,8 @@
 //! Formulas in real functions, chosen so that neither cancellation nor intermediate overflow spoils the result. The
 //! inverse functions follow W. Kahan, "Branch cuts for complex elementary functions".
 
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::Functions;
 use crate::number::{Analytic, Wide};
 use num_complex::Complex;
 

@@ -4,10 +4,10 @@
 //! `i64` for the narrow types, as a C cast does on the processors PyTorch runs on; complex to real drops the imaginary
 //! part; anything to `bool` is "differs from zero".
 
-use crate::number::{Flag, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
+pub(crate) use crate::cast::{Source, Target};
 use crate::pointwise::{Cast, Loop};
 use crate::simd::{self, Float, FloatVector, Kernel, Simd};
-use rushlight_base::{Complex32, Complex64, Complex128, DType, Element, Result, bf16, f16};
+use rushlight_base::{DType, Result, bf16, f16};
 
 /// out = a, converted to the dtype of out.
 pub fn copy(walk: &Loop<2>) -> Result<()> {
@@ -111,177 +111,11 @@ impl<A: Source, R: Target> Kernel for CastAll<A, R> {
     }
 }
 
-/// An element as each kind of value that a cast may start from.
-pub(crate) trait Source: Element {
-    /// As a signed integer: truncated; `u64` keeps its bits.
-    fn to_i64(self) -> i64;
-    /// Like `f32`, rounded once.
-    fn to_f32(self) -> f32;
-    /// Like `f64`.
-    fn to_f64(self) -> f64;
-    /// Imaginary part, as `f64`; exact.
-    fn imaginary(self) -> f64;
-    /// Whether it differs from zero.
-    fn truth(self) -> bool;
-}
-
-/// An element that any other can be cast to.
-pub(crate) trait Target: Element {
-    /// The cast.
-    fn cast<A: Source>(a: A) -> Self;
-}
-
-macro_rules! integer_cast {
-    ($($type:ty),*) => {$(
-        impl Source for $type {
-            #[inline(always)]
-            fn to_i64(self) -> i64 {
-                self as i64
-            }
-            #[inline(always)]
-            fn to_f32(self) -> f32 {
-                self as f32
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                self as f64
-            }
-            #[inline(always)]
-            fn imaginary(self) -> f64 {
-                0.0
-            }
-            #[inline(always)]
-            fn truth(self) -> bool {
-                self != 0
-            }
-        }
-        impl Target for $type {
-            #[inline(always)]
-            fn cast<A: Source>(a: A) -> $type {
-                a.to_i64() as $type
-            }
-        }
-    )*};
-}
-
-integer_cast!(u8, i8, i16, i32, i64, u16, u32, u64);
-
-macro_rules! float_cast {
-    ($($type:ty: $to_f32:expr, $to_f64:expr, $cast:expr;)*) => {$(
-        impl Source for $type {
-            #[inline(always)]
-            fn to_i64(self) -> i64 {
-                let wide: f64 = $to_f64(self);
-                wide as i64
-            }
-            #[inline(always)]
-            fn to_f32(self) -> f32 {
-                $to_f32(self)
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                $to_f64(self)
-            }
-            #[inline(always)]
-            fn imaginary(self) -> f64 {
-                0.0
-            }
-            #[inline(always)]
-            fn truth(self) -> bool {
-                let wide: f64 = $to_f64(self);
-                wide != 0.0
-            }
-        }
-        impl Target for $type {
-            #[inline(always)]
-            fn cast<A: Source>(a: A) -> $type {
-                $cast(a)
-            }
-        }
-    )*};
-}
-
-// A double is converted to half precision through float, as in PyTorch.
-float_cast! {
-    f16: f16_to_f32, |x| f16_to_f32(x).into(), |a: A| f16_from_f32(a.to_f32());
-    bf16: bf16_to_f32, |x| bf16_to_f32(x).into(), |a: A| bf16_from_f32(a.to_f32());
-    f32: |x: f32| x, f64::from, |a: A| a.to_f32();
-    f64: |x: f64| x as f32, |x: f64| x, |a: A| a.to_f64();
-}
-
-macro_rules! complex_cast {
-    ($($type:ty: $part:ty;)*) => {$(
-        impl Source for $type {
-            #[inline(always)]
-            fn to_i64(self) -> i64 {
-                self.re.to_i64()
-            }
-            #[inline(always)]
-            fn to_f32(self) -> f32 {
-                self.re.to_f32()
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                Source::to_f64(self.re)
-            }
-            #[inline(always)]
-            fn imaginary(self) -> f64 {
-                Source::to_f64(self.im)
-            }
-            #[inline(always)]
-            fn truth(self) -> bool {
-                self.re.truth() || self.im.truth()
-            }
-        }
-        impl Target for $type {
-            #[inline(always)]
-            fn cast<A: Source>(a: A) -> $type {
-                <$type>::new(<$part>::cast(a), <$part>::cast(a.imaginary()))
-            }
-        }
-    )*};
-}
-
-complex_cast! {
-    Complex32: f16;
-    Complex64: f32;
-    Complex128: f64;
-}
-
-impl Source for Flag {
-    #[inline(always)]
-    fn to_i64(self) -> i64 {
-        i64::from(self.0 != 0)
-    }
-    #[inline(always)]
-    fn to_f32(self) -> f32 {
-        f32::from(u8::from(self.0 != 0))
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(u8::from(self.0 != 0))
-    }
-    #[inline(always)]
-    fn imaginary(self) -> f64 {
-        0.0
-    }
-    #[inline(always)]
-    fn truth(self) -> bool {
-        self.0 != 0
-    }
-}
-
-impl Target for Flag {
-    #[inline(always)]
-    fn cast<A: Source>(a: A) -> Flag {
-        Flag(u8::from(a.truth()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Array;
+    use rushlight_base::{Complex64, Complex128, Element};
 
     fn cast<R: Element, A: Element>(values: &mut [A]) -> Vec<R> {
         let mut out = vec![R::default(); values.len()];

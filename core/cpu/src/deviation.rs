@@ -4,7 +4,9 @@
 //! Forward operands are (out, a, target), those of a gradient (out, grad, a, target). A `factor` includes the divisor
 //! of a mean.
 
-use crate::convert::{Source, Target};
+use crate::cast::{Source, Target};
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::Functions;
 use crate::math;
 use crate::number::{Analytic, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop, float_kernels};
@@ -17,7 +19,7 @@ macro_rules! constant {
     };
 }
 
-float_kernels! {
+float_kernels! { "deviation";
     /// out = (a - target)^2 of floats
     squared_of_floats<3>("mse_cpu", LIGHT): |x, target| {
         let away = x - target;
@@ -63,74 +65,76 @@ float_kernels! {
     };
 }
 
-/// out = -(target ln a + (1 - target) ln(1 - a)), logarithms not below -100
-pub fn cross_entropy(walk: &Loop<3>) -> Result<()> {
-    if walk.common().is_half() {
-        return stepwise!(walk.common(), "binary_cross_entropy", T => walk.map::<T, T, T>(HEAVY, |x, target| {
-            let (yes, no) = (x.of(|x| x.ln().max(-100.0)), x.of(|x| (-x).ln_1p().max(-100.0)));
-            target.sub(T::ONE).mul(no).sub(target.mul(yes))
-        }));
+kernels! { "deviation";
+    /// out = -(target ln a + (1 - target) ln(1 - a)), logarithms not below -100
+    pub fn cross_entropy(walk: &Loop<3>) -> Result<()> {
+        if walk.common().is_half() {
+            return stepwise!(walk.common(), "binary_cross_entropy", T => walk.map::<T, T, T>(HEAVY, |x, target| {
+                let (yes, no) = (x.of(|x| x.ln().max(-100.0)), x.of(|x| (-x).ln_1p().max(-100.0)));
+                target.sub(T::ONE).mul(no).sub(target.mul(yes))
+            }));
+        }
+        cross_entropy_of_floats(walk)
     }
-    cross_entropy_of_floats(walk)
-}
 
-/// out = (a - target)^2
-pub fn squared(walk: &Loop<3>) -> Result<()> {
-    if walk.common().is_half() {
-        return stepwise!(walk.common(), "mse_cpu", T => walk.map::<T, T, T>(LIGHT, |x, target| {
-            let away = x.sub(target);
-            away.mul(away)
-        }));
+    /// out = (a - target)^2
+    pub fn squared(walk: &Loop<3>) -> Result<()> {
+        if walk.common().is_half() {
+            return stepwise!(walk.common(), "mse_cpu", T => walk.map::<T, T, T>(LIGHT, |x, target| {
+                let away = x.sub(target);
+                away.mul(away)
+            }));
+        }
+        squared_of_floats(walk)
     }
-    squared_of_floats(walk)
-}
 
-/// out = d^2 / 2 where d = |a - target| <= delta, else delta (d - delta / 2)
-pub fn huber(walk: &Loop<3>, delta: f64) -> Result<()> {
-    if walk.common().is_half() {
-        return stepwise!(walk.common(), "huber_cpu", T => {
-            let (delta, half) = (T::from_f64(delta), T::from_f64(0.5));
-            walk.map::<T, T, T>(LIGHT, move |x, target| {
-                let away = x.sub(target).of(f32::abs);
-                if away <= delta { half.mul(away).mul(away) } else { delta.mul(away.sub(half.mul(delta))) }
-            })
-        });
-    }
-    huber_of_floats(walk, delta)
-}
-
-/// out = 2 (a - target) grad factor
-///
-/// For integers the factor is truncated: that of a mean of more than two elements is 0.
-pub fn squared_backward(walk: &Loop<4>, factor: f64) -> Result<()> {
-    if walk.common().is_integral(false) {
-        return dispatch!(walk.common(), "mse_backward_cpu_out", integer, T => {
-            let factor = <T as Target>::cast(2.0 * factor);
-            walk.map::<T, T, T, T>(LIGHT, move |grad, x, target| factor.mul(x.sub(target)).mul(grad))
-        });
-    }
-    squared_backward_of_floats(walk, factor)
-}
-
-/// out = the slope of `smooth_l1` times grad factor
-///
-/// For integers the factor is truncated, and so is the result; differences do not wrap.
-pub fn smooth_l1_backward(walk: &Loop<4>, beta: f64, factor: f64) -> Result<()> {
-    if walk.common().is_integral(false) {
-        let factor = factor as i64;
-        return dispatch!(walk.common(), "smooth_l1_backward_cpu_out", integer, T => {
-            walk.map::<T, T, T, T>(LIGHT, move |grad, x, target| {
-                let away = x.to_i64().wrapping_sub(target.to_i64());
-                let share = factor.wrapping_mul(grad.to_i64());
-                <T as Target>::cast(if away as f64 <= -beta {
-                    share.wrapping_neg()
-                } else if away as f64 >= beta {
-                    share
-                } else {
-                    (share.wrapping_mul(away) as f64 / beta) as i64
+    /// out = d^2 / 2 where d = |a - target| <= delta, else delta (d - delta / 2)
+    pub fn huber(walk: &Loop<3>, delta: f64) -> Result<()> {
+        if walk.common().is_half() {
+            return stepwise!(walk.common(), "huber_cpu", T => {
+                let (delta, half) = (T::from_f64(delta), T::from_f64(0.5));
+                walk.map::<T, T, T>(LIGHT, move |x, target| {
+                    let away = x.sub(target).of(f32::abs);
+                    if away <= delta { half.mul(away).mul(away) } else { delta.mul(away.sub(half.mul(delta))) }
                 })
-            })
-        });
+            });
+        }
+        huber_of_floats(walk, delta)
     }
-    smooth_l1_backward_of_floats(walk, beta, factor)
+
+    /// out = 2 (a - target) grad factor
+    ///
+    /// For integers the factor is truncated: that of a mean of more than two elements is 0.
+    pub fn squared_backward(walk: &Loop<4>, factor: f64) -> Result<()> {
+        if walk.common().is_integral(false) {
+            return dispatch!(walk.common(), "mse_backward_cpu_out", integer, T => {
+                let factor = <T as Target>::cast(2.0 * factor);
+                walk.map::<T, T, T, T>(LIGHT, move |grad, x, target| factor.mul(x.sub(target)).mul(grad))
+            });
+        }
+        squared_backward_of_floats(walk, factor)
+    }
+
+    /// out = the slope of `smooth_l1` times grad factor
+    ///
+    /// For integers the factor is truncated, and so is the result; differences do not wrap.
+    pub fn smooth_l1_backward(walk: &Loop<4>, beta: f64, factor: f64) -> Result<()> {
+        if walk.common().is_integral(false) {
+            let factor = factor as i64;
+            return dispatch!(walk.common(), "smooth_l1_backward_cpu_out", integer, T => {
+                walk.map::<T, T, T, T>(LIGHT, move |grad, x, target| {
+                    let away = x.to_i64().wrapping_sub(target.to_i64());
+                    let share = factor.wrapping_mul(grad.to_i64());
+                    <T as Target>::cast(if away as f64 <= -beta {
+                        share.wrapping_neg()
+                    } else if away as f64 >= beta {
+                        share
+                    } else {
+                        (share.wrapping_mul(away) as f64 / beta) as i64
+                    })
+                })
+            });
+        }
+        smooth_l1_backward_of_floats(walk, beta, factor)
+    }
 }

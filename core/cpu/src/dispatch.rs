@@ -6,6 +6,9 @@ use rushlight_base::{DType, Error, err};
 /// The error of a kernel that has no loop for `dtype`, in PyTorch's words.
 #[cold]
 pub(crate) fn unsupported(kernel: &str, dtype: DType) -> Error {
+    #[cfg(target_arch = "nvptx64")]
+    crate::base::trap();
+    #[cfg(not(target_arch = "nvptx64"))]
     err!(Runtime, "\"{kernel}\" not implemented for '{}'", dtype.c10_name())
 }
 

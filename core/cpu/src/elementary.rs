@@ -12,13 +12,15 @@ use rushlight_base::{Complex64, Complex128, DType, Result};
 /// function, and the complex function, unless complex numbers are rejected.
 macro_rules! elementary {
     ($($(#[$doc:meta])* $name:ident($kernel:literal, $grain:ident): |$x:ident| $value:expr $(, complex $complex:path)?;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(walk: &Loop<2>) -> Result<()> {
-            functions! { F: |$x| $value; }
-            $(if walk.common().is_complex() {
-                return complex(walk, $kernel, $complex, $complex);
-            })?
-            real(walk, $kernel, $grain, F {})
+        kernels! { "elementary";
+            $(#[$doc])*
+            pub fn $name(walk: &Loop<2>) -> Result<()> {
+                functions! { F: |$x| $value; }
+                $(if walk.common().is_complex() {
+                    return complex(walk, $kernel, $complex, $complex);
+                })?
+                real(walk, $kernel, $grain, F {})
+            }
         }
     )*};
 }
@@ -81,10 +83,12 @@ elementary! {
     erfc("erfc_vml_cpu", HEAVY): |x| math::erfc(x);
 }
 
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn real(walk: &Loop<2>, name: &str, grain: usize, f: impl Function1) -> Result<()> {
     compute!(walk.common(), name, half float, T => walk.apply::<T>(grain, f))
 }
 
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn complex(
     walk: &Loop<2>,
     name: &str,
@@ -101,10 +105,12 @@ fn complex(
 /// Kernels `out = f(a, b)` of floats.
 macro_rules! of_two {
     ($($(#[$doc:meta])* $name:ident($kernel:literal): |$x:ident, $y:ident| $value:expr;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(walk: &Loop<3>) -> Result<()> {
-            functions! { F: |$x, $y| $value; }
-            compute!(walk.common(), $kernel, half float, T => walk.apply::<T>(HEAVY, F {}))
+        kernels! { "elementary";
+            $(#[$doc])*
+            pub fn $name(walk: &Loop<3>) -> Result<()> {
+                functions! { F: |$x, $y| $value; }
+                compute!(walk.common(), $kernel, half float, T => walk.apply::<T>(HEAVY, F {}))
+            }
         }
     )*};
 }
@@ -126,15 +132,17 @@ of_two! {
     };
 }
 
-/// out = a ln b, 0 where a is, unless b is NaN
-pub fn xlogy(walk: &Loop<3>) -> Result<()> {
-    if walk.common().is_half() {
-        return stepwise!(walk.common(), "xlogy_cpu", T => walk.map::<T, T, T>(HEAVY, |x, y| {
-            let none = x == T::ZERO && !y.is_nan();
-            if none { T::ZERO } else { x.mul(y.ln()) }
-        }));
+kernels! { "elementary";
+    /// out = a ln b, 0 where a is, unless b is NaN
+    pub fn xlogy(walk: &Loop<3>) -> Result<()> {
+        if walk.common().is_half() {
+            return stepwise!(walk.common(), "xlogy_cpu", T => walk.map::<T, T, T>(HEAVY, |x, y| {
+                let none = x == T::ZERO && !y.is_nan();
+                if none { T::ZERO } else { x.mul(y.ln()) }
+            }));
+        }
+        xlogy_of_floats(walk)
     }
-    xlogy_of_floats(walk)
 }
 
 of_two! {
@@ -146,7 +154,7 @@ of_two! {
 
 /// The angle of the point (x, y), within 3 ulp, with the signs of the C standard.
 #[inline(always)]
-fn angle<V: FloatVector>(y: V, x: V) -> V {
+pub(crate) fn angle<V: FloatVector>(y: V, x: V) -> V {
     let (zero, one, infinity) = (V::from_f64(0.0), V::from_f64(1.0), V::from_f64(f64::INFINITY));
     let (height, width) = (y.abs(), x.abs());
     let steep = width.lt(height);
@@ -163,7 +171,7 @@ fn angle<V: FloatVector>(y: V, x: V) -> V {
 
 /// The distance of the point (x, y) from 0, within 2.5 ulp, without overflow on the way.
 #[inline(always)]
-fn distance<V: FloatVector>(x: V, y: V) -> V {
+pub(crate) fn distance<V: FloatVector>(x: V, y: V) -> V {
     let (width, height) = (x.abs(), y.abs());
     let (infinity, zero) = (V::from_f64(f64::INFINITY), V::from_f64(0.0));
     let steep = width.lt(height);
@@ -182,67 +190,69 @@ fn log_of_sum<V: FloatVector>(x: V, y: V, rest: V) -> V {
     V::select(same, x, x.max(y) + rest)
 }
 
-/// out = ln(e^a + e^b)
-pub fn logaddexp(walk: &Loop<3>) -> Result<()> {
-    functions! { F: |x, y| log_of_sum(x, y, math::log1p(math::exp(-(x - y).abs()))); }
-    match walk.common() {
-        DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, ComplexFunctions::logaddexp),
-        DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, ComplexFunctions::logaddexp),
-        _ => compute!(walk.common(), "logaddexp_cpu", half float, T => walk.apply::<T>(HEAVY, F {})),
+kernels! { "elementary";
+    /// out = ln(e^a + e^b)
+    pub fn logaddexp(walk: &Loop<3>) -> Result<()> {
+        functions! { F: |x, y| log_of_sum(x, y, math::log1p(math::exp(-(x - y).abs()))); }
+        match walk.common() {
+            DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, ComplexFunctions::logaddexp),
+            DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, ComplexFunctions::logaddexp),
+            _ => compute!(walk.common(), "logaddexp_cpu", half float, T => walk.apply::<T>(HEAVY, F {})),
+        }
     }
-}
 
-/// out = a factor
-pub fn scale(walk: &Loop<2>, factor: f64) -> Result<()> {
-    compute!(walk.common(), "mul_cpu", half float, T => {
-        let factor = <T as Number>::Wide::from_f64(factor);
-        walk.map::<T, T>(LIGHT, move |a| a * factor)
-    })
-}
-
-/// out = grad conj(1 - result^2), for result = tanh a: operands (out, grad, result).
-pub fn tanh_backward(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "tanh_backward_cpu", half float complex, T => {
-        type W = <T as Number>::Wide;
-        walk.map_wide::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y.mul(y)).conjugate()))
-    })
-}
-
-/// out = grad conj((1 - result) result), for result = sigmoid a: operands (out, grad, result).
-pub fn sigmoid_backward(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "sigmoid_backward_cpu", half float complex, T => {
-        type W = <T as Number>::Wide;
-        walk.map_wide::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y).mul(y).conjugate()))
-    })
-}
-
-/// out = a^b. Integers wrap; to a negative power they are 0, but for 1 and -1.
-pub fn pow(walk: &Loop<3>) -> Result<()> {
-    functions! { Pow: |x, y| math::pow(x, y); }
-    let common = walk.common();
-    if common.is_integral(true) {
-        return dispatch!(common, "pow", integer, T => {
-            // True only for signed types: the exponents of the others are never below zero.
-            #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
-            walk.map::<T, T, T>(HEAVY, |base, exponent| {
-                if exponent >= 0 {
-                    return power(base, exponent as u64, |a, b| a.wrapping_mul(b));
-                }
-                let minus_one = (0 as T).wrapping_sub(1);
-                if base == 1 || (base == minus_one && exponent % 2 == 0) {
-                    1
-                } else if base == minus_one {
-                    base
-                } else {
-                    0
-                }
-            })
-        });
+    /// out = a factor
+    pub fn scale(walk: &Loop<2>, factor: f64) -> Result<()> {
+        compute!(walk.common(), "mul_cpu", half float, T => {
+            let factor = <T as Number>::Wide::from_f64(factor);
+            walk.map::<T, T>(LIGHT, move |a| a * factor)
+        })
     }
-    match common {
-        DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, ComplexFunctions::pow),
-        DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, ComplexFunctions::pow),
-        _ => compute!(common, "pow", half float, T => walk.apply::<T>(HEAVY, Pow {})),
+
+    /// out = grad conj(1 - result^2), for result = tanh a: operands (out, grad, result).
+    pub fn tanh_backward(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "tanh_backward_cpu", half float complex, T => {
+            type W = <T as Number>::Wide;
+            walk.map_wide::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y.mul(y)).conjugate()))
+        })
+    }
+
+    /// out = grad conj((1 - result) result), for result = sigmoid a: operands (out, grad, result).
+    pub fn sigmoid_backward(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "sigmoid_backward_cpu", half float complex, T => {
+            type W = <T as Number>::Wide;
+            walk.map_wide::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y).mul(y).conjugate()))
+        })
+    }
+
+    /// out = a^b. Integers wrap; to a negative power they are 0, but for 1 and -1.
+    pub fn pow(walk: &Loop<3>) -> Result<()> {
+        functions! { Pow: |x, y| math::pow(x, y); }
+        let common = walk.common();
+        if common.is_integral(true) {
+            return dispatch!(common, "pow", integer, T => {
+                // True only for signed types: the exponents of the others are never below zero.
+                #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
+                walk.map::<T, T, T>(HEAVY, |base, exponent| {
+                    if exponent >= 0 {
+                        return power(base, exponent as u64, |a, b| a.wrapping_mul(b));
+                    }
+                    let minus_one = (0 as T).wrapping_sub(1);
+                    if base == 1 || (base == minus_one && exponent % 2 == 0) {
+                        1
+                    } else if base == minus_one {
+                        base
+                    } else {
+                        0
+                    }
+                })
+            });
+        }
+        match common {
+            DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, ComplexFunctions::pow),
+            DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, ComplexFunctions::pow),
+            _ => compute!(common, "pow", half float, T => walk.apply::<T>(HEAVY, Pow {})),
+        }
     }
 }
 
@@ -270,26 +280,28 @@ pub fn easy_power(exponent: f64) -> Option<UnaryKernel> {
     kernels.into_iter().find(|(known, _)| *known == exponent).map(|(_, kernel)| kernel)
 }
 
-fn square(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "pow", integer half float complex, T => walk.map::<T, T>(LIGHT, |x| x.mul(x)))
-}
+kernels! { "elementary";
+    fn square(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "pow", integer half float complex, T => walk.map::<T, T>(LIGHT, |x| x.mul(x)))
+    }
 
-fn cube(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "pow", integer half float complex, T => walk.map::<T, T>(LIGHT, |x| x.mul(x).mul(x)))
-}
+    fn cube(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "pow", integer half float complex, T => walk.map::<T, T>(LIGHT, |x| x.mul(x).mul(x)))
+    }
 
-fn inverse(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "pow", half float complex, T => {
-        type W = <T as Number>::Wide;
-        walk.map::<T, T>(LIGHT, |x| W::ONE.div(x))
-    })
-}
+    fn inverse(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "pow", half float complex, T => {
+            type W = <T as Number>::Wide;
+            walk.map::<T, T>(LIGHT, |x| W::ONE.div(x))
+        })
+    }
 
-fn inverse_square(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "pow", half float complex, T => {
-        type W = <T as Number>::Wide;
-        walk.map::<T, T>(LIGHT, |x| W::ONE.div(x.mul(x)))
-    })
+    fn inverse_square(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "pow", half float complex, T => {
+            type W = <T as Number>::Wide;
+            walk.map::<T, T>(LIGHT, |x| W::ONE.div(x.mul(x)))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! and may have either dtype.
 
 use crate::array::Array;
+use crate::device;
 use crate::number::{Number, Wide};
 use crate::reduce::fold::FloatSum;
 use crate::rows::{Place, RowOp, Strip, Term, drive, terms};
@@ -151,6 +152,10 @@ pub fn layer_norm(
     weight_and_bias: Option<[&Array; 2]>,
     eps: f64,
 ) -> Result<()> {
+    if !outputs.out.is_of_host() {
+        let outputs = [&outputs.out, &outputs.mean, &outputs.rstd];
+        return device::layer_norm(outputs, a, axis, weight_and_bias, eps);
+    }
     dispatch!(a.dtype(), "LayerNormKernelImpl", half float, T => forward::<T>(outputs, a, axis, weight_and_bias, eps))
 }
 
@@ -256,6 +261,9 @@ pub fn layer_norm_backward_input(
     [mean, rstd]: [&Array; 2],
     weight: Option<&Array>,
 ) -> Result<()> {
+    if !grad_in.is_of_host() {
+        return device::layer_norm_backward_input([grad_in, grad, a], axis, [mean, rstd], weight);
+    }
     dispatch!(a.dtype(), "LayerNormBackwardKernelImpl", half float, T => {
         let matrix = Matrix::<T, 3>::new([grad_in, grad, a], axis)?;
         let (mean, rstd) = (numbers(mean, matrix.rows())?, numbers(rstd, matrix.rows())?);
@@ -345,6 +353,9 @@ pub fn layer_norm_backward_weight(
     axis: usize,
     [mean, rstd]: [&Array; 2],
 ) -> Result<()> {
+    if !grad_weight.is_of_host() {
+        return device::layer_norm_backward_weight(grad_weight, grad, a, axis, [mean, rstd]);
+    }
     dispatch!(a.dtype(), "LayerNormBackwardKernelImpl", half float, T => {
         backward_weight::<T>(grad_weight, Matrix::new([grad, a], axis)?, [mean, rstd])
     })

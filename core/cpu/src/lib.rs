@@ -9,12 +9,16 @@
 #[macro_use]
 mod dispatch;
 #[macro_use]
+mod kernels;
+#[macro_use]
 mod stepwise;
 mod array;
+mod cast;
 mod complex;
 pub mod math;
 mod number;
 mod order;
+mod raised;
 mod rows;
 pub mod simd;
 
@@ -28,6 +32,7 @@ pub mod convolution;
 pub mod ctc;
 pub mod detection;
 pub mod deviation;
+pub mod device;
 pub mod elementary;
 pub mod extrema;
 pub mod fill;

@@ -1,6 +1,7 @@
 //! Negative log likelihood: selects the score of the target class, multiplies it by the class weight, and reduces.
 
 use crate::array::Array;
+use crate::device;
 use crate::number::{Analytic, Number, Real, Wide};
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, DimVec, Element, Result, bail, ensure};
@@ -107,6 +108,9 @@ pub fn nll_loss(
     targets: &Targets,
     reduction: Reduction,
 ) -> Result<()> {
+    if !out.is_of_host() {
+        return device::nll_loss(out, total_weight, scores, targets, reduction);
+    }
     dispatch!(scores.dtype(), "nll_loss_out_frame", half float, T => {
         forward::<T>(out, total_weight, scores, targets, reduction)
     })
@@ -167,6 +171,9 @@ pub fn nll_loss_backward(
     total_weight: &Array,
 ) -> Result<()> {
     crate::fill::fill(&crate::Loop::new([grad_in.clone()])?, rushlight_base::Scalar::Int(0))?;
+    if !grad_in.is_of_host() {
+        return device::nll_loss_backward(grad_in, grad, targets, reduction, total_weight);
+    }
     dispatch!(grad_in.dtype(), "nll_loss_backward_out_frame", half float, T => {
         backward::<T>(grad_in, grad, targets, reduction, total_weight)
     })

@@ -79,7 +79,28 @@ pub trait Analytic: Wide {
 }
 
 /// `f32` or `f64`.
-pub trait Real: Analytic + Ordered {}
+pub trait Real: Analytic + Ordered {
+    /// The remainder of the quotient truncated to a whole number, exact, with the sign of `self`.
+    fn rest(self, other: Self) -> Self;
+}
+
+/// A function of `num_complex`. Devices have their own.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! complex {
+    ($name:ident($argument:expr)) => {
+        Complex::$name($argument)
+    };
+}
+
+/// The remainder of the quotient truncated to a whole number.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+fn rest<T: std::ops::Rem<Output = T>>(a: T, b: T) -> T {
+    a % b
+}
+
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::{complex_exp, complex_sqrt, rest};
 
 macro_rules! own_wide {
     ($($type:ty),*) => {$(
@@ -287,22 +308,27 @@ macro_rules! float_wide {
             }
             #[inline(always)]
             fn exp(self) -> $type {
-                $type::exp(self)
+                standard!($type::exp(self))
             }
             #[inline(always)]
             fn ln(self) -> $type {
-                $type::ln(self)
+                standard!($type::ln(self))
             }
             #[inline(always)]
             fn sqrt(self) -> $type {
-                $type::sqrt(self)
+                standard!($type::sqrt(self))
             }
             #[inline(always)]
             fn from_f64(value: f64) -> $type {
                 value as $type
             }
         }
-        impl Real for $type {}
+        impl Real for $type {
+            #[inline(always)]
+            fn rest(self, other: $type) -> $type {
+                rest(self, other)
+            }
+        }
         impl Wide for Complex<$type> {
             const ZERO: Self = Complex::new(0.0, 0.0);
             const ONE: Self = Complex::new(1.0, 0.0);
@@ -352,15 +378,16 @@ macro_rules! float_wide {
             }
             #[inline]
             fn exp(self) -> Self {
-                Complex::exp(self)
+                complex!(exp(self))
             }
             #[inline]
             fn ln(self) -> Self {
-                Complex::new(self.re.hypot(self.im).ln(), self.im.atan2(self.re))
+                let size = standard!($type::hypot(self.re, self.im));
+                Complex::new(size.ln(), standard!($type::atan2(self.im, self.re)))
             }
             #[inline]
             fn sqrt(self) -> Self {
-                Complex::sqrt(self)
+                complex!(sqrt(self))
             }
             #[inline(always)]
             fn from_f64(value: f64) -> Self {

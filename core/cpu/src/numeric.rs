@@ -3,17 +3,21 @@
 // The loops are written once for every type, also where nothing is below zero.
 #![allow(clippy::bool_comparison, clippy::absurd_extreme_comparisons, unused_comparisons)]
 
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::{Functions, Roundings};
 use crate::number::{Analytic, Flag, Number, Ordered, Real, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop};
+use crate::raised::Raised;
 use rushlight_base::{Complex, Complex64, Complex128, DType, Result, Scalar, bf16, ensure, f16};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Kernels `out = f(a)` of floats: their PyTorch name and the function of a number.
 macro_rules! of_floats {
     ($($(#[$doc:meta])* $name:ident($kernel:literal): |$a:ident| $value:expr;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(walk: &Loop<2>) -> Result<()> {
-            compute!(walk.common(), $kernel, half float, T => walk.map::<T, T>(LIGHT, |$a| $value))
+        kernels! { "numeric";
+            $(#[$doc])*
+            pub fn $name(walk: &Loop<2>) -> Result<()> {
+                compute!(walk.common(), $kernel, half float, T => walk.map::<T, T>(LIGHT, |$a| $value))
+            }
         }
     )*};
 }
@@ -31,65 +35,67 @@ of_floats! {
     frac("frac_cpu"): |a| a - a.trunc();
 }
 
-/// out = a rounded to `decimals` digits after the point; negative: before it.
-pub fn round_decimals(walk: &Loop<2>, decimals: i64) -> Result<()> {
-    compute!(walk.common(), "round_cpu", half float, T => {
-        type W = <T as Number>::Wide;
-        let power = W::from_f64(10f64.powi(decimals.unsigned_abs().min(400) as i32));
-        if decimals < 0 {
-            walk.map::<T, T>(LIGHT, move |a| (a / power).round_ties_even() * power)
-        } else {
-            walk.map::<T, T>(LIGHT, move |a| (a * power).round_ties_even() / power)
-        }
-    })
-}
-
-/// out = |a|; for a complex number, its magnitude, which is real.
-pub fn abs(walk: &Loop<2>) -> Result<()> {
-    match walk.common() {
-        DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.re.hypot(a.im)),
-        DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.re.hypot(a.im)),
-        // An unsigned number, or a flag, is its own absolute value.
-        other if other.is_integral(true) => {
-            compute!(other, "abs_cpu", integer bool, T => {
-                type W = <T as Number>::Wide;
-                walk.map::<T, T>(LIGHT, |a| if a < W::ZERO { W::ZERO.sub(a) } else { a })
-            })
-        }
-        other => compute!(other, "abs_cpu", half float, T => walk.map::<T, T>(LIGHT, |a| a.abs())),
+kernels! { "numeric";
+    /// out = a rounded to `decimals` digits after the point; negative: before it.
+    pub fn round_decimals(walk: &Loop<2>, decimals: i64) -> Result<()> {
+        compute!(walk.common(), "round_cpu", half float, T => {
+            type W = <T as Number>::Wide;
+            let power = W::from_f64(10f64.powi(decimals.unsigned_abs().min(400) as i32));
+            if decimals < 0 {
+                walk.map::<T, T>(LIGHT, move |a| (a / power).round_ties_even() * power)
+            } else {
+                walk.map::<T, T>(LIGHT, move |a| (a * power).round_ties_even() / power)
+            }
+        })
     }
-}
 
-/// out = the sign of a: -1, 0 or 1; for a complex number, a / |a|.
-pub fn sgn(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "sign_cpu", integer half float bool complex chalf, T => walk.map::<T, T>(LIGHT, Signed::sign))
-}
+    /// out = |a|; for a complex number, its magnitude, which is real.
+    pub fn abs(walk: &Loop<2>) -> Result<()> {
+        match walk.common() {
+            DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.re.hypot(a.im)),
+            DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.re.hypot(a.im)),
+            // An unsigned number, or a flag, is its own absolute value.
+            other if other.is_integral(true) => {
+                compute!(other, "abs_cpu", integer bool, T => {
+                    type W = <T as Number>::Wide;
+                    walk.map::<T, T>(LIGHT, |a| if a < W::ZERO { W::ZERO.sub(a) } else { a })
+                })
+            }
+            other => compute!(other, "abs_cpu", half float, T => walk.map::<T, T>(LIGHT, |a| a.abs())),
+        }
+    }
 
-/// out = whether a is below zero, or minus zero
-pub fn signbit(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "signbit_cpu", integer half float bool, T => walk.map::<Flag, T>(LIGHT, Signed::is_minus))
-}
+    /// out = the sign of a: -1, 0 or 1; for a complex number, a / |a|.
+    pub fn sgn(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "sign_cpu", integer half float bool complex chalf, T => walk.map::<T, T>(LIGHT, Signed::sign))
+    }
 
-/// out = whether a is infinite
-pub fn isinf(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "isinf", integer unsigned half float bool complex chalf, T => {
-        walk.map::<Flag, T>(LIGHT, Signed::is_infinity)
-    })
-}
+    /// out = whether a is below zero, or minus zero
+    pub fn signbit(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "signbit_cpu", integer half float bool, T => walk.map::<Flag, T>(LIGHT, Signed::is_minus))
+    }
 
-/// out = whether a is finite
-pub fn isfinite(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "isfinite", integer unsigned half float bool complex chalf, T => {
-        walk.map::<Flag, T>(LIGHT, |a| !a.is_infinity() && !a.is_nan())
-    })
-}
+    /// out = whether a is infinite
+    pub fn isinf(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "isinf", integer unsigned half float bool complex chalf, T => {
+            walk.map::<Flag, T>(LIGHT, Signed::is_infinity)
+        })
+    }
 
-/// out = whether a is plus infinity (or minus infinity)
-pub fn is_infinity_of(walk: &Loop<2>, minus: bool) -> Result<()> {
-    let name = if minus { "isneginf_cpu" } else { "isposinf_cpu" };
-    compute!(walk.common(), name, integer half float bool, T => {
-        walk.map::<Flag, T>(LIGHT, move |a| a.is_infinity() && a.is_minus() == minus)
-    })
+    /// out = whether a is finite
+    pub fn isfinite(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "isfinite", integer unsigned half float bool complex chalf, T => {
+            walk.map::<Flag, T>(LIGHT, |a| !a.is_infinity() && !a.is_nan())
+        })
+    }
+
+    /// out = whether a is plus infinity (or minus infinity)
+    pub fn is_infinity_of(walk: &Loop<2>, minus: bool) -> Result<()> {
+        let name = if minus { "isneginf_cpu" } else { "isposinf_cpu" };
+        compute!(walk.common(), name, integer half float bool, T => {
+            walk.map::<Flag, T>(LIGHT, move |a| a.is_infinity() && a.is_minus() == minus)
+        })
+    }
 }
 
 /// Types with a sign or a phase.
@@ -165,39 +171,41 @@ macro_rules! signed {
 
 signed!(f32, f64; whole u8, i8, i16, i32, i64, u16, u32, u64);
 
-/// out = the magnitude of a with the sign of b
-pub fn copysign(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "copysign_cpu", half float, T => walk.map::<T, T, T>(LIGHT, |a, b| a.copysign(b)))
-}
-
-/// out = a - b trunc(a/b), with a's sign; or a - b floor(a/b), with b's. An integer divided by zero is an error.
-pub fn remainder(walk: &Loop<3>, floor: bool) -> Result<()> {
-    let name = if floor { "remainder_cpu" } else { "fmod_cpu" };
-    if walk.common().is_floating() {
-        return compute!(walk.common(), name, half float, T => {
-            if !floor {
-                return walk.map::<T, T, T>(HEAVY, |a, b| a % b);
-            }
-            walk.map::<T, T, T>(HEAVY, |a, b| {
-                let rest = a % b;
-                if rest != 0.0 && (b < 0.0) != (rest < 0.0) { rest + b } else { rest }
-            })
-        });
+kernels! { "numeric";
+    /// out = the magnitude of a with the sign of b
+    pub fn copysign(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "copysign_cpu", half float, T => walk.map::<T, T, T>(LIGHT, |a, b| a.copysign(b)))
     }
-    let by_zero = AtomicBool::new(false);
-    dispatch!(walk.common(), name, integer, T => {
-        let by_zero = &by_zero;
-        walk.map::<T, T, T>(HEAVY, move |a, b| {
-            if b == 0 {
-                by_zero.store(true, Ordering::Relaxed);
-                return 0;
-            }
-            let rest = a.wrapping_rem(b);
-            if floor && rest != 0 && (b < 0) != (rest < 0) { rest.wrapping_add(b) } else { rest }
-        })
-    })?;
-    ensure!(!by_zero.load(Ordering::Relaxed), Runtime, "ZeroDivisionError");
-    Ok(())
+
+    /// out = a - b trunc(a/b), with a's sign; or a - b floor(a/b), with b's. An integer divided by zero is an error.
+    pub fn remainder(walk: &Loop<3>, floor: bool) -> Result<()> {
+        let name = if floor { "remainder_cpu" } else { "fmod_cpu" };
+        if walk.common().is_floating() {
+            return compute!(walk.common(), name, half float, T => {
+                if !floor {
+                    return walk.map::<T, T, T>(HEAVY, Real::rest);
+                }
+                walk.map::<T, T, T>(HEAVY, |a, b| {
+                    let rest = a.rest(b);
+                    if rest != 0.0 && (b < 0.0) != (rest < 0.0) { rest + b } else { rest }
+                })
+            });
+        }
+        let by_zero = Raised::new();
+        dispatch!(walk.common(), name, integer, T => {
+            let by_zero = &by_zero;
+            walk.map::<T, T, T>(HEAVY, move |a, b| {
+                if b == 0 {
+                    by_zero.raise();
+                    return 0;
+                }
+                let rest = a.wrapping_rem(b);
+                if floor && rest != 0 && (b < 0) != (rest < 0) { rest.wrapping_add(b) } else { rest }
+            })
+        })?;
+        ensure!(!by_zero.is_raised(), Runtime, "ZeroDivisionError");
+        Ok(())
+    }
 }
 
 /// The first unless it is NaN or the second is better.
@@ -206,41 +214,44 @@ fn ignoring_nan<T: Ordered>(a: T, b: T, b_is_better: bool) -> T {
     if a.is_nan() || b_is_better { b } else { a }
 }
 
-/// out = max(a, b), the other where one is NaN
-pub fn fmax(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "fmax_cpu", integer half float bool, T => {
-        walk.map::<T, T, T>(LIGHT, |a, b| ignoring_nan(a, b, b > a))
-    })
-}
+kernels! { "numeric";
+    /// out = max(a, b), the other where one is NaN
+    pub fn fmax(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "fmax_cpu", integer half float bool, T => {
+            walk.map::<T, T, T>(LIGHT, |a, b| ignoring_nan(a, b, b > a))
+        })
+    }
 
-/// out = min(a, b), the other where one is NaN
-pub fn fmin(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "fmin_cpu", integer half float bool, T => {
-        walk.map::<T, T, T>(LIGHT, |a, b| ignoring_nan(a, b, b < a))
-    })
-}
+    /// out = min(a, b), the other where one is NaN
+    pub fn fmin(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "fmin_cpu", integer half float bool, T => {
+            walk.map::<T, T, T>(LIGHT, |a, b| ignoring_nan(a, b, b < a))
+        })
+    }
 
-/// out = b where a is 0, else 1 where a > 0, else 0
-pub fn heaviside(walk: &Loop<3>) -> Result<()> {
-    compute!(walk.common(), "heaviside_cpu", integer half float bool, T => {
-        type W = <T as Number>::Wide;
-        walk.map::<T, T, T>(LIGHT, |a, b| if a == W::ZERO { b } else if a > W::ZERO { W::ONE } else { W::ZERO })
-    })
-}
+    /// out = b where a is 0, else 1 where a > 0, else 0
+    pub fn heaviside(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "heaviside_cpu", integer half float bool, T => {
+            type W = <T as Number>::Wide;
+            walk.map::<T, T, T>(LIGHT, |a, b| if a == W::ZERO { b } else if a > W::ZERO { W::ONE } else { W::ZERO })
+        })
+    }
 
-/// out = a, or one of these where it is not finite; for a complex number, each of its parts.
-pub fn nan_to_num(walk: &Loop<2>, nan: f64, infinity: f64, minus_infinity: f64) -> Result<()> {
-    let others = [nan, infinity, minus_infinity];
-    match walk.common() {
-        DType::C64 => replace_parts(walk, others.map(|other| other as f32)),
-        DType::C128 => replace_parts(walk, others),
-        _ => compute!(walk.common(), "nan_to_num", half float, T => {
-            let others = others.map(<T as Number>::Wide::from_f64);
-            walk.map::<T, T>(LIGHT, move |a| finite_or(a, others))
-        }),
+    /// out = a, or one of these where it is not finite; for a complex number, each of its parts.
+    pub fn nan_to_num(walk: &Loop<2>, nan: f64, infinity: f64, minus_infinity: f64) -> Result<()> {
+        let others = [nan, infinity, minus_infinity];
+        match walk.common() {
+            DType::C64 => replace_parts(walk, others.map(|other| other as f32)),
+            DType::C128 => replace_parts(walk, others),
+            _ => compute!(walk.common(), "nan_to_num", half float, T => {
+                let others = others.map(<T as Number>::Wide::from_f64);
+                walk.map::<T, T>(LIGHT, move |a| finite_or(a, others))
+            }),
+        }
     }
 }
 
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn replace_parts<R: Real>(walk: &Loop<2>, others: [R; 3]) -> Result<()>
 where
     Complex<R>: Number<Wide = Complex<R>>,
@@ -271,50 +282,52 @@ fn between<W: Weight>(a: W, b: W, weight: W) -> W {
     if weight.is_small() { a.add(weight.mul(way)) } else { b.sub(way.mul(W::ONE.sub(weight))) }
 }
 
-/// out = a + weight (b - a): operands (out, a, b, weight).
-pub fn lerp(walk: &Loop<4>) -> Result<()> {
-    compute!(walk.common(), "lerp_kernel_tensor", half float complex, T => {
-        walk.map_wide::<T, T, T, T>(LIGHT, between)
-    })
-}
-
-/// out = a + weight (b - a). The weight is not rounded to half precision.
-pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
-    compute!(walk.common(), "lerp_kernel_scalar", half float complex, T => {
-        let weight = <T as Number>::Wide::from_scalar(weight);
-        walk.map_wide::<T, T, T>(LIGHT, move |a, b| between(a, b, weight))
-    })
-}
-
-/// out = the angle of a in the complex plane; for a real number 0 or pi, or NaN
-pub fn angle(walk: &Loop<2>) -> Result<()> {
-    match walk.common() {
-        DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.im.atan2(a.re)),
-        DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.im.atan2(a.re)),
-        other => compute!(other, "angle_cpu", half float, T => {
-            type W = <T as Number>::Wide;
-            walk.map::<T, T>(LIGHT, |a| {
-                // NaN is preserved.
-                if a.is_nan() {
-                    a
-                } else if a < W::ZERO {
-                    W::from_f64(std::f64::consts::PI)
-                } else {
-                    W::ZERO
-                }
-            })
-        }),
+kernels! { "numeric";
+    /// out = a + weight (b - a): operands (out, a, b, weight).
+    pub fn lerp(walk: &Loop<4>) -> Result<()> {
+        compute!(walk.common(), "lerp_kernel_tensor", half float complex, T => {
+            walk.map_wide::<T, T, T, T>(LIGHT, between)
+        })
     }
-}
 
-/// out = the greatest common divisor, not negative
-pub fn gcd(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.common(), "gcd_cpu", integer, T => walk.map::<T, T, T>(HEAVY, Divisible::gcd))
-}
+    /// out = a + weight (b - a). The weight is not rounded to half precision.
+    pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
+        compute!(walk.common(), "lerp_kernel_scalar", half float complex, T => {
+            let weight = <T as Number>::Wide::from_scalar(weight);
+            walk.map_wide::<T, T, T>(LIGHT, move |a, b| between(a, b, weight))
+        })
+    }
 
-/// out = the least common multiple, not negative
-pub fn lcm(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.common(), "lcm_cpu", integer, T => walk.map::<T, T, T>(HEAVY, Divisible::lcm))
+    /// out = the angle of a in the complex plane; for a real number 0 or pi, or NaN
+    pub fn angle(walk: &Loop<2>) -> Result<()> {
+        match walk.common() {
+            DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.im.atan2(a.re)),
+            DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.im.atan2(a.re)),
+            other => compute!(other, "angle_cpu", half float, T => {
+                type W = <T as Number>::Wide;
+                walk.map::<T, T>(LIGHT, |a| {
+                    // NaN is preserved.
+                    if a.is_nan() {
+                        a
+                    } else if a < W::ZERO {
+                        W::from_f64(std::f64::consts::PI)
+                    } else {
+                        W::ZERO
+                    }
+                })
+            }),
+        }
+    }
+
+    /// out = the greatest common divisor, not negative
+    pub fn gcd(walk: &Loop<3>) -> Result<()> {
+        dispatch!(walk.common(), "gcd_cpu", integer, T => walk.map::<T, T, T>(HEAVY, Divisible::gcd))
+    }
+
+    /// out = the least common multiple, not negative
+    pub fn lcm(walk: &Loop<3>) -> Result<()> {
+        dispatch!(walk.common(), "lcm_cpu", integer, T => walk.map::<T, T, T>(HEAVY, Divisible::lcm))
+    }
 }
 
 /// Integers as divisors; results outside of the dtype wrap.
@@ -351,19 +364,21 @@ divisible! {
     i64: i64::unsigned_abs;
 }
 
-/// out = the mantissa of a, in [0.5, 1)
-pub fn mantissa(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "frexp", half float, T => walk.map::<T, T>(LIGHT, |a| Binary::take_apart(a).0))
-}
+kernels! { "numeric";
+    /// out = the mantissa of a, in [0.5, 1)
+    pub fn mantissa(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "frexp", half float, T => walk.map::<T, T>(LIGHT, |a| Binary::take_apart(a).0))
+    }
 
-/// out = the exponent of 2 that belongs to the mantissa of a
-pub fn exponent(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "frexp", half float, T => walk.map::<i32, T>(LIGHT, |a| Binary::take_apart(a).1))
-}
+    /// out = the exponent of 2 that belongs to the mantissa of a
+    pub fn exponent(walk: &Loop<2>) -> Result<()> {
+        compute!(walk.common(), "frexp", half float, T => walk.map::<i32, T>(LIGHT, |a| Binary::take_apart(a).1))
+    }
 
-/// out = the representable number next to a towards b. Half precision steps in its own digits.
-pub fn nextafter(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.common(), "nextafter_cpu", half float, T => walk.map_bits::<T>(LIGHT, Binary::next_towards))
+    /// out = the representable number next to a towards b. Half precision steps in its own digits.
+    pub fn nextafter(walk: &Loop<3>) -> Result<()> {
+        dispatch!(walk.common(), "nextafter_cpu", half float, T => walk.map_bits::<T>(LIGHT, Binary::next_towards))
+    }
 }
 
 /// Floating numbers, as their bits are seen.
@@ -442,20 +457,22 @@ macro_rules! weights {
 
 weights!(f32, f64);
 
-/// out = a + value b c
-pub fn addcmul(walk: &Loop<4>, value: Scalar) -> Result<()> {
-    compute!(walk.common(), "addcmul_cpu_out", integer half float complex chalf, T => {
-        let value = <T as Number>::Wide::from_scalar(value);
-        walk.map_wide::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).mul(c)))
-    })
-}
+kernels! { "numeric";
+    /// out = a + value b c
+    pub fn addcmul(walk: &Loop<4>, value: Scalar) -> Result<()> {
+        compute!(walk.common(), "addcmul_cpu_out", integer half float complex chalf, T => {
+            let value = <T as Number>::Wide::from_scalar(value);
+            walk.map_wide::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).mul(c)))
+        })
+    }
 
-/// out = a + value b / c
-pub fn addcdiv(walk: &Loop<4>, value: Scalar) -> Result<()> {
-    compute!(walk.common(), "addcdiv_cpu_out", half float complex chalf, T => {
-        let value = <T as Number>::Wide::from_scalar(value);
-        walk.map_wide::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).div(c)))
-    })
+    /// out = a + value b / c
+    pub fn addcdiv(walk: &Loop<4>, value: Scalar) -> Result<()> {
+        compute!(walk.common(), "addcdiv_cpu_out", half float complex chalf, T => {
+            let value = <T as Number>::Wide::from_scalar(value);
+            walk.map_wide::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).div(c)))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,18 @@
 //! The order of operations is that of `torch.optim` on single tensors, with constants rounded to the wide type at the
 //! same points, so that `f32` training follows PyTorch's to the last digits.
 
+#[allow(dead_code, reason = "devices read what the host writes")]
+mod update;
+
 use crate::array::Array;
+use crate::device;
 use crate::number::{Analytic, Number, Real};
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Simd, run};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DimVec, Result, ensure};
+use update::{AdagradUpdate, AdamUpdate, Constant, Divisor, Gradient, Numbers, RmsPropUpdate, SgdUpdate, Update};
 
 /// Constants of a stochastic gradient descent step.
 #[derive(Clone, Copy, Debug)]
@@ -96,17 +101,6 @@ pub struct RmsProp {
 /// Elements worth another thread: a step reads and writes several arrays.
 const GRAIN: usize = 8192;
 
-/// Applies a step to one vector of each array.
-trait Update<T: Float, const N: usize>: Copy + Send + Sync {
-    /// The new values.
-    fn update<S: Simd>(self, values: [T::Vector<S>; N]) -> [T::Vector<S>; N];
-    /// Whether array `nth` is written. All are but the gradient.
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
-    }
-}
-
 /// A row of a step: `len` elements of `N` arrays.
 struct Row<U, T, const N: usize> {
     update: U,
@@ -167,10 +161,18 @@ impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
 }
 
 /// Updates every element of `N` arrays of one shape, in one pass. They have the dtype `T`.
-fn apply<T: Float, const N: usize>(arrays: [&Array; N], update: impl Update<T, N>) -> Result<()> {
+fn apply<T: Float, const N: usize>(arrays: [&Array; N], update: impl Update<T, N> + Constant) -> Result<()> {
+    if !arrays[0].is_of_host() {
+        return device::step(name_of(&update), arrays, Numbers::of(update));
+    }
     each_row(arrays, &|at, steps, len| {
         run(Row { update, at: at.map(|at| at.cast::<T>()), steps, len });
     })
+}
+
+/// The name of the kernel of devices.
+fn name_of<T: Float, const N: usize, U: Update<T, N>>(_: &U) -> &'static str {
+    U::NAME
 }
 
 /// Calls `visit` with the addresses of rows of `N` arrays of one shape and dtype, the steps along them and their length.
@@ -197,68 +199,6 @@ fn each_row<const N: usize>(
     Ok(())
 }
 
-/// Preprocessing of a gradient.
-#[derive(Clone, Copy)]
-struct Gradient<W> {
-    scale: Option<W>,
-    maximize: bool,
-    decay: Option<W>,
-}
-
-impl<W: Real> Gradient<W> {
-    fn new(scale: f64, maximize: bool, decay: f64) -> Gradient<W> {
-        let unless = |neutral: f64, value: f64| (value != neutral).then(|| W::from_f64(value));
-        Gradient { scale: unless(1.0, scale), maximize, decay: unless(0.0, decay) }
-    }
-
-    #[inline(always)]
-    fn of<V: FloatVector<Scalar = W>>(self, param: V, mut grad: V) -> V {
-        if let Some(scale) = self.scale {
-            grad = grad / V::splat(scale);
-        }
-        if self.maximize {
-            grad = -grad;
-        }
-        match self.decay {
-            Some(decay) => grad + V::splat(decay) * param,
-            None => grad,
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct SgdUpdate<W> {
-    gradient: Gradient<W>,
-    rate: W,
-    momentum: W,
-    share: W,
-    nesterov: bool,
-    first_step: bool,
-}
-
-impl<T: Float<Wide: Real>> Update<T, 2> for SgdUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad]: [T::Vector<S>; 2]) -> [T::Vector<S>; 2] {
-        [param + T::Vector::<S>::splat(self.rate) * self.gradient.of(param, grad), grad]
-    }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth == 0
-    }
-}
-
-impl<T: Float<Wide: Real>> Update<T, 3> for SgdUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad, buffer]: [T::Vector<S>; 3]) -> [T::Vector<S>; 3] {
-        let [rate, momentum, share] = [self.rate, self.momentum, self.share].map(T::Vector::<S>::splat);
-        let value = self.gradient.of(param, grad);
-        let speed = if self.first_step { value } else { momentum * buffer + share * value };
-        let direction = if self.nesterov { value + momentum * speed } else { speed };
-        [param + rate * direction, grad, speed]
-    }
-}
-
 /// One step of stochastic gradient descent; `momentum` is the buffer, present if `step.momentum` is not 0.
 pub fn sgd(param: &Array, grad: &Array, momentum: Option<&Array>, step: &Sgd) -> Result<()> {
     dispatch!(param.dtype(), "fused_sgd", half float, T => {
@@ -278,50 +218,6 @@ pub fn sgd(param: &Array, grad: &Array, momentum: Option<&Array>, step: &Sgd) ->
     })
 }
 
-/// A constant to divide by: a division takes as long as the rest of a step.
-#[derive(Clone, Copy)]
-struct Divisor<W> {
-    by: W,
-    reciprocal: W,
-}
-
-impl<W: Real> Divisor<W> {
-    fn new(by: W) -> Divisor<W> {
-        Divisor { by, reciprocal: W::ONE.div(by) }
-    }
-
-    /// `value / by`, bitwise: the product with the reciprocal, corrected by its remainder (Markstein, "Computation of
-    /// elementary functions on the IBM RISC System/6000 processor", 1990).
-    #[inline(always)]
-    fn divide<V: FloatVector<Scalar = W>>(self, value: V) -> V {
-        let (by, reciprocal) = (V::splat(self.by), V::splat(self.reciprocal));
-        if !V::FUSED {
-            return value / by;
-        }
-        let quotient = value * reciprocal;
-        let rest = (-quotient).mul_add(by, value);
-        // Infinity would result in NaN.
-        V::select(rest.is_nan(), quotient, rest.mul_add(reciprocal, quotient))
-    }
-}
-
-#[derive(Clone, Copy)]
-struct AdamUpdate<W> {
-    gradient: Gradient<W>,
-    /// AdamW: the factor of the parameter.
-    shrink: Option<W>,
-    /// Weight of the gradient in the mean, and 1 minus it.
-    weight1: W,
-    rest1: W,
-    /// Whether the mean is nearer than the gradient: `torch.lerp` starts from the nearer end.
-    near: bool,
-    beta2: W,
-    weight2: W,
-    correction2: Divisor<W>,
-    eps: W,
-    step_size: W,
-}
-
 impl<W: Real> AdamUpdate<W> {
     fn new(step: &Adam) -> AdamUpdate<W> {
         let constant = W::from_f64;
@@ -339,35 +235,6 @@ impl<W: Real> AdamUpdate<W> {
             eps: constant(step.eps),
             step_size: constant(-(step.lr / (1.0 - step.beta1.powf(step.step)))),
         }
-    }
-
-    /// The new parameter, mean, square and maximum of the squares (of the square and `top`, if there is one).
-    #[inline(always)]
-    fn step<V: FloatVector<Scalar = W>>(self, param: V, grad: V, mean: V, square: V, top: Option<V>) -> [V; 4] {
-        let param = self.shrink.map_or(param, |shrink| param * V::splat(shrink));
-        let grad = self.gradient.of(param, grad);
-        let way = grad - mean;
-        let mean = if self.near { mean + V::splat(self.weight1) * way } else { grad - way * V::splat(self.rest1) };
-        let square = square * V::splat(self.beta2) + V::splat(self.weight2) * grad * grad;
-        let bound = top.map_or(square, |top| top.max(square));
-        let denominator = self.correction2.divide(bound.sqrt()) + V::splat(self.eps);
-        [param + V::splat(self.step_size) * mean / denominator, mean, square, bound]
-    }
-}
-
-impl<T: Float<Wide: Real>> Update<T, 4> for AdamUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad, mean, square]: [T::Vector<S>; 4]) -> [T::Vector<S>; 4] {
-        let [param, mean, square, _] = self.step(param, grad, mean, square, None);
-        [param, grad, mean, square]
-    }
-}
-
-impl<T: Float<Wide: Real>> Update<T, 5> for AdamUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad, mean, square, top]: [T::Vector<S>; 5]) -> [T::Vector<S>; 5] {
-        let [param, mean, square, top] = self.step(param, grad, mean, square, Some(top));
-        [param, grad, mean, square, top]
     }
 }
 
@@ -389,23 +256,6 @@ pub fn adam(
     })
 }
 
-#[derive(Clone, Copy)]
-struct AdagradUpdate<W> {
-    gradient: Gradient<W>,
-    eps: W,
-    rate: W,
-}
-
-impl<T: Float<Wide: Real>> Update<T, 3> for AdagradUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad, sum]: [T::Vector<S>; 3]) -> [T::Vector<S>; 3] {
-        let [eps, rate] = [self.eps, self.rate].map(T::Vector::<S>::splat);
-        let value = self.gradient.of(param, grad);
-        let sum = sum + value * value;
-        [param + rate * value / (sum.sqrt() + eps), grad, sum]
-    }
-}
-
 /// One step of Adagrad; `sum` are the accumulated squares of the gradients.
 pub fn adagrad(param: &Array, grad: &Array, sum: &Array, step: &Adagrad) -> Result<()> {
     dispatch!(param.dtype(), "fused_adagrad", half float, T => {
@@ -417,18 +267,6 @@ pub fn adagrad(param: &Array, grad: &Array, sum: &Array, step: &Adagrad) -> Resu
         };
         apply::<T, 3>([param, grad, sum], update)
     })
-}
-
-#[derive(Clone, Copy)]
-struct RmsPropUpdate<W> {
-    gradient: Gradient<W>,
-    alpha: W,
-    rest: W,
-    eps: W,
-    rate: W,
-    momentum: W,
-    /// Whether the fourth array is the mean, or the momentum.
-    centered: bool,
 }
 
 impl<W: Real> RmsPropUpdate<W> {
@@ -443,60 +281,6 @@ impl<W: Real> RmsPropUpdate<W> {
             momentum: constant(step.momentum),
             centered,
         }
-    }
-
-    /// The new parameter, mean square, mean and momentum (0 where there is none).
-    #[inline(always)]
-    fn step<V: FloatVector<Scalar = W>>(
-        self,
-        param: V,
-        grad: V,
-        square: V,
-        mean: Option<V>,
-        speed: Option<V>,
-    ) -> [V; 4] {
-        let [alpha, rest, rate] = [self.alpha, self.rest, self.rate].map(V::splat);
-        let value = self.gradient.of(param, grad);
-        let square = square * alpha + rest * value * value;
-        let mean = mean.map(|mean| mean * alpha + rest * value);
-        let spread = mean.map_or(square, |mean| square - mean * mean);
-        let bound = spread.sqrt() + V::splat(self.eps);
-        let none = V::from_f64(0.0);
-        match speed {
-            Some(speed) => {
-                let speed = speed * V::splat(self.momentum) + value / bound;
-                [param + rate * speed, square, mean.unwrap_or(none), speed]
-            }
-            None => [param + rate * value / bound, square, mean.unwrap_or(none), none],
-        }
-    }
-}
-
-impl<T: Float<Wide: Real>> Update<T, 3> for RmsPropUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad, square]: [T::Vector<S>; 3]) -> [T::Vector<S>; 3] {
-        let [param, square, ..] = self.step(param, grad, square, None, None);
-        [param, grad, square]
-    }
-}
-
-impl<T: Float<Wide: Real>> Update<T, 4> for RmsPropUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad, square, more]: [T::Vector<S>; 4]) -> [T::Vector<S>; 4] {
-        if self.centered {
-            let [param, square, mean, _] = self.step(param, grad, square, Some(more), None);
-            return [param, grad, square, mean];
-        }
-        let [param, square, _, speed] = self.step(param, grad, square, None, Some(more));
-        [param, grad, square, speed]
-    }
-}
-
-impl<T: Float<Wide: Real>> Update<T, 5> for RmsPropUpdate<T::Wide> {
-    #[inline(always)]
-    fn update<S: Simd>(self, [param, grad, square, mean, speed]: [T::Vector<S>; 5]) -> [T::Vector<S>; 5] {
-        let [param, square, mean, speed] = self.step(param, grad, square, Some(mean), Some(speed));
-        [param, grad, square, mean, speed]
     }
 }
 

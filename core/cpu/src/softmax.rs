@@ -3,6 +3,7 @@
 //! Every row is shifted by its maximum first, so that no exponential overflows. `rows.rs` has the passes.
 
 use crate::array::Array;
+use crate::device;
 use crate::math;
 use crate::reduce::fold::{FloatSum, LargestNumber};
 use crate::rows::{RowOp, Strip, apply, terms};
@@ -61,6 +62,10 @@ impl<T: Float> RowOp<T, 2> for LogSoftmax {
 /// half-precision results; this function does the same, so that models have the same losses.
 pub fn log_softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
     let last = dim + 1 == a.ndim();
+    if !out.is_of_host() {
+        let rounds = last && a.dtype().is_half();
+        return device::rows("log_softmax", [out, a], dim, f64::from(u8::from(rounds)));
+    }
     dispatch!(a.dtype(), "log_softmax_lastdim_kernel_impl", half float, T => {
         apply::<T, 2>([out, a], dim, LogSoftmax { rounds: last && size_of::<T>() < 4 })
     })
@@ -79,6 +84,9 @@ impl<T: Float> RowOp<T, 3> for LogSoftmaxBackward {
 
 /// grad_in = grad - e^out sum grad along `dim`; `out` is the result of the forward.
 pub fn log_softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
+    if !out.is_of_host() {
+        return device::rows("log_softmax_backward", [grad_in, grad, out], dim, 0.0);
+    }
     dispatch!(grad.dtype(), "log_softmax_backward_lastdim_kernel_impl", half float, T => {
         apply::<T, 3>([grad_in, grad, out], dim, LogSoftmaxBackward)
     })
@@ -105,6 +113,9 @@ impl<T: Float> RowOp<T, 2> for Softmax {
 
 /// out = e^a / sum e^a along `dim`
 pub fn softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    if !out.is_of_host() {
+        return device::rows("softmax", [out, a], dim, 0.0);
+    }
     dispatch!(a.dtype(), "softmax_lastdim_kernel_impl", half float, T => apply::<T, 2>([out, a], dim, Softmax))
 }
 
@@ -121,6 +132,9 @@ impl<T: Float> RowOp<T, 3> for SoftmaxBackward {
 
 /// grad_in = out (grad - sum grad out) along `dim`; `out` is the result of the forward.
 pub fn softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
+    if !out.is_of_host() {
+        return device::rows("softmax_backward", [grad_in, grad, out], dim, 0.0);
+    }
     dispatch!(grad.dtype(), "softmax_backward_lastdim_kernel_impl", half float, T => {
         apply::<T, 3>([grad_in, grad, out], dim, SoftmaxBackward)
     })

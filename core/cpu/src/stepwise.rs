@@ -104,7 +104,12 @@ macro_rules! arithmetic {
                 Stepwise(<$half as Number>::narrow(value as f32))
             }
         }
-        impl Real for Stepwise<$half> {}
+        impl Real for Stepwise<$half> {
+            #[inline(always)]
+            fn rest(self, other: Self) -> Self {
+                self.with(other, f32::rest)
+            }
+        }
     )*};
 }
 

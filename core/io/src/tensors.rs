@@ -4,6 +4,7 @@ use crate::Entry;
 use crate::entry::SparseEntry;
 use rushlight_base::{Device, Layout, Result, ensure, err};
 use rushlight_tensor::dispatch::by_name;
+use rushlight_tensor::ops::transfer::on_host;
 use rushlight_tensor::{Components, Dense, Geometry, Lazy, Tensor, Value};
 
 impl Entry {
@@ -19,6 +20,7 @@ impl Entry {
         }
         let dense = tensor.dense()?.clone();
         ensure!(!dense.is_meta(), NotImplemented, "entry '{name}' is on the meta device: it has no data to save");
+        let dense = on_host(&dense)?;
         let offset = usize::try_from(dense.geometry.offset);
         let offset = offset.map_err(|_| err!(Internal, "entry '{name}' has a negative offset"))?;
         Ok(Entry {

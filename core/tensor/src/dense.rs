@@ -275,9 +275,24 @@ impl Dense {
         self.device.kind == DeviceType::Meta
     }
 
-    /// Address of the first element. Null on the meta device.
+    /// Whether the host can read the elements.
+    #[inline]
+    pub fn is_on_host(&self) -> bool {
+        self.device.kind == DeviceType::Cpu
+    }
+
+    /// Address of the first element, in the memory of its device. Null on the meta device.
     #[inline]
     pub fn ptr(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// Address of the first element, which the host reads or writes: ends the kernel if it is in a device's memory.
+    #[inline]
+    pub(crate) fn host_ptr(&self) -> *mut u8 {
+        if !self.is_on_host() {
+            rushlight_base::backend::no_kernel(self.device);
+        }
         self.at
     }
 
@@ -416,14 +431,18 @@ impl Spec {
         match self.device.kind {
             DeviceType::Cpu => Storage::allocate(bytes),
             DeviceType::Meta => Storage::meta(bytes),
-            DeviceType::Cuda => Err(no_cuda_memory(self.device)),
+            DeviceType::Cuda => on_cuda(self.device, bytes),
         }
     }
 
     /// The body of this output over `storage`, which is large enough for its `elements`.
     #[inline(always)]
     pub(crate) fn over(self, storage: Storage, elements: i64) -> Dense {
-        let Spec { sizes, strides, dtype, device } = self;
+        let Spec { sizes, strides, dtype, mut device } = self;
+        if device.kind == DeviceType::Cuda {
+            // With the index of the current device if the spec has none.
+            device = storage.device();
+        }
         if let Some(strides) = strides {
             return Dense::new(storage, Geometry { sizes, strides: *strides, offset: 0 }, dtype, device);
         }
@@ -462,16 +481,19 @@ fn too_large(sizes: &[i64]) -> rushlight_base::Error {
     err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes))
 }
 
-/// The reason why there is no memory on a CUDA device: no device, or a build without CUDA.
+/// Memory of a CUDA device.
 #[cold]
-fn no_cuda_memory(device: Device) -> rushlight_base::Error {
+fn on_cuda(device: Device, bytes: usize) -> Result<Storage> {
     #[cfg(feature = "cuda")]
-    return match rushlight_cuda::check_device(device) {
-        Err(error) => error,
-        Ok(()) => err!(NotImplemented, "no kernel creates tensors on device {device}"),
-    };
+    {
+        rushlight_cuda::install()?;
+        Storage::on_device(device, bytes)
+    }
     #[cfg(not(feature = "cuda"))]
-    err!(Runtime, "no CUDA device: this build of Rushlight has no CUDA, so {device} is not available")
+    Err(err!(
+        Runtime,
+        "no CUDA device: this build of Rushlight has no CUDA, so {bytes} bytes on {device} are not available"
+    ))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod autograd;
 mod body;
 mod components;
 pub mod dense;
+pub mod devices;
 pub mod dispatch;
 mod generator;
 mod keys;

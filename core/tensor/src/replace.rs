@@ -218,9 +218,17 @@ fn grown(spec: &Spec, seen: &Dense, needed: usize, geometry: Geometry) -> Result
     if seen.is_meta() {
         return Ok(body);
     }
-    // SAFETY: the new storage is larger than the old one, which `seen` keeps alive, and no other code has a reference
-    // to the new one.
-    unsafe { body.storage.data().copy_from_nonoverlapping(seen.storage.data(), seen.storage.bytes()) };
+    let bytes = seen.storage.bytes();
+    if seen.is_on_host() {
+        // SAFETY: the new storage is larger than the old one, which `seen` keeps alive, and no other code has a reference
+        // to the new one.
+        unsafe { body.storage.data().copy_from_nonoverlapping(seen.storage.data(), bytes) };
+    } else if bytes > 0 {
+        use rushlight_base::backend::{Place, of};
+        let place = |storage: &rushlight_base::Storage| Place { device: storage.device(), at: storage.data() };
+        // SAFETY: both storages are on the device and have as many bytes, which the device frees after the copy.
+        unsafe { of(seen.device.kind)?.copy(place(&body.storage), place(&seen.storage), bytes, false) }?;
+    }
     let added = end.saturating_sub(first) as i64;
     let added =
         Geometry { sizes: DimVec::from_slice(&[added]), strides: DimVec::from_slice(&[1]), offset: first as i64 };

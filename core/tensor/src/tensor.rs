@@ -6,9 +6,9 @@
 
 use crate::autograd::{AutogradMeta, History};
 use crate::body::Pinned;
-use crate::dense::{Dense, Shown, Spec, View};
+use crate::dense::{Dense, Geometry, Shown, Spec, View};
 use crate::keys::KeySet;
-use crate::ops::rules;
+use crate::ops::{self, rules};
 use crate::options::Options;
 pub use crate::refcount::{Tensor, TensorImpl};
 use rushlight_base::{
@@ -43,6 +43,7 @@ impl Tensor {
         let dense = plain.dense()?;
         ensure!(dense.dtype == T::DTYPE, Type, "expected a tensor of {} but got {}", T::DTYPE, dense.dtype);
         ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
+        let dense = ops::transfer::on_host(&dense)?;
         let count = dense.numel();
         let mut values = Vec::new();
         values
@@ -51,7 +52,7 @@ impl Tensor {
         let start = dense.ptr().cast::<T>();
         if dense.is_contiguous() {
             // SAFETY: a contiguous tensor has `count` elements from its first one on, inside the storage, which the
-            // pinned body keeps alive; the list has capacity for them.
+            // snapshot keeps alive; the list has capacity for them.
             unsafe {
                 start.copy_to_nonoverlapping(values.as_mut_ptr(), count as usize);
                 values.set_len(count as usize);
@@ -61,8 +62,7 @@ impl Tensor {
         let mut index = DimVec::from_elem(0, dense.ndim());
         for _ in 0..count {
             let offset: i64 = index.iter().zip(dense.strides()).map(|(i, stride)| i * stride).sum();
-            // SAFETY: `index` is within the sizes, so the element is inside the storage, which the pinned body keeps
-            // alive.
+            // SAFETY: `index` is within the sizes, so the element is inside the storage, which the snapshot keeps alive.
             values.push(unsafe { start.offset(offset as isize).read() });
             advance(&mut index, dense.sizes());
         }
@@ -324,6 +324,9 @@ impl std::fmt::Debug for Tensor {
 pub(crate) fn scalar_of(dense: &Dense) -> Result<Scalar> {
     ensure!(dense.numel() > 0, Runtime, "an empty tensor has no value");
     ensure!(!dense.is_meta(), Runtime, "a tensor on the meta device has no value");
+    let first = Geometry { sizes: DimVec::new(), strides: DimVec::new(), offset: dense.geometry.offset };
+    let element = if dense.is_on_host() { None } else { Some(ops::transfer::on_host(&dense.with_geometry(first))?) };
+    let dense = element.as_ref().unwrap_or(dense);
     // SAFETY: the snapshot keeps the storage alive, and the caller guarantees that it has an element of its dtype at
     // this address.
     Ok(unsafe { read_scalar(dense.ptr(), dense.dtype) })
@@ -381,7 +384,6 @@ unsafe fn read_scalar(at: *const u8, dtype: DType) -> Scalar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dense::Geometry;
     use rushlight_base::smallvec;
 
     #[test]

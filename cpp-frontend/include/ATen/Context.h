@@ -7,6 +7,7 @@
 #include <ATen/core/Generator.h>
 #include <c10/core/Backend.h>
 #include <c10/core/QEngine.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/util/Exception.h>
 #include <rushlight/runtime.h>
 
@@ -28,7 +29,7 @@ enum class SDPBackend { error = -1, math, flash_attention, efficient_attention, 
 
 // Libraries and devices that this build does not have: a member of Context and a function of at:: each.
 #define RLT_ABSENT_FEATURES(X) \
-  X(hasCUDA) X(hasMTIA) X(hasHIP) X(hasIPU) X(hasXLA) X(hasMPS) X(hasMAIA) \
+  X(hasMTIA) X(hasHIP) X(hasIPU) X(hasXLA) X(hasMPS) X(hasMAIA) \
   X(hasXPU) X(hasHPU) X(hasOpenMP) X(hasMKL) X(hasKleidiAI) X(hasMAGMA) X(hasMKLDNN)
 
 class Context {
@@ -71,14 +72,17 @@ class Context {
     return Device(type);
   }
   bool isPinnedPtr(const void*, std::optional<DeviceType> = {}) const { return false; }
-  /// Does nothing for the CPU, and fails for devices that this build does not have.
+  /// Does nothing for the CPU, and fails for devices that this build or this machine does not have.
   void lazyInitDevice(DeviceType type) const {
-    if (type != kCPU) reject_device(type);
+    if (type == kCUDA) (void)c10::cuda::device_count_ensure_non_zero();
+    else if (type != kCPU) reject_device(type);
   }
   void lazyInitCUDA() const { lazyInitDevice(kCUDA); }
 
   // The features of this build. Linear algebra on the CPU does not need LAPACK here, and is always available.
   static bool hasLAPACK() { return true; }
+  /// Whether this machine has a CUDA device.
+  static bool hasCUDA() { return c10::cuda::device_count() > 0; }
 #define RLT_ABSENT(name) \
   static bool name() { return false; }
   RLT_ABSENT_FEATURES(RLT_ABSENT)
@@ -217,9 +221,10 @@ inline void init() { globalContext(); }
   inline bool name() { return Context::name(); }
 RLT_ABSENT_FEATURES(RLT_HAS)
 RLT_HAS(hasLAPACK)
+RLT_HAS(hasCUDA)
 #undef RLT_HAS
 #undef RLT_ABSENT_FEATURES
-inline size_t getNumGPUs() { return 0; }
+inline size_t getNumGPUs() { return static_cast<size_t>(c10::cuda::device_count()); }
 
 /// Full float precision in its scope. It has no effect: the CPU always computes in full precision.
 struct NoTF32Guard {

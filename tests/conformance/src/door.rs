@@ -20,6 +20,8 @@ const ERROR_INTERNAL: i32 = 13;
 #[derive(Clone)]
 pub struct Door {
     pub(crate) api: Rc<Api>,
+    /// Where the tensors of cases are; the host if there is none.
+    device: Option<Device>,
 }
 
 /// A tensor of the library.
@@ -154,7 +156,24 @@ pub fn built_library() -> Result<PathBuf, String> {
 impl Door {
     /// Loads the library.
     pub fn open(path: &Path) -> Result<Door, String> {
-        Ok(Door { api: Rc::new(Api::load(path)?) })
+        Ok(Door { api: Rc::new(Api::load(path)?), device: None })
+    }
+
+    /// The same library, with the tensors of cases on a device.
+    pub fn on(self, device: Device) -> Door {
+        Door { device: Some(device), ..self }
+    }
+
+    /// Whether tensors of cases are on a device that may lack kernels.
+    pub fn is_on_device(&self) -> bool {
+        self.device.is_some()
+    }
+
+    /// The tensor on another device.
+    fn moved(&self, tensor: Tensor, device: Device) -> Result<Tensor, String> {
+        let device = ("device".to_owned(), Value::Device(device));
+        let moved = self.call("aten::to", "dtype_layout", vec![Value::Tensor(tensor)], vec![device])?;
+        moved.first().and_then(Value::tensor).cloned().ok_or_else(|| "to gave no tensor".into())
     }
 
     pub(crate) fn check(&self, status: i32) -> Result<(), String> {
@@ -247,7 +266,11 @@ impl Door {
             )
         };
         self.check(status)?;
-        Ok(self.own(raw))
+        let tensor = self.own(raw);
+        match self.device {
+            Some(device) => self.moved(tensor, device),
+            None => Ok(tensor),
+        }
     }
 
     fn geometry(&self, tensor: &Tensor) -> Result<(Vec<i64>, Vec<i64>), String> {
@@ -269,7 +292,8 @@ impl Door {
         let kwargs =
             vec![("memory_format".to_owned(), Value::Code(tag::MEMORY_FORMAT, MemoryFormat::Contiguous as i64))];
         let copies = self.call("aten::clone", "", args, kwargs)?;
-        let copy = copies.first().and_then(Value::tensor).ok_or("clone gave no tensor")?;
+        let copy = copies.first().and_then(Value::tensor).cloned().ok_or("clone gave no tensor")?;
+        let copy = if self.device.is_some() { &self.moved(copy, Device::CPU)? } else { &copy };
         let shape = self.geometry(copy)?.0;
         let (mut code, mut data) = (0, ptr::null_mut());
         // SAFETY: the handle is live; the copy is contiguous, so its elements are adjacent.
@@ -314,6 +338,12 @@ impl Door {
             Item::Scalar(value) => Value::Scalar(*value),
             Item::Str(value) => Value::Str(text(value)?),
             Item::DType(dtype) => Value::Code(tag::DTYPE, *dtype as i64),
+            Item::Device(name)
+                if name == "cpu"
+                    && let Some(device) = self.device =>
+            {
+                Value::Device(device)
+            }
             Item::Device(name) => Value::Device(Device::parse(name).map_err(|error| error.message().to_owned())?),
             Item::Layout => Value::Code(tag::LAYOUT, 0),
             Item::MemoryFormat(name) => {
@@ -543,9 +573,7 @@ impl Door {
 
     /// A tensor of the same layout on the meta device.
     pub fn on_meta(&self, tensor: &Tensor) -> Result<Tensor, String> {
-        let device = ("device".to_owned(), Value::Device(Device::META));
-        let moved = self.call("aten::to", "dtype_layout", vec![Value::Tensor(tensor.clone())], vec![device])?;
-        moved.first().and_then(Value::tensor).cloned().ok_or_else(|| "to gave no tensor".into())
+        self.moved(tensor.clone(), Device::META)
     }
 
     /// dtype, sizes and strides.

@@ -17,11 +17,28 @@ pub enum Outcome {
     Failed(String),
     /// The result differs for a reason in `exempt`, within its limits.
     Excused(&'static str),
+    /// The device has no kernel for an operator of the case, with the error.
+    WithoutKernel(String),
 }
+
+/// What the errors of operators say that a device lacks, or that want an argument on the host: PyTorch's do as well.
+const NOT_ON_DEVICES: [&str; 8] = [
+    "no kernel for operator",
+    "no kernel for",
+    "there is no file of CUDA kernels",
+    "no kernel on device",
+    "argument should be a 1D CPU int64 tensor",
+    "must be on the CPU",
+    "Expected scalars to be on CPU",
+    "Expected all tensors to be on the same device",
+];
 
 /// Runs `case` and compares results, mutated arguments and gradients.
 pub fn case(door: &Door, case: &Case) -> Outcome {
     let Err(failure) = attempt(door, case, &compare::tolerances) else { return Outcome::Passed };
+    if door.is_on_device() && NOT_ON_DEVICES.iter().any(|text| failure.contains(text)) {
+        return Outcome::WithoutKernel(failure);
+    }
     if rounding::explains(door, case) {
         return Outcome::Excused(rounding::REASON);
     }

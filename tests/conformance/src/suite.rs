@@ -19,6 +19,8 @@ pub struct Tally {
     pub excused: Vec<(usize, &'static str)>,
     /// Number of cases of operators that the library does not have.
     pub skipped: usize,
+    /// The cases for which the device has no kernel, with the errors.
+    pub without_kernel: Vec<(usize, String)>,
 }
 
 /// The cases of the golden files at `path` by operator, with those of all files of an operator in a row.
@@ -60,7 +62,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// Runs the cases of an operator, or checks the properties on their inputs.
 pub fn tally(door: &Door, properties: Option<&Properties>, op: String, cases: &[Case]) -> Tally {
-    let mut tally = Tally { op, passed: 0, failed: Vec::new(), excused: Vec::new(), skipped: 0 };
+    let mut tally =
+        Tally { op, passed: 0, failed: Vec::new(), excused: Vec::new(), skipped: 0, without_kernel: Vec::new() };
     for (at, case) in cases.iter().enumerate() {
         let (name, overload) = case.name();
         if !door.has(name, overload) {
@@ -78,6 +81,7 @@ pub fn tally(door: &Door, properties: Option<&Properties>, op: String, cases: &[
             Outcome::Passed => tally.passed += 1,
             Outcome::Failed(reason) => tally.failed.push((at, reason)),
             Outcome::Excused(reason) => tally.excused.push((at, reason)),
+            Outcome::WithoutKernel(reason) => tally.without_kernel.push((at, reason)),
         }
     }
     if let Some(properties) = properties {

@@ -39,7 +39,9 @@ fn run_file(door: &Door, bytes: &[u8], wrong: &mut Vec<String>, only_known: bool
             match run::case(door, case) {
                 Outcome::Passed => passed += 1,
                 Outcome::Excused(_) => excused += 1,
-                Outcome::Failed(reason) => wrong.push(format!("{op} case {at}: {reason}")),
+                Outcome::WithoutKernel(reason) | Outcome::Failed(reason) => {
+                    wrong.push(format!("{op} case {at}: {reason}"))
+                }
             }
         }
     }

@@ -22,13 +22,14 @@ use std::path::{Path, PathBuf};
 pub const FOLDER: &str = "include/rushlight/ops";
 
 /// The hand-written modules of `capi/src` that have a header, in the order in which they are read.
-const HAND_WRITTEN: [&str; 13] = [
+const HAND_WRITTEN: [&str; 14] = [
     "core",
     "tensor",
     "autograd",
     "io",
     "generator",
     "memory",
+    "cuda",
     "runtime",
     "object",
     "dispatch",

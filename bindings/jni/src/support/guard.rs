@@ -113,7 +113,10 @@ fn caught(env: EnvUnowned<'_>, mut body: impl FnMut(&mut Frame<'_>) -> Result<()
     match catch_unwind(AssertUnwindSafe(|| body(&mut frame))) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => raise(frame.env(), &error),
-        Err(panic) => raise(frame.env(), &of_panic(&*panic)),
+        Err(panic) => {
+            let error = rushlight_base::backend::missing_kernel(panic).unwrap_or_else(|panic| of_panic(&*panic));
+            raise(frame.env(), &error);
+        }
     }
 }
 

@@ -35,6 +35,7 @@ mod weights;
 mod winograd;
 
 use crate::array::Array;
+use crate::device;
 use axis::{Axis, forward_axis, phases};
 use rushlight_base::{Result, ensure};
 pub use taps::transposed_by_taps;
@@ -75,6 +76,9 @@ fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &
     check(out, [image, weight], spatial)?;
     if out.numel() == 0 {
         return Ok(());
+    }
+    if !out.is_of_host() {
+        return device::convolution(out, image, weight, bias, walk, transposed);
     }
     let groups = walk.groups as usize;
     let job = Job { out, image, weight, bias, groups, spatial, transposed };

@@ -29,6 +29,9 @@ pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) ->
     super::check(out, [grad, image], spatial)?;
     // The shape rule made it row-major.
     ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
+    if !out.is_of_host() {
+        return crate::device::weight_gradient(out, grad, image, walk);
+    }
     let along = |dim: usize| match (dim + spatial).checked_sub(3) {
         None => Ok(Axis::single()),
         Some(own) => forward_axis([grad, image, out].map(|array| array.size(2 + own)), walk.dims(own)),

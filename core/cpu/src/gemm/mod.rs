@@ -52,6 +52,7 @@ mod ways;
 mod x86;
 
 use crate::array::Array;
+use crate::device;
 use crate::simd::{Level, level};
 use driver::{Operand, Problem, multiply};
 use pack::Source;
@@ -90,6 +91,9 @@ pub fn gemm(out: &Array, a: &Array, b: &Array, c: Option<(&Array, Scalar)>, alph
 
 /// out = epilogue(a b). The matrices have one dtype; or those multiplied have `I8`, and the others `I32`.
 pub fn gemm_with(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Result<()> {
+    if !out.is_of_host() {
+        return device::product(out, a, b, epilogue);
+    }
     gemm_at(level(), out, a, b, epilogue)
 }
 

@@ -55,6 +55,38 @@ pub trait Huge: Copy {
     fn huge_remainder(self) -> (Self, Self, Self);
 }
 
+/// A number below 2^127, rounded, and what that is off by, rounded.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! high_and_low {
+    ($size:ident, $type:ident) => {{
+        let high = $size as $type;
+        (high, ($size as i128 - high as i128) as $type)
+    }};
+}
+
+/// The same in pieces of 64 bits: devices convert no larger integers.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! high_and_low {
+    ($size:ident, $type:ident) => {{
+        // The upper 64 bits, of which the last says whether there are more, round like all bits.
+        let rounded = |number: u128| {
+            let shift = 64u32.saturating_sub(number.leading_zeros());
+            let upper = (number >> shift) as u64 | u64::from(number & ((1u128 << shift) - 1) != 0);
+            // 2^shift, for a shift of at most 64: a normal number.
+            let power = (1u64 << (shift / 2)) as $type * (1u64 << (shift - shift / 2)) as $type;
+            upper as $type * power
+        };
+        let high: $type = rounded($size);
+        let bits = high.to_bits() as u64;
+        let exponent =
+            (bits >> <$type as Huge>::MANTISSA) as i32 - ($type::MAX_EXP - 1) - <$type as Huge>::MANTISSA as i32;
+        let mantissa = u128::from((bits & ((1 << <$type as Huge>::MANTISSA) - 1)) | 1 << <$type as Huge>::MANTISSA);
+        let whole = if exponent < 0 { mantissa >> -exponent } else { mantissa << exponent };
+        let low: $type = if whole > $size { -rounded(whole - $size) } else { rounded($size - whole) };
+        (high, low)
+    }};
+}
+
 macro_rules! huge {
     ($($type:ident, $unsigned:ident, mantissa $mantissa:expr, bias $bias:expr;)*) => {$(
         impl Huge for $type {
@@ -68,8 +100,7 @@ macro_rules! huge {
                 let number = (bits & ((1 << $mantissa) - 1)) | 1 << $mantissa;
                 let exponent = (bits >> $mantissa) as i32 - $bias - $mantissa;
                 let (quotient, negative, size, shift) = trig::fixed_remainder(number, exponent);
-                let high = size as $type;
-                let low = (size as i128 - high as i128) as $type;
+                let (high, low) = high_and_low!(size, $type);
                 // 2^shift, in two steps: each of them is a normal number.
                 let power = |shift: i32| $type::from_bits((($bias + shift) as $unsigned) << $mantissa);
                 let (first, second) = (power(shift / 2), power(shift - shift / 2));

@@ -5,8 +5,8 @@
 //! stays in the cache. A block that the next tile needs again (a broadcast row, a number) is kept. Tiles are
 //! independent, so they are distributed over threads in chunks.
 
-use super::Loop;
 use super::stage::{self, Side, move_tile};
+use super::{Loop, launch};
 use crate::convert::caster;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
@@ -91,6 +91,9 @@ pub(super) fn drive<const N: usize>(
     grain: usize,
     kernel: Kernel<N>,
 ) -> Result<()> {
+    if walk.device().is_some() {
+        return launch::run(walk, common, compute, grain == super::LIGHT);
+    }
     let flat;
     let plan = match &walk.plan {
         Some(plan) => &**plan,
@@ -393,7 +396,10 @@ impl Kept {
 pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
     let size = walk.dtypes[0].size();
     let at = walk.at.map(Shared::new);
-    if walk.plan.is_none() && walk.single == 0 {
+    if walk.device().is_some() {
+        return launch::copy(walk);
+    }
+    if walk.plan.is_none() && walk.single.get() == 0 {
         return parallel_chunks(walk.len, super::LIGHT * 4 / size, &|part| {
             let [to, from] = at.map(|at| at.get().wrapping_add(part.start * size));
             // SAFETY: both arrays have `len` elements of `size` bytes; `copy` allows overlap.
@@ -426,6 +432,9 @@ pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
 
 /// out = value
 pub(super) fn fill(walk: &Loop<1>, value: [u64; 2]) -> Result<()> {
+    if walk.device().is_some() {
+        return launch::run(walk, walk.dtypes[0], walk.dtypes, true);
+    }
     let size = walk.dtypes[0].size();
     let at = walk.at.map(Shared::new);
     let Some(plan) = &walk.plan else {

@@ -16,20 +16,29 @@
 mod drive;
 mod flat;
 mod function;
+mod launch;
+mod named;
 pub(crate) mod stage;
 #[cfg(test)]
 mod tests;
+#[allow(dead_code, reason = "devices read what the host writes")]
+pub(crate) mod walk;
 
 use crate::array::Array;
 use crate::number::Number;
 use crate::simd;
 pub(crate) use drive::Cast;
 use flat::{Map1, Map2, Map3};
-pub(crate) use function::{Function1, Function2, Function3, float_kernels, functions};
+pub(crate) use function::{Function1, Function2, Function3};
+pub(crate) use launch::Call;
+pub(crate) use named::{float_kernels, functions};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{BETWEEN_CHECKS, check_cancelled};
 use rushlight_base::{DType, DimVec, Element, Result, same_sizes};
+use std::cell::Cell;
 use std::marker::PhantomData;
+pub use walk::Divisor;
+pub(crate) use walk::{Parameter, Words};
 
 /// From this many elements of an addition on, a second thread pays.
 pub(crate) const LIGHT: usize = 16384;
@@ -47,7 +56,8 @@ pub struct Loop<'a, const N: usize> {
     /// if its bit in `single` is set.
     plan: Option<Box<Plan<N>>>,
     len: usize,
-    single: u32,
+    /// A bit for each operand that is one element of a flat traversal; or `launch::DEVICE` and more.
+    single: Cell<u32>,
     arrays: PhantomData<&'a u8>,
 }
 
@@ -64,7 +74,7 @@ impl<'a, const N: usize> Loop<'a, N> {
     #[inline(always)]
     pub fn computing(common: DType, arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
         let sizes = arrays[0].sizes();
-        if !arrays.iter().all(|array| same_sizes(array.sizes(), sizes) && array.is_contiguous()) {
+        if !arrays.iter().all(|array| same_sizes(array.sizes(), sizes) && array.is_contiguous() && array.is_of_host()) {
             return Loop::planned(common, &arrays);
         }
         Ok(Loop::of(common, &arrays, arrays[0].numel(), 0, None))
@@ -76,12 +86,13 @@ impl<'a, const N: usize> Loop<'a, N> {
     /// Each address satisfies the requirements of [`Array::new`].
     #[inline(always)]
     pub unsafe fn flat(common: DType, len: usize, at: [*mut u8; N], dtypes: [DType; N]) -> Loop<'a, N> {
-        Loop { at, dtypes, common, plan: None, len, single: 0, arrays: PhantomData }
+        Loop { at, dtypes, common, plan: None, len, single: Cell::new(0), arrays: PhantomData }
     }
 
     #[inline(always)]
     fn of(common: DType, arrays: &[Array<'a>; N], len: usize, single: u32, plan: Option<Box<Plan<N>>>) -> Self {
-        let at = std::array::from_fn(|operand| arrays[operand].start());
+        let at = std::array::from_fn(|operand| arrays[operand].address());
+        let single = Cell::new(single);
         let dtypes = std::array::from_fn(|operand| arrays[operand].dtype());
         Loop { at, dtypes, common, plan, len, single, arrays: PhantomData }
     }
@@ -101,6 +112,10 @@ impl<'a, const N: usize> Loop<'a, N> {
         // Constructed in place, because it is a large value.
         let mut plan = Box::new(Plan::unfinished());
         plan.lay_out(sizes, strides);
+        if !arrays.iter().all(Array::is_of_host) {
+            let single = launch::places(arrays)?;
+            return Ok(Loop::of(common, arrays, plan.numel(), single, Some(plan)));
+        }
         let steps = plan.row_steps();
         if plan.rank() == 1 && steps[0] == 1 && steps.iter().all(|step| (0..=1).contains(step)) {
             let single = (0..N).fold(0, |bits, operand| bits | u32::from(steps[operand] == 0) << operand);
@@ -132,7 +147,7 @@ impl<'a, const N: usize> Loop<'a, N> {
 
     fn row_steps(&self) -> [isize; N] {
         match &self.plan {
-            None => std::array::from_fn(|operand| isize::from(self.single >> operand & 1 == 0)),
+            None => std::array::from_fn(|operand| isize::from(self.single.get() >> operand & 1 == 0)),
             Some(plan) => plan.row_steps(),
         }
     }
@@ -147,6 +162,9 @@ impl<'a, const N: usize> Loop<'a, N> {
     /// The first element of an operand, after checking that its dtype is `T`'s.
     fn start<T: Element>(&self, operand: usize) -> *mut T {
         assert_eq!(self.dtypes[operand], T::DTYPE, "kernel instantiated for another dtype");
+        if let Some(device) = self.device() {
+            rushlight_base::backend::no_kernel(device);
+        }
         self.at[operand].cast()
     }
 
@@ -172,7 +190,7 @@ impl<'a, const N: usize> Loop<'a, N> {
         kernel: impl Fn([*mut u8; N], usize) + Sync,
     ) -> Result<()> {
         if self.plan.is_none()
-            && self.single == 0
+            && self.single.get() == 0
             && self.dtypes == compute
             && self.len <= grain
             && self.is_apart(compute)
@@ -309,6 +327,9 @@ impl Loop<'_, 1> {
 impl Loop<'_, 2> {
     /// Runs `convert` from the input's dtype to the output's, in pieces in which both are contiguous.
     pub(crate) fn convert(&self, convert: impl Fn([*mut u8; 2], usize) + Sync) -> Result<()> {
+        if self.device().is_some() {
+            return launch::copy(self);
+        }
         // Through its own dtype: the input is not rounded to the output's first.
         self.run_by_way_of(self.dtypes[1], self.dtypes, LIGHT, convert)
     }

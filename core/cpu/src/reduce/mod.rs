@@ -18,6 +18,7 @@ pub use norms::norm;
 pub use pairs::distances;
 
 use crate::array::Array;
+use crate::device;
 use crate::number::{Analytic, Number};
 use crate::shared::Shared;
 
@@ -77,6 +78,9 @@ fn count(out: &Array, a: &Array) -> usize {
 
 /// Sums `a` into `out`: of the same dtype, or int64 for a sum of integers or bools.
 pub fn sum(out: &Array, a: &Array) -> Result<()> {
+    if !out.is_of_host() {
+        return device::reduce(to_int64(out, a, "sum", "sum_to_int64"), [Some(out), None], a, [0.0; 2]);
+    }
     if out.dtype() == DType::I64 && a.dtype() != DType::I64 {
         return dispatch!(a.dtype(), "sum_cpu", integer unsigned bool, A => {
             fold_into(out, a, SumToI64::<A>(PhantomData), |total| total)
@@ -93,6 +97,9 @@ pub fn sum(out: &Array, a: &Array) -> Result<()> {
 /// Sums `a` into `out` and divides by the number of elements; half precision is divided before it is rounded.
 pub fn mean(out: &Array, a: &Array) -> Result<()> {
     let count = count(out, a) as f64;
+    if !out.is_of_host() {
+        return device::reduce("mean", [Some(out), None], a, [count, 0.0]);
+    }
     if out.dtype().is_floating() {
         return dispatch!(out.dtype(), "mean_cpu", half float, T => {
             let count = <T as Number>::Wide::from_f64(count);
@@ -107,6 +114,9 @@ pub fn mean(out: &Array, a: &Array) -> Result<()> {
 
 /// Multiplies the elements of `a` into `out`: of the same dtype, or int64 for a product of integers or bools.
 pub fn prod(out: &Array, a: &Array) -> Result<()> {
+    if !out.is_of_host() {
+        return device::reduce(to_int64(out, a, "prod", "prod_to_int64"), [Some(out), None], a, [0.0; 2]);
+    }
     if out.dtype() == DType::I64 && a.dtype() != DType::I64 {
         return dispatch!(a.dtype(), "prod_cpu", integer unsigned bool, A => {
             fold_into(out, a, ProductToI64::<A>(PhantomData), |product| product)
@@ -124,16 +134,25 @@ pub fn prod(out: &Array, a: &Array) -> Result<()> {
 
 /// out = whether any element differs from zero. Into `bool`, or `uint8` for a `uint8` input.
 pub fn any(out: &Array, a: &Array) -> Result<()> {
+    if !out.is_of_host() {
+        return device::reduce("any", [Some(out), None], a, [0.0; 2]);
+    }
     truth(out, a, |met| met & MET_TRUE != 0)
 }
 
 /// out = whether all elements differ from zero. Into `bool`, or `uint8` for a `uint8` input.
 pub fn all(out: &Array, a: &Array) -> Result<()> {
+    if !out.is_of_host() {
+        return device::reduce("all", [Some(out), None], a, [0.0; 2]);
+    }
     truth(out, a, |met| met & MET_FALSE == 0)
 }
 
 /// out = the number of elements that differ from zero. Into int64.
 pub fn count_nonzero(out: &Array, a: &Array) -> Result<()> {
+    if !out.is_of_host() {
+        return device::reduce("count_nonzero", [Some(out), None], a, [0.0; 2]);
+    }
     let (word, bits) = telling_bits(a.dtype());
     let a = &a.seen_as(word);
     match word {
@@ -143,6 +162,11 @@ pub fn count_nonzero(out: &Array, a: &Array) -> Result<()> {
         DType::U64 => fold_into(out, a, Count::<u64>(bits, PhantomData), |count| count),
         _ => fold_into(out, a, Count::<Complex128>(bits, PhantomData), |count| count),
     }
+}
+
+/// The function of a device: one of both, the second one for narrower integers with a result of 64 bits.
+fn to_int64(out: &Array, a: &Array, same: &'static str, widened: &'static str) -> &'static str {
+    if out.dtype() == DType::I64 && a.dtype() != DType::I64 { widened } else { same }
 }
 
 fn truth(out: &Array, a: &Array, is_true: impl Fn(u8) -> bool + Sync) -> Result<()> {

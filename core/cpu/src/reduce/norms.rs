@@ -117,6 +117,9 @@ where
 /// values; for infinite orders the largest or the smallest absolute value, for order 0 the number of elements that
 /// differ from zero.
 pub fn norm(out: &Array, a: &Array, order: f64) -> Result<()> {
+    if !out.is_of_host() {
+        return crate::device::reduce("norm", [Some(out), None], a, [order, 0.0]);
+    }
     if a.dtype().is_complex() {
         return match a.dtype() {
             rushlight_base::DType::C32 => complex::<rushlight_base::Complex32, rushlight_base::f16, f32>(out, a, order),

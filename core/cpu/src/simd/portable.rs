@@ -1,6 +1,8 @@
 //! Vectors as arrays, in plain Rust: four `f32` or two `f64` where there is no better level, else single numbers.
 
 use super::vector::{FloatVector, HalfVector, IntVector, Mask};
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::Roots;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// `N` numbers. A fused multiply-add would be a slow call of a library: `mul_add` multiplies and adds.
@@ -199,7 +201,8 @@ macro_rules! floats {
             type Int = Lanes<$int, N>;
             type Mask = LaneMask<N>;
             const LANES: usize = N;
-            const FUSED: bool = false;
+            // Every GPU has the instruction.
+            const FUSED: bool = cfg!(target_arch = "nvptx64");
 
             #[inline(always)]
             fn splat(value: $type) -> Self {
@@ -230,6 +233,9 @@ macro_rules! floats {
 
             #[inline(always)]
             fn mul_add(self, factor: Self, term: Self) -> Self {
+                if Self::FUSED {
+                    return Self::make(|lane| self.0[lane].mul_add(factor.0[lane], term.0[lane]));
+                }
                 self * factor + term
             }
 

@@ -197,7 +197,7 @@ pub(super) fn airy_ai<T: Float>(x: T) -> T {
     let nearness = T::of(1.885_618_083_164_126_7) / zeta;
     if x > one {
         let place = nearness + nearness - one;
-        return AIRY_DECAY.at(place) * (-zeta).exp() * T::of(0.5 * (FRAC_1_PI).sqrt()) / root.sqrt();
+        return AIRY_DECAY.at(place) * (-zeta).exp() * T::of(0.5 * standard!(f64::sqrt(FRAC_1_PI))) / root.sqrt();
     }
     let place = T::of(2.0) * nearness * nearness - one;
     let angle = zeta + T::of(FRAC_PI_4);

@@ -58,16 +58,21 @@ pub(super) fn ndtri<T: Float>(p: T) -> T {
 
 /// e^(x^2) (1 - erf x)
 pub(super) fn erfcx<T: Float>(x: T) -> T {
-    let (zero, one) = (T::of(0.0), T::of(1.0));
     if x.is_nan() {
         return x;
     }
-    if x < zero {
+    if x < T::of(0.0) {
         let grown = T::of(2.0) * (x * x).exp();
-        return if grown == T::INFINITY { grown } else { grown - erfcx(-x) };
+        return if grown == T::INFINITY { grown } else { grown - erfcx_of_positive(-x) };
     }
+    erfcx_of_positive(x)
+}
+
+/// e^(x^2) (1 - erf x), for x >= 0
+fn erfcx_of_positive<T: Float>(x: T) -> T {
+    let one = T::of(1.0);
     if x == T::INFINITY {
-        return zero;
+        return T::of(0.0);
     }
     let place = (x - T::of(3.75)) / (x + T::of(3.75));
     ERFCX.at(place) / (one + x + x)

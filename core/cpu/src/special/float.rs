@@ -56,10 +56,10 @@ macro_rules! floats {
             }
             floats!(@forward $type exp ln ln_1p sqrt sin cos tan acos abs floor);
             fn mul_add(self, factor: $type, term: $type) -> $type {
-                $type::mul_add(self, factor, term)
+                standard!($type::mul_add(self, factor, term))
             }
             fn powf(self, exponent: $type) -> $type {
-                $type::powf(self, exponent)
+                standard!($type::powf(self, exponent))
             }
             fn is_nan(self) -> bool {
                 $type::is_nan(self)
@@ -71,7 +71,7 @@ macro_rules! floats {
     )*};
     (@forward $type:ident $($name:ident)*) => {$(
         fn $name(self) -> $type {
-            $type::$name(self)
+            standard!($type::$name(self))
         }
     )*};
 }

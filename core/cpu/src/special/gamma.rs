@@ -32,7 +32,7 @@ fn stirling<T: Float>(x: T) -> T {
 
 /// ln |Gamma(x)|
 pub(super) fn lgamma<T: Float>(x: T) -> T {
-    let (one, two) = (T::of(1.0), T::of(2.0));
+    let one = T::of(1.0);
     if x.is_nan() {
         return x;
     }
@@ -44,16 +44,25 @@ pub(super) fn lgamma<T: Float>(x: T) -> T {
             return T::INFINITY;
         }
         if x > T::of(-0.5) {
-            return lgamma(x + one) - x.abs().ln();
+            return lgamma_of_positive(x + one) - x.abs().ln();
         }
         let sine = (turned(x) * T::of(PI)).sin().abs();
-        return (T::of(PI) / (sine * x.abs())).ln() - lgamma(-x);
+        return (T::of(PI) / (sine * x.abs())).ln() - lgamma_of_positive(-x);
     }
+    lgamma_of_positive(x)
+}
+
+/// ln Gamma(x), for x > 0
+fn lgamma_of_positive<T: Float>(x: T) -> T {
+    let one = T::of(1.0);
+    if x < one { lgamma_from_one(x + one) - x.ln() } else { lgamma_from_one(x) }
+}
+
+/// ln Gamma(x), for x >= 1
+fn lgamma_from_one<T: Float>(x: T) -> T {
+    let (one, two) = (T::of(1.0), T::of(2.0));
     if x >= T::of(FAR) {
         return (x - T::of(0.5)) * x.ln() - x + T::of(HALF_LOG_TAU) + stirling(x);
-    }
-    if x < one {
-        return lgamma(x + one) - x.ln();
     }
     // Down to [1, 3], where the zeros at 1 and 2 are known.
     let (mut x, mut product) = (x, one);
@@ -82,9 +91,15 @@ pub(super) fn digamma<T: Float>(x: T) -> T {
         if x == x.floor() {
             return T::NAN;
         }
-        return digamma(one - x) - T::of(PI) / (turned(x) * T::of(PI)).tan();
+        return digamma_of_positive(one - x) - T::of(PI) / (turned(x) * T::of(PI)).tan();
     }
-    let (mut x, mut sum) = (x, zero);
+    digamma_of_positive(x)
+}
+
+/// The derivative of ln Gamma, for x > 0
+fn digamma_of_positive<T: Float>(x: T) -> T {
+    let one = T::of(1.0);
+    let (mut x, mut sum) = (x, T::of(0.0));
     while x < T::of(FAR) {
         sum = sum + one / x;
         x = x + one;
@@ -96,13 +111,19 @@ pub(super) fn digamma<T: Float>(x: T) -> T {
 
 /// The second derivative of ln Gamma
 fn trigamma<T: Float>(x: T) -> T {
-    let (zero, one) = (T::of(0.0), T::of(1.0));
+    let one = T::of(1.0);
     if x < T::of(0.5) {
         // Near a pole the last digits of pi x count; they are rounded as PyTorch rounds them.
         let sine = (x * T::of(PI)).sin();
-        return T::of(PI * PI) / (sine * sine) - trigamma(one - x);
+        return T::of(PI * PI) / (sine * sine) - trigamma_of_positive(one - x);
     }
-    let (mut x, mut sum) = (x, zero);
+    trigamma_of_positive(x)
+}
+
+/// The second derivative of ln Gamma, for x >= 1/2
+fn trigamma_of_positive<T: Float>(x: T) -> T {
+    let one = T::of(1.0);
+    let (mut x, mut sum) = (x, T::of(0.0));
     while x < T::of(FAR) {
         sum = sum + one / (x * x);
         x = x + one;

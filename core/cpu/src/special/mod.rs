@@ -23,9 +23,11 @@ use std::f64::consts::FRAC_1_SQRT_2;
 /// Kernels `out = f(a)`: their PyTorch name and the function.
 macro_rules! of_one {
     ($($(#[$doc:meta])* $name:ident($kernel:literal): $function:path;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(walk: &Loop<2>) -> Result<()> {
-            compute!(walk.common(), $kernel, half float, T => walk.map::<T, T>(HEAVY, $function))
+        kernels! { "special";
+            $(#[$doc])*
+            pub fn $name(walk: &Loop<2>) -> Result<()> {
+                compute!(walk.common(), $kernel, half float, T => walk.map::<T, T>(HEAVY, $function))
+            }
         }
     )*};
 }
@@ -75,25 +77,29 @@ of_one! {
     spherical_bessel_j0("spherical_bessel_j0"): bessel::spherical_j0;
 }
 
-/// out = the CDF of the standard normal distribution at a, for floats
-pub fn ndtr(walk: &Loop<2>) -> Result<()> {
-    functions! { F: |x| math::erfc(x * V::from_f64(-FRAC_1_SQRT_2)) * V::from_f64(0.5); }
-    compute!(walk.common(), "ndtr", half float, T => walk.apply::<T>(HEAVY, F {}))
-}
+kernels! { "special";
+    /// out = the CDF of the standard normal distribution at a, for floats
+    pub fn ndtr(walk: &Loop<2>) -> Result<()> {
+        functions! { F: |x| math::erfc(x * V::from_f64(-FRAC_1_SQRT_2)) * V::from_f64(0.5); }
+        compute!(walk.common(), "ndtr", half float, T => walk.apply::<T>(HEAVY, F {}))
+    }
 
-/// out = the n-th derivative of digamma at a
-pub fn polygamma(walk: &Loop<2>, n: i64) -> Result<()> {
-    compute!(walk.common(), "polygamma", half float, T => {
-        walk.map::<T, T>(HEAVY, move |a| gamma::polygamma(n, a))
-    })
+    /// out = the n-th derivative of digamma at a
+    pub fn polygamma(walk: &Loop<2>, n: i64) -> Result<()> {
+        compute!(walk.common(), "polygamma", half float, T => {
+            walk.map::<T, T>(HEAVY, move |a| gamma::polygamma(n, a))
+        })
+    }
 }
 
 /// Kernels `out = f(a, b)`: their PyTorch name and the function.
 macro_rules! of_two {
     ($($(#[$doc:meta])* $name:ident($kernel:literal): $function:path;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(walk: &Loop<3>) -> Result<()> {
-            compute!(walk.common(), $kernel, half float, T => walk.map::<T, T, T>(HEAVY, $function))
+        kernels! { "special";
+            $(#[$doc])*
+            pub fn $name(walk: &Loop<3>) -> Result<()> {
+                compute!(walk.common(), $kernel, half float, T => walk.map::<T, T, T>(HEAVY, $function))
+            }
         }
     )*};
 }

@@ -4,7 +4,7 @@
 //! Operators differ only in rule and kernel, which are passed to one function per form: the library has a thousand
 //! operators, and the code compiled for each should contain only the differences.
 
-use super::{Overlap, named, on_cpu, written};
+use super::{Overlap, has_kernel, named, written};
 use crate::body::PinnedAll;
 use crate::dense::{Dense, Spec};
 use crate::tensor::Tensor;
@@ -46,7 +46,7 @@ fn result_of<const N: usize>(
         let pinned = pinned(tensors);
         let inputs = pinned.dense();
         let result = rule.call(&inputs)?.make_inline()?;
-        if on_cpu(operator, &result, inputs)? {
+        if has_kernel(operator, &result, inputs)? {
             kernel.call(&result, &inputs)?;
         }
         Ok(result.into_tensor())
@@ -79,7 +79,7 @@ fn in_place_of<const N: usize>(
         let inputs = pinned.dense();
         let spec = rule.call(&inputs)?;
         let place = spec.prepare_inplace(inputs[0], overlap, inputs[1..].iter().copied())?;
-        if on_cpu(operator, &place, inputs)? {
+        if has_kernel(operator, &place, inputs)? {
             written(kernel.call(&place, &inputs), [target])?;
         }
         place.finish(target)
@@ -113,7 +113,7 @@ fn out_of<const N: usize>(
         let inputs = pinned.dense();
         let spec = rule.call(&inputs)?;
         let place = spec.prepare_out(out, overlap, inputs)?;
-        if on_cpu(operator, &place, inputs)? {
+        if has_kernel(operator, &place, inputs)? {
             written(kernel.call(&place, &inputs), [out])?;
         }
         place.finish(out)

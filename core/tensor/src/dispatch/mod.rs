@@ -54,7 +54,7 @@ pub use value::{FromValue, Ints, ToValue, Value};
 
 use crate::dense::{Dense, Spec, check_cast};
 use crate::tensor::Tensor;
-use rushlight_base::{DeviceType, Result, bail, list, runtime};
+use rushlight_base::{DeviceType, Result, backend, bail, list, runtime};
 
 /// A layer on boxed values: its key, and its handler.
 struct Layer {
@@ -104,12 +104,16 @@ fn named_dynamic<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<
     }
 }
 
-/// Whether a CPU kernel is to run. False on the meta device, which has only shapes. Inputs must be on the output's
-/// device (0-dim CPU tensors may be mixed in); a device without kernels is an error that names the operator.
+/// Whether a kernel is to run. False on the meta device, which has only shapes. Inputs must be on the output's device
+/// (0-dim CPU tensors may be mixed in); a device without a kernel is an error that names the operator.
 #[inline(always)]
-pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator<Item = &'a Dense>) -> Result<bool> {
+pub fn has_kernel<'a>(
+    operator: &'static str,
+    out: &Dense,
+    inputs: impl IntoIterator<Item = &'a Dense>,
+) -> Result<bool> {
     for input in inputs {
-        if input.device.kind != out.device.kind {
+        if input.device.kind != out.device.kind || input.device.kind == DeviceType::Cuda {
             check_joins(out, input)?;
         }
     }
@@ -119,7 +123,7 @@ pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator
 /// Only a CPU scalar may be combined with tensors on another device: a kernel never reads memory of another device.
 #[cold]
 fn check_joins(out: &Dense, input: &Dense) -> Result<()> {
-    if input.device.kind != DeviceType::Cpu || input.ndim() > 0 {
+    if input.device != out.device && (input.device.kind != DeviceType::Cpu || input.ndim() > 0) {
         bail!(
             Runtime,
             "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",
@@ -136,7 +140,8 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
         DeviceType::Cpu => Ok(true),
         DeviceType::Meta => Ok(false),
         DeviceType::Cuda => {
-            bail!(NotImplemented, "no kernel for operator {operator} on device cuda with dtype {}", out.dtype)
+            backend::enter_operator(operator);
+            Ok(true)
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Inputs of another dtype are cast operand by operand, numbers and 0-dim inputs without an allocation.
 
 use crate::dense::{Dense, Geometry, Spec};
-use rushlight_base::{DType, Result, Scalar, format_sizes, same_sizes};
+use rushlight_base::{DType, DeviceType, Result, Scalar, format_sizes, same_sizes};
 use rushlight_cpu::{Array, Loop, convert, fill};
 
 /// The memory of `dense`.
@@ -21,18 +21,24 @@ pub(super) fn over<const N: usize>(
 ) -> Result<()> {
     // A loop, not an iterator's `all`: these few instructions are a good part of a small call.
     let sizes = operands[0].sizes();
-    let mut flat = operands[0].is_contiguous();
+    let mut flat = operands[0].is_contiguous() && is_of_host(operands[0]);
     for operand in &operands[1..] {
-        flat = flat && operand.is_contiguous() && same_sizes(operand.sizes(), sizes);
+        flat = flat && operand.is_contiguous() && same_sizes(operand.sizes(), sizes) && is_of_host(operand);
     }
     if !flat {
         return kernel(&Loop::computing(common, operands.map(array))?);
     }
     let len = operands[0].numel() as usize;
     let (at, dtypes) = (operands.map(Dense::ptr), operands.map(|operand| operand.dtype));
-    // SAFETY: all addresses come from `array_as` arguments: geometries inside their storages, which the snapshots keep
-    // alive, with `len` contiguous elements of these dtypes.
+    // SAFETY: all addresses come from `array_as` arguments: geometries inside their storages in memory of the host, which
+    // the snapshots keep alive, with `len` contiguous elements of these dtypes.
     kernel(&unsafe { Loop::flat(common, len, at, dtypes) })
+}
+
+/// Whether kernels of the CPU may read and write the memory.
+#[inline(always)]
+fn is_of_host(dense: &Dense) -> bool {
+    dense.device.kind == DeviceType::Cpu
 }
 
 /// The memory of `dense` under other sizes and strides, which must name a subset of its elements: the
@@ -41,7 +47,7 @@ pub(super) fn array_as<'a>(dense: &'a Dense, sizes: &'a [i64], strides: &'a [i64
     // SAFETY: a tensor's geometry stays within its storage (the constructors of views check it), the
     // snapshot keeps the storage alive for 'a, and storage is aligned for every dtype. Storage that another
     // thread writes at the same time gives unspecified values, as documented for users.
-    unsafe { Array::new(dense.ptr(), dense.dtype, sizes, strides) }
+    unsafe { Array::new(dense.ptr(), dense.dtype, sizes, strides) }.on(dense.device)
 }
 
 /// The memory of `dense` under a geometry that names a subset of its elements.
@@ -49,7 +55,7 @@ pub(super) fn sub_array<'a>(dense: &Dense, geometry: &'a Geometry) -> Array<'a> 
     let at = dense.with_geometry(geometry.clone()).ptr();
     // SAFETY: the geometry is a part of `dense`'s, which stays inside its storage; every caller holds `dense`, and so
     // the storage, while it uses the array.
-    unsafe { Array::new(at, dense.dtype, &geometry.sizes, &geometry.strides) }
+    unsafe { Array::new(at, dense.dtype, &geometry.sizes, &geometry.strides) }.on(dense.device)
 }
 
 /// One number, as an array without dimensions.
@@ -65,8 +71,9 @@ impl Constant {
         Ok(Constant { bytes: fill::element(value, dtype)?, dtype })
     }
 
-    /// The first element of `element`, which must not be empty, in `dtype`.
+    /// The first element of `element`, which must not be empty, in `dtype`. On a device this waits for the element.
     pub(super) fn cast_of(element: &Dense, dtype: DType) -> Result<Constant> {
+        let element = &super::transfer::on_host(element)?;
         Ok(Constant { bytes: fill::element_of(&array(element), dtype)?, dtype })
     }
 
@@ -101,7 +108,7 @@ impl<'a> Operand<'a> {
         if dense.dtype == dtype {
             return Ok(Operand::Borrowed(dense));
         }
-        if dense.ndim() == 0 {
+        if dense.ndim() == 0 && dense.is_on_host() {
             return Ok(Operand::Constant(Constant::cast_of(dense, dtype)?));
         }
         Ok(Operand::Owned(cast(dense, dtype)?))

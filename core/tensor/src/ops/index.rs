@@ -70,7 +70,7 @@ fn wrapped(index: &Dense, size: i64) -> Result<Dense> {
     copy_into(&copy, index)?;
     for nth in 0..copy.numel() {
         // SAFETY: `copy` was allocated here, contiguous with `numel` elements of int64, and is not shared yet.
-        let value = unsafe { &mut *copy.ptr().cast::<i64>().add(nth as usize) };
+        let value = unsafe { &mut *copy.host_ptr().cast::<i64>().add(nth as usize) };
         if *value < 0 && *value >= -size {
             *value += size;
         }

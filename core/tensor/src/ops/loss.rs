@@ -1,11 +1,12 @@
 //! Kernels of losses.
 
-use super::access::{array, number_of, over};
+use super::access::{array, copy_into, number_of, over};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, Scalar, ensure};
 use rushlight_cpu::extrema::{Extremum, extremum};
 use rushlight_cpu::loss::{self, Reduction, Targets};
 use rushlight_cpu::{Loop, deviation, fill, multilabel};
+use std::borrow::Cow;
 
 fn targets<'a>(target: &'a Dense, weight: Option<&'a Dense>, ignore_index: i64) -> Targets<'a> {
     Targets { target: array(target), weight: weight.map(array), ignore_index }
@@ -14,6 +15,16 @@ fn targets<'a>(target: &'a Dense, weight: Option<&'a Dense>, ignore_index: i64) 
 /// A single score vector is reduced by having only one target.
 fn reduction_of(self_: &Dense, reduction: i64) -> Result<Reduction> {
     Reduction::from_code(if self_.ndim() == 1 && reduction == 0 { 2 } else { reduction })
+}
+
+/// The tensor, without gaps if it is on a device, whose kernels take one step for all dimensions after the classes.
+fn evened(dense: &Dense) -> Result<Cow<'_, Dense>> {
+    if dense.is_on_host() || dense.is_contiguous() {
+        return Ok(Cow::Borrowed(dense));
+    }
+    let copy = Spec::new(dense.sizes(), dense.dtype, dense.device).allocate()?;
+    copy_into(&copy, dense)?;
+    Ok(Cow::Owned(copy))
 }
 
 /// out0, out1 = the loss and the total weight
@@ -26,6 +37,7 @@ pub fn nll_loss_forward(
     reduction: i64,
     ignore_index: i64,
 ) -> Result<()> {
+    let (self_, target) = (&evened(self_)?, &evened(target)?);
     let targets = targets(target, weight, ignore_index);
     loss::nll_loss(&array(out0), &array(out1), &array(self_), &targets, reduction_of(self_, reduction)?)
 }
@@ -42,6 +54,7 @@ pub fn nll_loss_backward(
     ignore_index: i64,
     total_weight: &Dense,
 ) -> Result<()> {
+    let (target, grad_output) = (&evened(target)?, &evened(grad_output)?);
     let targets = targets(target, weight, ignore_index);
     let reduction = reduction_of(self_, reduction)?;
     loss::nll_loss_backward(&array(out), &array(grad_output), &targets, reduction, &array(total_weight))

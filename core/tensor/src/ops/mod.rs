@@ -59,6 +59,7 @@ pub mod softmax;
 pub mod sorting;
 #[cfg(feature = "op-special")]
 pub mod special;
+pub mod transfer;
 #[cfg(feature = "op-view_copy")]
 pub mod view_copies;
 pub mod views;

@@ -172,12 +172,12 @@ pub(super) fn longs(indices: &Tensor) -> Result<Vec<i64>> {
         ops::to_dtype(indices, DType::I64, false, false, None)?
     };
     let indices = ops::contiguous(&indices, rushlight_base::MemoryFormat::Contiguous)?;
-    let body = indices.dense()?;
+    let body = ops::transfer::on_host(&*indices.dense()?)?;
     ensure!(!body.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
     let count = body.numel() as usize;
     let mut copy = list::with_capacity(count)?;
     if count > 0 {
-        // SAFETY: the pinned body is contiguous and of int64, and has `count` elements.
+        // SAFETY: the snapshot is contiguous and of int64, and has `count` elements.
         copy.extend_from_slice(unsafe { std::slice::from_raw_parts(body.ptr().cast::<i64>(), count) });
     }
     Ok(copy)

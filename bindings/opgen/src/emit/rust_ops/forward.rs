@@ -125,7 +125,7 @@ fn guarded_kernel(
 ) -> String {
     let kernel = kernel_call(op, form, cpu, outputs);
     format!(
-        "if dispatch::on_cpu(\"{}\", &{}, {})? {{\n{}?;\n}}\n",
+        "if dispatch::has_kernel(\"{}\", &{}, {})? {{\n{}?;\n}}\n",
         form.signature.qualified_name(),
         outputs[0],
         inputs_to_check(op, inputs),
@@ -243,7 +243,7 @@ fn in_place_only(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String
         (format!("[{tensors}]"), format!("{}.bump_version();\n", tensors.replace(", ", ".bump_version();\n")))
     };
     text.push_str(&format!(
-        "if dispatch::on_cpu(\"{}\", {place}, {others})? {{\ndispatch::written({}, {tensors})?;\n}}\n{count}",
+        "if dispatch::has_kernel(\"{}\", {place}, {others})? {{\ndispatch::written({}, {tensors})?;\n}}\n{count}",
         form.signature.qualified_name(),
         kernel_call(op, form, cpu, &[])
     ));

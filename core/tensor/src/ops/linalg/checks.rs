@@ -105,7 +105,7 @@ fn first_failure(info: &Dense) -> Result<Option<(usize, i32)>> {
     let contiguous = super::super::access::cast(info, DType::I32)?;
     for index in 0..info.numel() as usize {
         // SAFETY: `cast` wrote as many elements of this type into `contiguous`, which lives until the end.
-        let status = unsafe { *contiguous.ptr().cast::<i32>().add(index) };
+        let status = unsafe { *contiguous.host_ptr().cast::<i32>().add(index) };
         if status != 0 {
             return Ok(Some((index, status)));
         }
@@ -222,6 +222,6 @@ fn each_pivot(pivots: &Dense) -> Result<impl Iterator<Item = i64>> {
     let own = super::super::access::cast(pivots, DType::I32)?;
     Ok((0..pivots.numel() as usize).map(move |index| {
         // SAFETY: `cast` wrote as many elements of this type into `own`, which the iterator owns.
-        i64::from(unsafe { *own.ptr().cast::<i32>().add(index) })
+        i64::from(unsafe { *own.host_ptr().cast::<i32>().add(index) })
     }))
 }

@@ -3,17 +3,20 @@
 use crate::dense::{Dense, Spec};
 use crate::ops::access;
 use crate::ops::masks::spread;
+use crate::ops::transfer;
 use rushlight_base::{DType, DeviceType, Result, ensure};
 use rushlight_cpu::masks;
 
 /// Number of nonzero elements.
 pub(super) fn count(name: &str, mask: &Dense) -> Result<i64> {
     ensure!(
-        mask.device.kind == DeviceType::Cpu,
+        mask.device.kind != DeviceType::Meta,
         NotImplemented,
         "{name}: the shape of the result depends on data, which is not available on {}",
         mask.device
     );
+    // The shape of the result depends on the elements: the host waits for them.
+    let mask = &transfer::on_host(mask)?;
     let mask = access::Operand::cast(mask, DType::Bool)?;
     Ok(masks::count(&mask.array()) as i64)
 }

@@ -1,0 +1,268 @@
+//! The parameters of kernels that are not pointwise: the same declarations for the host and for the device, which
+//! includes this file (`core/cuda/kernels`). Strides are in elements.
+
+pub use crate::pointwise::Divisor as Size;
+
+/// Threads of a block of a product.
+pub const GEMM_THREADS: u32 = 256;
+
+/// Columns of the left operand that a block of a product multiplies at once.
+pub const GEMM_DEPTH: u32 = 8;
+
+/// Bytes of a row of the tile of an operand in shared memory: 16 threads with two pieces of 16 bytes each, and 16 bytes
+/// so that the rows begin in different banks.
+pub const GEMM_ROW: u32 = 2 * 16 * 16 + 16;
+
+/// Bytes of shared memory of a product: the tiles of both operands, twice.
+pub const GEMM_SHARED: u32 = 2 * 2 * GEMM_DEPTH * GEMM_ROW;
+
+/// Rows and columns of the output that a block of a product computes, for sums of `size` bytes.
+pub const fn gemm_tile(size: u32) -> u32 {
+    2 * 16 * 16 / size
+}
+
+/// out = beta add + alpha a b, for a stack of matrices.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Gemm {
+    /// Addresses of `out`, `a`, `b` and `add`; 0 where nothing is added.
+    pub at: [u64; 4],
+    /// Their strides: of the stack, of rows, of columns.
+    pub strides: [[i64; 3]; 4],
+    /// alpha and beta, as real and imaginary part.
+    pub factors: [[f64; 2]; 2],
+    /// alpha and beta of integers.
+    pub integers: [i64; 2],
+    /// Rows of `a`, its columns, columns of `b`.
+    pub sizes: [u32; 3],
+    /// Matrices of the stack.
+    pub batch: u32,
+    /// Bit 0: alpha is 1; bit 1: beta is 1.
+    pub ones: u32,
+    /// 1: negative results become 0.
+    pub relu: u32,
+}
+
+/// Rows and columns of the output that a block of a product on tensor cores computes.
+pub const TENSOR_TILE: u32 = 128;
+
+/// Bytes of shared memory of a product on tensor cores: two tiles of both operands.
+pub const TENSOR_SHARED: u32 = 2 * 2 * 128 * 80;
+
+/// Threads of a block that computes a row.
+pub const ROW_THREADS: u32 = 256;
+
+/// Bytes of shared memory of a block that computes a row: a value of 8 bytes for each warp.
+pub const ROW_SHARED: u32 = 32 * 8;
+
+/// Rows of operands: the elements along one dimension, for every place in the other dimensions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<const N: usize> {
+    /// The address of each operand's first element.
+    pub at: [u64; N],
+    /// Elements of a row.
+    pub length: u32,
+    /// Number of rows.
+    pub count: u32,
+    /// The step along a row.
+    pub steps: [i64; N],
+    /// Sizes of the other dimensions, innermost first; the rest is 1.
+    pub sizes: [u32; ROW_RANK],
+    /// Their strides.
+    pub strides: [[i64; N]; ROW_RANK],
+    /// A number whose meaning the kernel states.
+    pub option: f64,
+}
+
+/// Other dimensions that rows can have.
+pub const ROW_RANK: usize = 8;
+
+/// Most arrays of an optimizer step.
+pub const STEP_ARRAYS: usize = 5;
+
+/// Most constants of an optimizer step.
+pub const STEP_NUMBERS: usize = 24;
+
+/// Threads of a block of an optimizer step.
+pub const STEP_THREADS: u32 = 256;
+
+/// A step of an optimizer over contiguous arrays: parameter, gradient and states.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The address of each array's first element.
+    pub at: [u64; STEP_ARRAYS],
+    /// Number of elements.
+    pub count: u64,
+    /// The constants of the update.
+    pub numbers: [f64; STEP_NUMBERS],
+}
+
+/// A convolution with up to 3 spatial dimensions; missing ones have size 1. Strides are of samples, channels and the
+/// spatial dimensions; those of the weight are of output channels, input channels and the taps.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Convolution {
+    /// Addresses of output, image, weight and bias (0: none). Of a gradient by the weight: of the weight's gradient (or
+    /// of the parts of its sums), the image and the output's gradient.
+    pub at: [u64; 4],
+    /// Strides of output, image and weight.
+    pub strides: [[i64; 5]; 3],
+    /// Spatial sizes of the output.
+    pub out: [Size; 3],
+    /// Spatial sizes of the weight.
+    pub taps: [Size; 3],
+    /// Product of the sizes of `out`.
+    pub places: Size,
+    /// Product of the sizes of `taps`.
+    pub tap_count: Size,
+    /// Spatial sizes of the image.
+    pub image: [u32; 3],
+    /// Steps of the window.
+    pub step: [Size; 3],
+    /// Padding on both sides.
+    pub padding: [u32; 3],
+    /// Steps of the taps.
+    pub dilation: [u32; 3],
+    /// Number of samples.
+    pub batch: u32,
+    /// Groups of channels.
+    pub groups: Size,
+    /// Channels of a group of the image.
+    pub inputs: u32,
+    /// Channels of a group of the output.
+    pub outputs: u32,
+    /// 1: the transpose, which spreads each element of the image over the taps.
+    pub transposed: u32,
+    /// Parts into which the sums of a gradient by the weight are split.
+    pub parts: u32,
+    /// The step of the bias.
+    pub bias_step: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
+/// Sums in parts, to be added.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// Addresses of the result and of the first part, which is contiguous.
+    pub at: [u64; 2],
+    /// Number of elements.
+    pub count: u64,
+    /// Number of parts, one after the other.
+    pub parts: u64,
+}
+
+/// What layer norm takes besides its rows: addresses of numbers of the wide type, 0 where there are none.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Norm {
+    /// The mean of each row.
+    pub mean: u64,
+    /// The reciprocal of the standard deviation of each row.
+    pub rstd: u64,
+    /// The weight of each column.
+    pub weight: u64,
+    /// The bias of each column.
+    pub bias: u64,
+    /// Added to the variance.
+    pub eps: f64,
+}
+
+/// Sums over the rows of a matrix: of parts of the rows, to be added.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    /// Addresses of the sums, the gradient and the input, and of mean and reciprocal standard deviation of each row.
+    pub at: [u64; 5],
+    /// Steps from row to row of the gradient and the input.
+    pub steps: [i64; 2],
+    /// Number of rows.
+    pub rows: u32,
+    /// Number of columns.
+    pub columns: u32,
+    /// Parts of the rows.
+    pub parts: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
+/// A negative log likelihood. A target belongs to a sample and a place; strides are in elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Likelihood {
+    /// Addresses of the scores (or of their gradient), the targets, the weights of the classes (0: none), the loss (or the
+    /// gradient by it) and the total weight.
+    pub at: [u64; 5],
+    /// Strides of the scores: of samples, classes and places.
+    pub scores: [i64; 3],
+    /// Strides of the targets: of samples and places.
+    pub targets: [i64; 2],
+    /// Strides of the losses: of samples and places.
+    pub losses: [i64; 2],
+    /// Step of the weights.
+    pub weight: i64,
+    /// Targets of this class count for nothing.
+    pub ignore: i64,
+    /// Number of targets.
+    pub count: u32,
+    /// Places of a sample.
+    pub places: Size,
+    /// Number of classes.
+    pub classes: u32,
+    /// 0: a loss for each target; 1: the weighted mean; 2: the sum.
+    pub reduction: u32,
+    /// 1: targets are bytes; 0: 64-bit integers.
+    pub bytes: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
+/// Dimensions that a reduction keeps, and as many that it reduces.
+pub const REDUCE_RANK: usize = 8;
+
+/// Threads of a block of a reduction.
+pub const REDUCE_THREADS: u32 = 256;
+
+/// Bytes of shared memory of a reduction: three values of 8 bytes for each warp.
+pub const REDUCE_SHARED: u32 = 32 * 24;
+
+/// Bytes that the partial result of a reduction takes.
+pub const PARTIAL: u32 = 24;
+
+/// A reduction: a result for each place in the kept dimensions, of the terms along the reduced ones. Dimensions are
+/// innermost first, and missing ones have size 1. Strides are in elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Reduction {
+    /// Addresses of the input, of the results, of the second results (indices), and of the parts. 0: none.
+    pub at: [u64; 4],
+    /// The kept dimensions.
+    pub kept: [Size; REDUCE_RANK],
+    /// Their strides in the input, the results and the second results.
+    pub kept_strides: [[i64; 3]; REDUCE_RANK],
+    /// The reduced dimensions.
+    pub reduced: [Size; REDUCE_RANK],
+    /// Their strides in the input.
+    pub reduced_strides: [i64; REDUCE_RANK],
+    /// Numbers whose meaning the function states.
+    pub options: [f64; 2],
+    /// Number of kept dimensions with a size above 1.
+    pub kept_rank: u32,
+    /// Number of reduced dimensions with a size above 1.
+    pub reduced_rank: u32,
+    /// Number of results.
+    pub results: u32,
+    /// Number of terms of a result.
+    pub terms: u32,
+    /// Parts into which the terms are split.
+    pub parts: u32,
+    /// 0: a block combines the terms of a result; 1: a thread does, and neighbouring threads have neighbouring results.
+    pub across: u32,
+    /// 1: the terms are the parts that an earlier launch has stored.
+    pub last: u32,
+    /// Unused.
+    pub reserved: u32,
+}
