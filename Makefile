@@ -176,9 +176,8 @@ check: setup headers-check notices-check format lint ## formatting, lints, gener
 format: setup
 	cargo fmt --all --check
 
-# With the CUDA column; `check` and `features` lint without it.
 lint: setup
-	cargo clippy -q --locked --workspace --all-targets --features rushlight-capi/cuda -- -D warnings
+	cargo clippy -q --locked --workspace --all-targets -- -D warnings
 
 features: setup ## every family of operators compiles alone with what it needs, and the set `inference`
 	cargo clippy -q --locked -p rushlight-capi --no-default-features --features inference -- -D warnings

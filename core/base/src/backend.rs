@@ -1,6 +1,6 @@
 //! Devices with memory and kernels of their own, as the crates see them that know no driver.
 //!
-//! A [`Backend`] is what a kind of device needs: memory, copies, launches of kernels, synchronization. It is registered
+//! A [`Backend`] is what a kind of device needs: memory, copies, launches of kernels. It is registered
 //! when its first device is used ([`register`]), so that this crate depends on no driver. The CPU has none: its kernels
 //! are called directly.
 
@@ -55,17 +55,11 @@ pub struct Place {
 
 /// A kind of device.
 pub trait Backend: Send + Sync {
-    /// Number of devices.
-    fn device_count(&self) -> i32;
-
     /// The compute capability of a device: 9.0 is (9, 0).
     fn capability(&self, device: Device) -> Result<(i32, i32)>;
 
     /// The index of the current device of this thread.
     fn current_device(&self) -> Result<i8>;
-
-    /// Makes `device` the current one of this thread.
-    fn set_current_device(&self, device: Device) -> Result<()>;
 
     /// Allocates `bytes` bytes, more than 0, on a device with an index. Work of the current stream may use them at once.
     fn allocate(&self, device: Device, bytes: usize) -> Result<*mut u8>;
@@ -89,9 +83,6 @@ pub trait Backend: Send + Sync {
     /// # Safety
     /// The parameters are those that the kernel declares, and the memory that they name is allocated on the device.
     unsafe fn launch(&self, launch: &Launch) -> Result<()>;
-
-    /// Waits for all work of a device. Errors of earlier launches are reported here at the latest.
-    fn synchronize(&self, device: Device) -> Result<()>;
 }
 
 thread_local! {

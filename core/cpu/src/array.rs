@@ -36,7 +36,7 @@ impl<'a> Array<'a> {
 
     /// Whether the host may read and write the memory.
     #[inline(always)]
-    pub(crate) fn is_of_host(&self) -> bool {
+    pub(crate) fn is_on_host(&self) -> bool {
         self.cuda < 0
     }
 

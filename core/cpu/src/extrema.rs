@@ -260,7 +260,7 @@ impl<T: Number<Wide: Bounded>> Place<T> {
 /// The extremum of each reduced group of `a` into `values`, its row-major index within the group into `indices`
 /// (int64); either output may be absent. The shape rule rejects empty groups.
 pub fn extremum(values: Option<&Array>, indices: Option<&Array>, a: &Array, which: Extremum) -> Result<()> {
-    if !a.is_of_host() {
+    if !a.is_on_host() {
         let function = if which == Extremum::Max { "max" } else { "min" };
         return crate::device::reduce(function, [values, indices], a, [0.0; 2]);
     }

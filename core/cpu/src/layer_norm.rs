@@ -152,7 +152,7 @@ pub fn layer_norm(
     weight_and_bias: Option<[&Array; 2]>,
     eps: f64,
 ) -> Result<()> {
-    if !outputs.out.is_of_host() {
+    if !outputs.out.is_on_host() {
         let outputs = [&outputs.out, &outputs.mean, &outputs.rstd];
         return device::layer_norm(outputs, a, axis, weight_and_bias, eps);
     }
@@ -261,7 +261,7 @@ pub fn layer_norm_backward_input(
     [mean, rstd]: [&Array; 2],
     weight: Option<&Array>,
 ) -> Result<()> {
-    if !grad_in.is_of_host() {
+    if !grad_in.is_on_host() {
         return device::layer_norm_backward_input([grad_in, grad, a], axis, [mean, rstd], weight);
     }
     dispatch!(a.dtype(), "LayerNormBackwardKernelImpl", half float, T => {
@@ -353,7 +353,7 @@ pub fn layer_norm_backward_weight(
     axis: usize,
     [mean, rstd]: [&Array; 2],
 ) -> Result<()> {
-    if !grad_weight.is_of_host() {
+    if !grad_weight.is_on_host() {
         return device::layer_norm_backward_weight(grad_weight, grad, a, axis, [mean, rstd]);
     }
     dispatch!(a.dtype(), "LayerNormBackwardKernelImpl", half float, T => {

@@ -108,7 +108,7 @@ pub fn nll_loss(
     targets: &Targets,
     reduction: Reduction,
 ) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::nll_loss(out, total_weight, scores, targets, reduction);
     }
     dispatch!(scores.dtype(), "nll_loss_out_frame", half float, T => {
@@ -171,7 +171,7 @@ pub fn nll_loss_backward(
     total_weight: &Array,
 ) -> Result<()> {
     crate::fill::fill(&crate::Loop::new([grad_in.clone()])?, rushlight_base::Scalar::Int(0))?;
-    if !grad_in.is_of_host() {
+    if !grad_in.is_on_host() {
         return device::nll_loss_backward(grad_in, grad, targets, reduction, total_weight);
     }
     dispatch!(grad_in.dtype(), "nll_loss_backward_out_frame", half float, T => {

@@ -162,7 +162,7 @@ impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
 
 /// Updates every element of `N` arrays of one shape, in one pass. They have the dtype `T`.
 fn apply<T: Float, const N: usize>(arrays: [&Array; N], update: impl Update<T, N> + Constant) -> Result<()> {
-    if !arrays[0].is_of_host() {
+    if !arrays[0].is_on_host() {
         return device::step(name_of(&update), arrays, Numbers::of(update));
     }
     each_row(arrays, &|at, steps, len| {

@@ -62,7 +62,7 @@ impl<T: Float> RowOp<T, 2> for LogSoftmax {
 /// half-precision results; this function does the same, so that models have the same losses.
 pub fn log_softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
     let last = dim + 1 == a.ndim();
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         let rounds = last && a.dtype().is_half();
         return device::rows("log_softmax", [out, a], dim, f64::from(u8::from(rounds)));
     }
@@ -84,7 +84,7 @@ impl<T: Float> RowOp<T, 3> for LogSoftmaxBackward {
 
 /// grad_in = grad - e^out sum grad along `dim`; `out` is the result of the forward.
 pub fn log_softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::rows("log_softmax_backward", [grad_in, grad, out], dim, 0.0);
     }
     dispatch!(grad.dtype(), "log_softmax_backward_lastdim_kernel_impl", half float, T => {
@@ -113,7 +113,7 @@ impl<T: Float> RowOp<T, 2> for Softmax {
 
 /// out = e^a / sum e^a along `dim`
 pub fn softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::rows("softmax", [out, a], dim, 0.0);
     }
     dispatch!(a.dtype(), "softmax_lastdim_kernel_impl", half float, T => apply::<T, 2>([out, a], dim, Softmax))
@@ -132,7 +132,7 @@ impl<T: Float> RowOp<T, 3> for SoftmaxBackward {
 
 /// grad_in = out (grad - sum grad out) along `dim`; `out` is the result of the forward.
 pub fn softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::rows("softmax_backward", [grad_in, grad, out], dim, 0.0);
     }
     dispatch!(grad.dtype(), "softmax_backward_lastdim_kernel_impl", half float, T => {

@@ -2,7 +2,8 @@
 
 use rushlight_base::backend::{self, Backend, Launch, Place};
 use rushlight_base::{DType, Device, ErrorKind, Result, Scalar};
-use rushlight_cpu::{Array, Loop, arithmetic, compare, convert, device, elementary, fill};
+use rushlight_cpu::{Array, Loop, arithmetic, compare, convert, elementary, fill};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 /// Symbol, blocks, threads and parameters of each launch.
@@ -14,20 +15,12 @@ static BLOCKS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 struct Recorder;
 
 impl Backend for Recorder {
-    fn device_count(&self) -> i32 {
-        1
-    }
-
     fn capability(&self, _: Device) -> Result<(i32, i32)> {
         Ok((9, 0))
     }
 
     fn current_device(&self) -> Result<i8> {
         Ok(0)
-    }
-
-    fn set_current_device(&self, _: Device) -> Result<()> {
-        Ok(())
     }
 
     fn allocate(&self, _: Device, bytes: usize) -> Result<*mut u8> {
@@ -50,10 +43,6 @@ impl Backend for Recorder {
         let name = format!("{}/{}", launch.kernel.file, launch.kernel.symbol());
         let parameters = launch.parameters.iter().map(|bytes| bytes.to_vec()).collect();
         LAUNCHES.lock().unwrap().push((name, launch.blocks[0], launch.threads[0], parameters));
-        Ok(())
-    }
-
-    fn synchronize(&self, _: Device) -> Result<()> {
         Ok(())
     }
 }
@@ -128,9 +117,14 @@ fn loops_of_a_device_are_launches() {
     let mut host = [0f32; 1000];
     // SAFETY: the vector outlives the array.
     let of_host = unsafe { Array::new(host.as_mut_ptr().cast(), DType::F32, &sizes, &strides) };
-    let error = Loop::new([floats(4096), of_host]).err().unwrap();
+    let error = Loop::new([floats(4096), of_host.clone()]).err().unwrap();
     assert!(error.message().contains("two devices, cuda:0 and cpu"), "{error}");
-    let error = device::attempt(|| compare::all_equal(&Loop::new([floats(4096), floats(8192)])?)).unwrap_err();
+    let both = Loop::new([floats(4096), floats(8192)]).unwrap();
+    let caught = catch_unwind(AssertUnwindSafe(|| compare::all_equal(&both))).unwrap_err();
+    let error = backend::missing_kernel(caught).unwrap();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::NotImplemented, "no kernel on device cuda:0"));
+    let caught = catch_unwind(AssertUnwindSafe(|| Loop::new([of_host.clone(), floats(4096)]).map(drop))).unwrap_err();
+    let error = backend::missing_kernel(caught).unwrap();
     assert_eq!((error.kind(), error.message()), (ErrorKind::NotImplemented, "no kernel on device cuda:0"));
     let error = elementary::erf(&Loop::new([array(4096, DType::I32, &sizes, &strides), floats(8192)]).unwrap());
     assert_eq!(error.unwrap_err().message(), "\"erf_vml_cpu\" not implemented for 'Int'");

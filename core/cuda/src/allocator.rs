@@ -6,7 +6,7 @@
 //! used it; if other streams used it ([`record_stream`]), it waits for events in them. When the driver has no memory left,
 //! segments without live blocks are returned to it and the request is repeated.
 
-use crate::device::{self, Gpu, gpu};
+use crate::device::{self, DEVICES, Gpu, gpu};
 use crate::driver;
 use crate::stream::{Event, Stream};
 use rushlight_base::{Device, ErrorKind, Result, err};
@@ -23,8 +23,6 @@ const MIDDLE: usize = 10 << 20;
 const LARGE_SEGMENT: usize = 20 << 20;
 /// The size of other segments is a multiple of this.
 const SEGMENT_UNIT: usize = 2 << 20;
-/// Devices that have a pool.
-const DEVICES: usize = 128;
 
 /// A number with its maximum and the sums of its changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

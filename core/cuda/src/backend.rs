@@ -16,20 +16,12 @@ pub fn install() -> Result<()> {
 }
 
 impl Backend for Cuda {
-    fn device_count(&self) -> i32 {
-        device::device_count()
-    }
-
     fn capability(&self, device: Device) -> Result<(i32, i32)> {
         Ok(gpu(device)?.capability)
     }
 
     fn current_device(&self) -> Result<i8> {
         device::current_device()
-    }
-
-    fn set_current_device(&self, device: Device) -> Result<()> {
-        device::set_current_device(device)
     }
 
     fn allocate(&self, device: Device, bytes: usize) -> Result<*mut u8> {
@@ -61,10 +53,6 @@ impl Backend for Cuda {
     unsafe fn launch(&self, launch: &Launch) -> Result<()> {
         // SAFETY: the caller makes the same promises.
         unsafe { modules::launch(launch) }
-    }
-
-    fn synchronize(&self, device: Device) -> Result<()> {
-        device::synchronize(device)
     }
 }
 

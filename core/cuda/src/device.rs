@@ -2,14 +2,14 @@
 
 use crate::driver::{self, driver};
 use crate::stream::Stream;
-use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute};
-use rushlight_base::{Device, DeviceType, Result, ensure, err};
+use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute};
+use rushlight_base::{Device, DeviceType, Result, ensure};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
-/// The devices of a process: a device's index is an `i8`.
-const MOST: usize = 128;
+/// The most devices of a process: a device's index is an `i8`.
+pub(crate) const DEVICES: usize = 128;
 
 /// A device in use.
 pub(crate) struct Gpu {
@@ -24,7 +24,7 @@ unsafe impl Send for Gpu {}
 // SAFETY: the fields never change, and the driver's functions may be called from any thread.
 unsafe impl Sync for Gpu {}
 
-static GPUS: [OnceLock<Gpu>; MOST] = [const { OnceLock::new() }; MOST];
+static GPUS: [OnceLock<Gpu>; DEVICES] = [const { OnceLock::new() }; DEVICES];
 
 thread_local! {
     /// The current device of this thread.
@@ -78,21 +78,25 @@ pub(crate) fn gpu(device: Device) -> Result<&'static Gpu> {
 
 #[cold]
 fn open(index: i8) -> Result<&'static Gpu> {
-    let handle = driver::device(index.into())?;
+    let mut handle = 0;
+    // SAFETY: `resolved` has asked the driver, and the function writes one handle.
+    unsafe { driver::device(&mut handle, index.into()) }?;
     let (major, minor) = capability(handle)?;
     ensure!(
         major >= 7,
         Runtime,
         "device cuda:{index} has compute capability {major}.{minor}, and kernels need 7.0 or later"
     );
-    let context = driver::retain_context(handle)?;
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the handle came from the driver, and the function writes one handle.
+    unsafe { driver::retain_context(&mut context, handle) }?;
     Ok(GPUS[index as usize].get_or_init(|| Gpu { index, handle, context, capability: (major, minor) }))
 }
 
 fn attribute(handle: CUdevice, attribute: CUdevice_attribute) -> Result<i32> {
     let mut value = 0;
     // SAFETY: the handle came from the driver, and the function writes one number.
-    driver::check(unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, handle) }, "cuDeviceGetAttribute")?;
+    unsafe { driver::attribute(&mut value, attribute, handle) }?;
     Ok(value)
 }
 
@@ -136,10 +140,10 @@ pub fn properties(device: Device) -> Result<Properties> {
     let gpu = gpu(device)?;
     let mut name = [0 as c_char; 256];
     // SAFETY: the function writes at most 256 bytes with the final NUL.
-    driver::check(unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), 256, gpu.handle) }, "cuDeviceGetName")?;
+    unsafe { driver::name(name.as_mut_ptr(), 256, gpu.handle) }?;
     let mut total_memory = 0;
     // SAFETY: the function writes one number.
-    driver::check(unsafe { sys::cuDeviceTotalMem_v2(&mut total_memory, gpu.handle) }, "cuDeviceTotalMem_v2")?;
+    unsafe { driver::total_memory(&mut total_memory, gpu.handle) }?;
     let (major, minor) = capability(gpu.handle)?;
     let number = |which| attribute(gpu.handle, which);
     // SAFETY: the driver has written a NUL-terminated name into the array.
@@ -183,9 +187,4 @@ pub(crate) fn synchronize_stream(device: Device) -> Result<()> {
     let gpu = gpu(device)?;
     // SAFETY: the stream belongs to the device, whose context is current.
     unsafe { driver::synchronize_stream(Stream::current(gpu).raw()) }
-}
-
-/// Checks that a CUDA device exists. The error says what is missing.
-pub fn check_device(device: Device) -> Result<()> {
-    resolved(device).map(|_| ()).map_err(|error| err!(Runtime, "{}", error.message()))
 }

@@ -3,49 +3,14 @@
 //! cudarc looks up each symbol at its first call and panics if it is missing. [`driver`] therefore looks up all symbols
 //! that this crate calls, and nothing here is called without it.
 
-use cudarc::driver::sys::{self, CUcontext, CUdevice, CUevent, CUfunction, CUmodule, CUresult, CUstream};
+use cudarc::driver::sys::{
+    self, CUcontext, CUdevice, CUdevice_attribute, CUevent, CUfunction, CUfunction_attribute, CUmodule, CUresult,
+    CUstream,
+};
 use rushlight_base::{Error, Result, bail, ensure, err};
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The symbols that this crate calls.
-const SYMBOLS: [&CStr; 34] = [
-    c"cuInit",
-    c"cuDriverGetVersion",
-    c"cuDeviceGetCount",
-    c"cuDeviceGet",
-    c"cuDeviceGetName",
-    c"cuDeviceGetAttribute",
-    c"cuDeviceTotalMem_v2",
-    c"cuDevicePrimaryCtxRetain",
-    c"cuCtxSetCurrent",
-    c"cuCtxSynchronize",
-    c"cuCtxGetStreamPriorityRange",
-    c"cuMemAlloc_v2",
-    c"cuMemFree_v2",
-    c"cuMemGetInfo_v2",
-    c"cuMemcpyHtoDAsync_v2",
-    c"cuMemcpyDtoHAsync_v2",
-    c"cuMemcpyDtoDAsync_v2",
-    c"cuMemcpyPeerAsync",
-    c"cuStreamCreateWithPriority",
-    c"cuStreamSynchronize",
-    c"cuStreamQuery",
-    c"cuStreamWaitEvent",
-    c"cuEventCreate",
-    c"cuEventDestroy_v2",
-    c"cuEventRecord",
-    c"cuEventQuery",
-    c"cuEventSynchronize",
-    c"cuEventElapsedTime",
-    c"cuModuleLoadData",
-    c"cuModuleGetFunction",
-    c"cuFuncSetAttribute",
-    c"cuLaunchKernel",
-    c"cuGetErrorName",
-    c"cuGetErrorString",
-];
 
 /// What is known of a driver that works.
 pub(crate) struct Driver {
@@ -84,18 +49,18 @@ fn open() -> Result<Driver> {
     ensure!(unsafe { sys::is_culib_present() }, Runtime, "no NVIDIA driver with a GPU was found on this machine");
     // SAFETY: the library is present, so this returns it.
     let library = unsafe { sys::culib() };
-    for symbol in SYMBOLS {
+    for symbol in CHECKED.iter().chain(&OTHERS) {
         // SAFETY: the symbol is only looked up: a pointer of this type is not called.
-        let found = unsafe { library.get::<*const ()>(symbol.to_bytes_with_nul()) };
+        let found = unsafe { library.get::<*const ()>(symbol.as_bytes()) };
         ensure!(found.is_ok(), Runtime, "the NVIDIA driver is too old: it has no function {symbol:?}");
     }
     // SAFETY: the symbol exists, and 0 is the only flag.
-    check(unsafe { sys::cuInit(0) }, "cuInit")?;
+    unsafe { initialize(0) }?;
     let (mut count, mut version) = (0, 0);
-    // SAFETY: the driver is initialized, and both functions write one number.
-    check(unsafe { sys::cuDeviceGetCount(&mut count) }, "cuDeviceGetCount")?;
+    // SAFETY: the driver is initialized, and the function writes one number.
+    unsafe { device_count(&mut count) }?;
     // SAFETY: the function writes one number.
-    check(unsafe { sys::cuDriverGetVersion(&mut version) }, "cuDriverGetVersion")?;
+    unsafe { driver_version(&mut version) }?;
     ensure!(count > 0, Runtime, "the NVIDIA driver sees no GPU");
     // SAFETY: the handler only stores to a static, and glibc drops it when this library is unloaded.
     #[cfg(unix)]
@@ -107,7 +72,7 @@ fn open() -> Result<Driver> {
 
 /// The error of a call, unless it succeeded.
 #[inline]
-pub(crate) fn check(code: CUresult, call: &str) -> Result<()> {
+fn check(code: CUresult, call: &str) -> Result<()> {
     if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(failed(code, call)) }
 }
 
@@ -119,7 +84,7 @@ fn failed(code: CUresult, call: &str) -> Error {
         sys::cuGetErrorName(code, &mut name);
         sys::cuGetErrorString(code, &mut text);
     }
-    let string = |at: *const std::ffi::c_char| {
+    let string = |at: *const c_char| {
         if at.is_null() {
             return "unknown error".into();
         }
@@ -137,20 +102,24 @@ fn failed(code: CUresult, call: &str) -> Error {
     )
 }
 
-/// Calls of the driver, one function each. Handles come from earlier calls, and the context of their device is current.
+/// Calls of the driver, one function each, and the list of their symbols. Handles come from earlier calls, and the context of their device is current.
 macro_rules! calls {
-    ($($(#[$doc:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),*);)*) => {$(
-        $(#[$doc])*
+    ($($(#[$doc:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),*);)*) => {
+        /// The symbols of these functions.
+        const CHECKED: &[&str] = &[$(stringify!($symbol)),*];
+
+        $($(#[$doc])*
         ///
         /// # Safety
         /// Handles are live and of the current context. Memory that is named exists until the work has run.
         #[inline]
+        #[allow(clippy::too_many_arguments)] // the driver's
         pub(crate) unsafe fn $name($($argument: $type),*) -> Result<()> {
             // SAFETY: the caller guarantees live handles and memory; the symbol was found by `driver`, which every
             // handle comes from.
             check(unsafe { sys::$symbol($($argument),*) }, stringify!($symbol))
-        }
-    )*};
+        })*
+    };
 }
 
 calls! {
@@ -193,29 +162,54 @@ calls! {
     /// Loads a module from PTX.
     load_module = cuModuleLoadData(module: *mut CUmodule, image: *const c_void);
     /// Finds a kernel in a module.
-    find_function = cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const std::ffi::c_char);
+    find_function = cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);
+    /// Initializes the driver.
+    initialize = cuInit(flags: u32);
+    /// Number of devices.
+    device_count = cuDeviceGetCount(count: *mut i32);
+    /// The newest CUDA version that the driver supports.
+    driver_version = cuDriverGetVersion(version: *mut i32);
+    /// The handle of a device.
+    device = cuDeviceGet(device: *mut CUdevice, index: i32);
+    /// The primary context of a device, which lives as long as the process.
+    retain_context = cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
+    /// A number that describes a device.
+    attribute = cuDeviceGetAttribute(value: *mut i32, which: CUdevice_attribute, device: CUdevice);
+    /// The name of a device, in at most `len` bytes with the final NUL.
+    name = cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice);
+    /// Bytes of a device's memory.
+    total_memory = cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
+    /// Sets a number of a kernel.
+    set_attribute = cuFuncSetAttribute(function: CUfunction, which: CUfunction_attribute, value: i32);
+    /// Starts a kernel.
+    launch_kernel = cuLaunchKernel(
+        function: CUfunction, blocks_x: u32, blocks_y: u32, blocks_z: u32, threads_x: u32, threads_y: u32, threads_z: u32,
+        shared: u32, stream: CUstream, parameters: *mut *mut c_void, extra: *mut *mut c_void
+    );
 }
 
-/// Whether work is done: an event's, or a stream's. A code other than success and "not ready" is an error.
-pub(crate) fn is_done(code: CUresult, call: &str) -> Result<bool> {
-    match code {
-        CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-        code => check(code, call).map(|()| true),
-    }
+/// The symbols of calls whose code is not only success or an error.
+const OTHERS: [&str; 4] = ["cuGetErrorName", "cuGetErrorString", "cuStreamQuery", "cuEventQuery"];
+
+/// Whether the work of a stream is done.
+///
+/// # Safety
+/// The stream is live, and the context of its device is current.
+pub(crate) unsafe fn is_stream_done(stream: CUstream) -> Result<bool> {
+    // SAFETY: the caller guarantees a live stream of the current context.
+    is_done(unsafe { sys::cuStreamQuery(stream) }, "cuStreamQuery")
 }
 
-/// The handle of device `index`, which exists.
-pub(crate) fn device(index: i32) -> Result<CUdevice> {
-    let mut device = 0;
-    // SAFETY: `driver` has succeeded, and the function writes one number.
-    check(unsafe { sys::cuDeviceGet(&mut device, index) }, "cuDeviceGet")?;
-    Ok(device)
+/// Whether the work before an event is done.
+///
+/// # Safety
+/// The event is live, and the context of its device is current.
+pub(crate) unsafe fn is_event_done(event: CUevent) -> Result<bool> {
+    // SAFETY: the caller guarantees a live event of the current context.
+    is_done(unsafe { sys::cuEventQuery(event) }, "cuEventQuery")
 }
 
-/// The primary context of a device, which lives as long as the process.
-pub(crate) fn retain_context(device: CUdevice) -> Result<CUcontext> {
-    let mut context = std::ptr::null_mut();
-    // SAFETY: `device` is a handle of the driver, and the function writes one handle.
-    check(unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, device) }, "cuDevicePrimaryCtxRetain")?;
-    Ok(context)
+/// A code other than success and "not ready" is an error.
+fn is_done(code: CUresult, call: &str) -> Result<bool> {
+    if code == CUresult::CUDA_ERROR_NOT_READY { Ok(false) } else { check(code, call).map(|()| true) }
 }

@@ -16,8 +16,7 @@ mod stream;
 pub use allocator::{Counter, Stats, empty_cache, record_stream, reset_peak_stats, set_memory_fraction, stats};
 pub use backend::install;
 pub use device::{
-    Properties, check_device, current_device, device_count, memory_info, properties, resolved, set_current_device,
-    synchronize,
+    Properties, current_device, device_count, memory_info, properties, resolved, set_current_device, synchronize,
 };
 pub use kernels::provide;
 pub use stream::{Event, Stream};

@@ -4,7 +4,7 @@
 
 use crate::device::{Gpu, gpu};
 use crate::{driver, kernels};
-use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute, CUmodule};
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUmodule};
 use rushlight_base::backend::{Kernel, Launch};
 use rushlight_base::{Device, Result, err};
 use std::collections::HashMap;
@@ -79,7 +79,7 @@ pub(crate) unsafe fn launch(launch: &Launch) -> Result<()> {
     if launch.shared > SHARED {
         let more = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function is loaded in the current context.
-        driver::check(unsafe { sys::cuFuncSetAttribute(function, more, launch.shared as i32) }, "cuFuncSetAttribute")?;
+        unsafe { driver::set_attribute(function, more, launch.shared as i32) }?;
     }
     let mut parameters = [std::ptr::null_mut::<c_void>(); MOST_PARAMETERS];
     rushlight_base::ensure!(
@@ -96,8 +96,8 @@ pub(crate) unsafe fn launch(launch: &Launch) -> Result<()> {
     let stream = crate::stream::Stream::current(gpu).raw();
     // SAFETY: function and stream belong to the current context; the caller guarantees the kernel's parameters, which the
     // driver reads before it returns.
-    let code = unsafe {
-        sys::cuLaunchKernel(
+    let launched = unsafe {
+        driver::launch_kernel(
             function,
             bx,
             by,
@@ -111,8 +111,7 @@ pub(crate) unsafe fn launch(launch: &Launch) -> Result<()> {
             std::ptr::null_mut(),
         )
     };
-    driver::check(code, "cuLaunchKernel")
-        .map_err(|error| error.context(format!("kernel {}", launch.kernel.symbol())))?;
+    launched.map_err(|error| error.context(format!("kernel {}", launch.kernel.symbol())))?;
     if is_blocking() { crate::device::synchronize_stream(Device::cuda(gpu.index)) } else { Ok(()) }
 }
 

@@ -1,7 +1,7 @@
 //! Streams and events. Work of one stream runs in its order; work of different streams runs in any order, unless an
 //! event orders it.
 
-use crate::device::{Gpu, gpu};
+use crate::device::{DEVICES, Gpu, gpu};
 use crate::driver;
 use cudarc::driver::sys::{self, CUevent, CUstream};
 use rushlight_base::{Device, Result, ensure};
@@ -11,9 +11,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Streams of a priority that a device has: [`Stream::from_pool`] gives them out in turn.
 const POOL: usize = 32;
-
-/// Devices that have streams of their own.
-const DEVICES: usize = 128;
 
 /// A stream of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,7 +110,7 @@ impl Stream {
     pub fn query(self) -> Result<bool> {
         gpu(self.device())?;
         // SAFETY: the stream is live, and its device's context is current.
-        driver::is_done(unsafe { sys::cuStreamQuery(self.raw()) }, "cuStreamQuery")
+        unsafe { driver::is_stream_done(self.raw()) }
     }
 
     /// Lets later work of this stream wait for all work that `other` has now.
@@ -199,7 +196,7 @@ impl Event {
         let Some((device, event)) = self.handle() else { return Ok(true) };
         gpu(device)?;
         // SAFETY: the event is live, and its device's context is current.
-        driver::is_done(unsafe { sys::cuEventQuery(event) }, "cuEventQuery")
+        unsafe { driver::is_event_done(event) }
     }
 
     /// Waits for the recorded work.

@@ -431,7 +431,7 @@ impl Spec {
         match self.device.kind {
             DeviceType::Cpu => Storage::allocate(bytes),
             DeviceType::Meta => Storage::meta(bytes),
-            DeviceType::Cuda => on_cuda(self.device, bytes),
+            DeviceType::Cuda => Storage::on_device(crate::devices::indexed(self.device)?, bytes),
         }
     }
 
@@ -479,21 +479,6 @@ fn no_quantizer(dtype: DType) -> rushlight_base::Error {
 #[cold]
 fn too_large(sizes: &[i64]) -> rushlight_base::Error {
     err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes))
-}
-
-/// Memory of a CUDA device.
-#[cold]
-fn on_cuda(device: Device, bytes: usize) -> Result<Storage> {
-    #[cfg(feature = "cuda")]
-    {
-        rushlight_cuda::install()?;
-        Storage::on_device(device, bytes)
-    }
-    #[cfg(not(feature = "cuda"))]
-    Err(err!(
-        Runtime,
-        "no CUDA device: this build of Rushlight has no CUDA, so {bytes} bytes on {device} are not available"
-    ))
 }
 
 #[cfg(test)]

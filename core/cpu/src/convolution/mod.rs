@@ -77,7 +77,7 @@ fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &
     if out.numel() == 0 {
         return Ok(());
     }
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::convolution(out, image, weight, bias, walk, transposed);
     }
     let groups = walk.groups as usize;

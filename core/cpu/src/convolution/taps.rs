@@ -11,7 +11,7 @@ use rushlight_base::{DimVec, Result, Scalar, Storage, contiguous_strides};
 
 /// out = the transpose of the convolution, applied to `image`, + bias.
 pub fn transposed_by_taps(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         // Sums of a device are of `f32`.
         return super::transposed(out, image, weight, bias, walk);
     }

@@ -29,7 +29,7 @@ pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) ->
     super::check(out, [grad, image], spatial)?;
     // The shape rule made it row-major.
     ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return crate::device::weight_gradient(out, grad, image, walk);
     }
     let along = |dim: usize| match (dim + spatial).checked_sub(3) {

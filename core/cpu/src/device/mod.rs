@@ -21,23 +21,22 @@ pub(crate) use step::step;
 use crate::array::Array;
 use parameters::Parts;
 use rushlight_base::backend::{self, Kernel, Launch};
-use rushlight_base::{DType, Device, Error, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use rushlight_base::{DType, Device, Result};
 
 /// The bytes of a parameter.
 ///
 /// # Safety
 /// The type has no padding.
-unsafe fn bytes_of<T: Copy>(value: &T) -> &[u8] {
+pub(crate) unsafe fn bytes_of<T: Copy>(value: &T) -> &[u8] {
     // SAFETY: the value has as many bytes, all initialized because there is no padding, and the borrow keeps it alive.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
 /// The form of a launch.
-struct Grid {
-    blocks: [u32; 3],
-    threads: u32,
-    shared: u32,
+pub(crate) struct Grid {
+    pub(crate) blocks: [u32; 3],
+    pub(crate) threads: u32,
+    pub(crate) shared: u32,
 }
 
 /// Starts a kernel with one parameter.
@@ -54,7 +53,7 @@ unsafe fn launch<T: Copy>(device: Device, kernel: Kernel, grid: Grid, parameter:
 ///
 /// # Safety
 /// These are the parameters that the kernel declares, and the memory that they name is allocated on the device.
-unsafe fn launch_with(device: Device, kernel: Kernel, grid: Grid, parameters: &[&[u8]]) -> Result<()> {
+pub(crate) unsafe fn launch_with(device: Device, kernel: Kernel, grid: Grid, parameters: &[&[u8]]) -> Result<()> {
     let Grid { blocks, threads, shared } = grid;
     let launch = Launch { device, kernel, blocks, threads: [threads, 1, 1], shared, parameters };
     // SAFETY: the caller guarantees the parameters of the kernel.
@@ -66,7 +65,7 @@ fn add_parts(out: &Array, sums: &Temporary, parts: usize) -> Result<()> {
     let count = out.numel();
     let grid = Grid { blocks: [count.div_ceil(256).min(1 << 16) as u32, 1, 1], threads: 256, shared: 0 };
     let addends = Parts { at: [out.address().addr() as u64, sums.at()], count: count as u64, parts: parts as u64 };
-    let kernel = Kernel { file: "convolution", function: "combine", dtype: out.dtype() };
+    let kernel = Kernel { file: "gemm", function: "combine", dtype: out.dtype() };
     // SAFETY: the kernel takes this parameter, which has no padding; `out` is contiguous, and the caller has stored the
     // parts.
     unsafe { launch(out.device(), kernel, grid, &addends) }
@@ -82,18 +81,19 @@ fn sum_size(dtype: DType) -> u32 {
 }
 
 /// Memory of a device for the time of a call. Work that was submitted before may still use it when it is freed.
-struct Temporary {
+pub(crate) struct Temporary {
     device: Device,
     at: *mut u8,
     bytes: usize,
 }
 
 impl Temporary {
-    fn new(device: Device, bytes: usize) -> Result<Temporary> {
+    pub(crate) fn new(device: Device, bytes: usize) -> Result<Temporary> {
+        let bytes = bytes.max(1);
         Ok(Temporary { device, at: backend::of(device.kind)?.allocate(device, bytes)?, bytes })
     }
 
-    fn at(&self) -> u64 {
+    pub(crate) fn at(&self) -> u64 {
         self.at.addr() as u64
     }
 }
@@ -104,17 +104,5 @@ impl Drop for Temporary {
             // SAFETY: the block was allocated for this device and size, and later work does not know its address.
             unsafe { backend.free(self.device, self.at, self.bytes) };
         }
-    }
-}
-
-/// Calls `kernel`, which may be one that the arrays' device lacks: that is the error `NotImplemented`, and nothing was
-/// written. For arrays of the host, `kernel` can be called directly.
-pub fn attempt<T>(kernel: impl FnOnce() -> Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(kernel)) {
-        Ok(result) => result,
-        Err(payload) => match payload.downcast::<Error>() {
-            Ok(error) => Err(*error),
-            Err(payload) => resume_unwind(payload),
-        },
     }
 }

@@ -16,7 +16,7 @@ const LARGE: usize = 1 << 24;
 /// out_i = epilogue(a_i b_i) for stacks of matrices, three dimensions each; a stack with a step of 0 repeats one
 /// matrix. The addend is broadcast to the shape of `out`.
 pub fn batched(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return crate::device::product(out, a, b, epilogue);
     }
     batched_at(level(), out, a, b, epilogue)

@@ -91,7 +91,7 @@ pub fn gemm(out: &Array, a: &Array, b: &Array, c: Option<(&Array, Scalar)>, alph
 
 /// out = epilogue(a b). The matrices have one dtype; or those multiplied have `I8`, and the others `I32`.
 pub fn gemm_with(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::product(out, a, b, epilogue);
     }
     gemm_at(level(), out, a, b, epilogue)

@@ -8,8 +8,9 @@
 use super::walk::{Divisor, LANES, RANK, THREADS, Walk, Words, stored};
 use super::{Array, Loop};
 use crate::convert::caster;
-use rushlight_base::backend::{self, Backend, Kernel, Launch};
-use rushlight_base::{DType, Device, DeviceType, Result, bail, ensure, err};
+use crate::device::{Grid, Temporary, bytes_of, launch_with};
+use rushlight_base::backend::{self, Kernel};
+use rushlight_base::{DType, Device, Result, bail, ensure, err};
 use std::cell::Cell;
 
 /// Set in `Loop::single`: the operands are in memory of a device, whose index is in the bits from `INDEX` on.
@@ -57,17 +58,19 @@ impl Drop for Withdraw<'_> {
 }
 
 /// The bits of `Loop::single` for arrays of which some are on a device: the output must be, and inputs unless they are
-/// one number.
+/// one number. An output in memory of the host is that of a kernel of the host, which cannot read the device's.
 #[cold]
 pub(super) fn places<const N: usize>(arrays: &[Array; N]) -> Result<u32> {
     let device = arrays[0].device();
+    if let Some(other) = arrays.iter().find(|array| device == Device::CPU && !array.is_on_host()) {
+        backend::no_kernel(other.device());
+    }
     let mut bits = DEVICE | (device.index as u32 & 0xff) << INDEX;
-    for (operand, array) in arrays.iter().enumerate() {
-        if operand > 0 && array.is_of_host() && array.numel() == 1 {
+    for (operand, array) in arrays.iter().enumerate().skip(1) {
+        let other = array.device();
+        if array.is_on_host() && array.numel() == 1 {
             bits |= 1 << (HOST + operand as u32);
-        } else if array.is_of_host() || array.device() != device {
-            let other = if operand == 0 { arrays.iter().find(|array| !array.is_of_host()) } else { Some(array) };
-            let other = other.unwrap_or(array).device();
+        } else if other != device {
             bail!(
                 Runtime,
                 "Expected all tensors to be on the same device, but found at least two devices, {device} and {other}!"
@@ -121,27 +124,6 @@ struct Traversal<const N: usize> {
     dimensions: Vec<(i64, [i64; N])>,
 }
 
-/// Memory of a device for the time of a call.
-struct Temporary {
-    backend: &'static dyn Backend,
-    device: Device,
-    at: *mut u8,
-    bytes: usize,
-}
-
-impl Temporary {
-    fn new(backend: &'static dyn Backend, device: Device, bytes: usize) -> Result<Temporary> {
-        Ok(Temporary { backend, device, at: backend.allocate(device, bytes.max(1))?, bytes: bytes.max(1) })
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // SAFETY: `allocate` returned the block for this device and size, and later work does not know its address.
-        unsafe { self.backend.free(self.device, self.at, self.bytes) }
-    }
-}
-
 /// Starts the announced kernel for a loop that computes in `common`, with operands of the dtypes `compute` after half
 /// precision was widened.
 #[cold]
@@ -149,8 +131,7 @@ impl Drop for Temporary {
 pub(super) fn run<const N: usize>(walk: &Loop<N>, common: DType, compute: [DType; N], light: bool) -> Result<()> {
     let device = walk.device().ok_or_else(|| err!(Internal, "a loop of the host has no device"))?;
     let announced = if walk.single.get() & NAMED == 0 { None } else { ANNOUNCED.get() };
-    let call = announced.ok_or_else(|| err!(NotImplemented, "no kernel on device {device}"))?;
-    let backend = backend::of(DeviceType::Cuda)?;
+    let Some(call) = announced else { backend::no_kernel(device) };
     let wanted: [DType; N] = std::array::from_fn(|operand| stored(compute[operand], common));
     let mut traversal = traversal(walk, wanted)?;
     if walk.count() == 0 {
@@ -161,24 +142,24 @@ pub(super) fn run<const N: usize>(walk: &Loop<N>, common: DType, compute: [DType
         let Operand { dtype: from, constant, .. } = traversal.operands[operand];
         let crosses = wanted[0] == walk.dtypes[0] && traversal.crosses_output(operand);
         if constant.is_none() && (from != dtype || crosses) {
-            held.push(traversal.bring(operand, dtype, backend, device)?);
+            held.push(traversal.bring(operand, dtype, device)?);
         }
     }
     let kernel = Kernel { file: call.file, function: call.function, dtype: common };
-    let parameters = &call.parameters[..call.count];
+    let target = Target { device, kernel, light, parameters: &call.parameters[..call.count] };
     if wanted[0] == walk.dtypes[0] {
-        return traversal.start(backend, device, kernel, light, parameters);
+        return traversal.start(&target);
     }
-    let (target, steps) = (traversal.operands[0], traversal.steps_of(0));
-    let buffer = Temporary::new(backend, device, walk.count() * wanted[0].size())?;
-    traversal.move_to(0, buffer.at, wanted[0]);
-    traversal.start(backend, device, kernel, light, parameters)?;
+    let (out, steps) = (traversal.operands[0], traversal.steps_of(0));
+    let buffer = Temporary::new(device, walk.count() * wanted[0].size())?;
+    traversal.move_to(0, buffer.at(), wanted[0]);
+    traversal.start(&target)?;
     let dimensions = traversal.dimensions.iter().zip(steps);
     let back = Traversal {
-        operands: [target, traversal.operands[0]],
+        operands: [out, traversal.operands[0]],
         dimensions: dimensions.map(|(&(size, from), to)| (size, [to, from[0]])).collect(),
     };
-    back.start(backend, device, copy_kernel(wanted[0], target.dtype), true, &[])
+    back.start(&Target::copy(device, wanted[0], out.dtype))
 }
 
 /// `out = a`, converted.
@@ -186,7 +167,6 @@ pub(super) fn run<const N: usize>(walk: &Loop<N>, common: DType, compute: [DType
 #[inline(never)]
 pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
     let device = walk.device().ok_or_else(|| err!(Internal, "a loop of the host has no device"))?;
-    let backend = backend::of(DeviceType::Cuda)?;
     let [to, from] = walk.dtypes;
     let mut traversal = traversal(walk, [to, from])?;
     if walk.count() == 0 {
@@ -198,11 +178,11 @@ pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
             Operand { constant: Some(number_in(number, from, to)?), dtype: to, ..traversal.operands[1] };
     }
     let _held = if traversal.operands[1].constant.is_none() && traversal.crosses_output(1) {
-        Some(traversal.bring(1, from, backend, device)?)
+        Some(traversal.bring(1, from, device)?)
     } else {
         None
     };
-    traversal.start(backend, device, copy_kernel(traversal.operands[1].dtype, to), true, &[])
+    traversal.start(&Target::copy(device, traversal.operands[1].dtype, to))
 }
 
 /// The kernel that copies elements from one dtype to another.
@@ -308,7 +288,7 @@ impl<const N: usize> Traversal<N> {
     }
 
     /// Moves an operand to a dense buffer of this dtype. Dimensions in which it does not move stay still.
-    fn move_to(&mut self, operand: usize, at: *mut u8, dtype: DType) {
+    fn move_to(&mut self, operand: usize, at: u64, dtype: DType) {
         let mut step = dtype.size() as i64;
         for (size, steps) in &mut self.dimensions {
             if steps[operand] != 0 {
@@ -316,22 +296,16 @@ impl<const N: usize> Traversal<N> {
                 step *= *size;
             }
         }
-        self.operands[operand] = Operand { at: at as u64, dtype, constant: None };
+        self.operands[operand] = Operand { at, dtype, constant: None };
     }
 
     /// Copies an input to a buffer, converted.
-    fn bring(
-        &mut self,
-        operand: usize,
-        dtype: DType,
-        backend: &'static dyn Backend,
-        device: Device,
-    ) -> Result<Temporary> {
+    fn bring(&mut self, operand: usize, dtype: DType, device: Device) -> Result<Temporary> {
         let (source, steps) = (self.operands[operand], self.steps_of(operand));
         let moved = self.dimensions.iter().filter(|(_, steps)| steps[operand] != 0);
         let count: i64 = moved.map(|(size, _)| size).product();
-        let buffer = Temporary::new(backend, device, count as usize * dtype.size())?;
-        self.move_to(operand, buffer.at, dtype);
+        let buffer = Temporary::new(device, count as usize * dtype.size())?;
+        self.move_to(operand, buffer.at(), dtype);
         let mut dimensions: Vec<(i64, [i64; 2])> = Vec::new();
         for (&(size, to), from) in self.dimensions.iter().zip(steps) {
             if from != 0 {
@@ -342,22 +316,14 @@ impl<const N: usize> Traversal<N> {
             dimensions.push((1, [dtype.size() as i64, source.dtype.size() as i64]));
         }
         let copy = Traversal { operands: [self.operands[operand], source], dimensions };
-        copy.start(backend, device, copy_kernel(source.dtype, dtype), true, &[])?;
+        copy.start(&Target::copy(device, source.dtype, dtype))?;
         Ok(buffer)
     }
 
     /// Starts a kernel, once or, for more elements or dimensions than a launch has, several times.
-    fn start(
-        &self,
-        backend: &'static dyn Backend,
-        device: Device,
-        kernel: Kernel,
-        light: bool,
-        parameters: &[Words],
-    ) -> Result<()> {
-        let target = Target { backend, device, kernel, light, parameters };
+    fn start(&self, target: &Target) -> Result<()> {
         let at = std::array::from_fn(|operand| self.operands[operand].at);
-        self.start_part(&target, at, &self.dimensions)
+        self.start_part(target, at, &self.dimensions)
     }
 
     fn start_part(&self, target: &Target, at: [u64; N], dimensions: &[(i64, [i64; N])]) -> Result<()> {
@@ -418,31 +384,28 @@ impl<const N: usize> Traversal<N> {
         }
         let items = if target.light && walk.whole != 0 { count.div_ceil(LANES as u32) } else { count };
         // SAFETY: `Walk` has no padding: every field is a multiple of 8 bytes, or a row of numbers of 4 bytes that is.
-        let bytes = unsafe { std::slice::from_raw_parts((&raw const walk).cast::<u8>(), size_of::<Walk<N>>()) };
-        let words = target.parameters.iter().map(|parameter| {
-            // SAFETY: `Words` is four numbers of 8 bytes.
-            unsafe { std::slice::from_raw_parts((&raw const *parameter).cast::<u8>(), size_of::<Words>()) }
-        });
-        let parameters: Vec<&[u8]> = std::iter::once(bytes).chain(words).collect();
-        let launch = Launch {
-            device: target.device,
-            kernel: target.kernel,
-            blocks: [items.div_ceil(THREADS).max(1), 1, 1],
-            threads: [THREADS, 1, 1],
-            shared: 0,
-            parameters: &parameters,
-        };
+        let walk = unsafe { bytes_of(&walk) };
+        // SAFETY: `Words` is four numbers of 8 bytes.
+        let words = target.parameters.iter().map(|words| unsafe { bytes_of(words) });
+        let parameters: Vec<&[u8]> = std::iter::once(walk).chain(words).collect();
+        let grid = Grid { blocks: [items.div_ceil(THREADS).max(1), 1, 1], threads: THREADS, shared: 0 };
         // SAFETY: the parameters are those that `kernels!` declares; the memory is that of arrays, or of buffers that are
         // freed after the launch.
-        unsafe { target.backend.launch(&launch) }
+        unsafe { launch_with(target.device, target.kernel, grid, &parameters) }
     }
 }
 
 /// The kernel of a launch, and where it runs.
 struct Target<'t> {
-    backend: &'static dyn Backend,
     device: Device,
     kernel: Kernel,
     light: bool,
     parameters: &'t [Words],
+}
+
+impl Target<'_> {
+    /// The kernel that copies elements from one dtype to another.
+    fn copy(device: Device, from: DType, to: DType) -> Self {
+        Target { device, kernel: copy_kernel(from, to), light: true, parameters: &[] }
+    }
 }

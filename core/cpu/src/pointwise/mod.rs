@@ -74,7 +74,7 @@ impl<'a, const N: usize> Loop<'a, N> {
     #[inline(always)]
     pub fn computing(common: DType, arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
         let sizes = arrays[0].sizes();
-        if !arrays.iter().all(|array| same_sizes(array.sizes(), sizes) && array.is_contiguous() && array.is_of_host()) {
+        if !arrays.iter().all(|array| same_sizes(array.sizes(), sizes) && array.is_contiguous() && array.is_on_host()) {
             return Loop::planned(common, &arrays);
         }
         Ok(Loop::of(common, &arrays, arrays[0].numel(), 0, None))
@@ -112,7 +112,7 @@ impl<'a, const N: usize> Loop<'a, N> {
         // Constructed in place, because it is a large value.
         let mut plan = Box::new(Plan::unfinished());
         plan.lay_out(sizes, strides);
-        if !arrays.iter().all(Array::is_of_host) {
+        if !arrays.iter().all(Array::is_on_host) {
             let single = launch::places(arrays)?;
             return Ok(Loop::of(common, arrays, plan.numel(), single, Some(plan)));
         }

@@ -78,7 +78,7 @@ fn count(out: &Array, a: &Array) -> usize {
 
 /// Sums `a` into `out`: of the same dtype, or int64 for a sum of integers or bools.
 pub fn sum(out: &Array, a: &Array) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::reduce(to_int64(out, a, "sum", "sum_to_int64"), [Some(out), None], a, [0.0; 2]);
     }
     if out.dtype() == DType::I64 && a.dtype() != DType::I64 {
@@ -97,7 +97,7 @@ pub fn sum(out: &Array, a: &Array) -> Result<()> {
 /// Sums `a` into `out` and divides by the number of elements; half precision is divided before it is rounded.
 pub fn mean(out: &Array, a: &Array) -> Result<()> {
     let count = count(out, a) as f64;
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::reduce("mean", [Some(out), None], a, [count, 0.0]);
     }
     if out.dtype().is_floating() {
@@ -114,7 +114,7 @@ pub fn mean(out: &Array, a: &Array) -> Result<()> {
 
 /// Multiplies the elements of `a` into `out`: of the same dtype, or int64 for a product of integers or bools.
 pub fn prod(out: &Array, a: &Array) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::reduce(to_int64(out, a, "prod", "prod_to_int64"), [Some(out), None], a, [0.0; 2]);
     }
     if out.dtype() == DType::I64 && a.dtype() != DType::I64 {
@@ -134,7 +134,7 @@ pub fn prod(out: &Array, a: &Array) -> Result<()> {
 
 /// out = whether any element differs from zero. Into `bool`, or `uint8` for a `uint8` input.
 pub fn any(out: &Array, a: &Array) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::reduce("any", [Some(out), None], a, [0.0; 2]);
     }
     truth(out, a, |met| met & MET_TRUE != 0)
@@ -142,7 +142,7 @@ pub fn any(out: &Array, a: &Array) -> Result<()> {
 
 /// out = whether all elements differ from zero. Into `bool`, or `uint8` for a `uint8` input.
 pub fn all(out: &Array, a: &Array) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::reduce("all", [Some(out), None], a, [0.0; 2]);
     }
     truth(out, a, |met| met & MET_FALSE == 0)
@@ -150,7 +150,7 @@ pub fn all(out: &Array, a: &Array) -> Result<()> {
 
 /// out = the number of elements that differ from zero. Into int64.
 pub fn count_nonzero(out: &Array, a: &Array) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return device::reduce("count_nonzero", [Some(out), None], a, [0.0; 2]);
     }
     let (word, bits) = telling_bits(a.dtype());

@@ -170,7 +170,7 @@ impl<T: Float<Wide: Real>> Kernel for TileDeviations<'_, T> {
 /// Mean and variance, without correction, of each group of `a` into `out`: as the real and the imaginary part of
 /// complex numbers of the computation type. For an empty group, the mean is 0 and the variance is NaN.
 pub fn moments(out: &Array, a: &Array) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return crate::device::reduce("moments", [Some(out), None], a, [0.0; 2]);
     }
     dispatch!(a.dtype(), "batch_norm", half float, T => {
@@ -184,7 +184,7 @@ pub fn moments(out: &Array, a: &Array) -> Result<()> {
 /// elements less `correction`; or the `root` of it.
 pub fn variance(out: &Array, a: &Array, correction: f64, root: bool) -> Result<()> {
     let freedom = (super::count(out, a) as f64 - correction).max(0.0);
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return crate::device::reduce("variance", [Some(out), None], a, [freedom, f64::from(u8::from(root))]);
     }
     dispatch!(a.dtype(), "std_cpu", half float, T => {

@@ -117,7 +117,7 @@ where
 /// values; for infinite orders the largest or the smallest absolute value, for order 0 the number of elements that
 /// differ from zero.
 pub fn norm(out: &Array, a: &Array, order: f64) -> Result<()> {
-    if !out.is_of_host() {
+    if !out.is_on_host() {
         return crate::device::reduce("norm", [Some(out), None], a, [order, 0.0]);
     }
     if a.dtype().is_complex() {

@@ -3,10 +3,9 @@
 
 use crate::gemm::{Factor, Source, Sum, each_sum, tile_of};
 use crate::memory::{load, store};
-use crate::simt::{block, block_y, block_z, blocks, thread, threads};
+use crate::parameters::{Convolution, gemm_tile};
+use crate::simt::{block, block_y, block_z};
 use crate::{Complex64, Complex128, bf16, f16};
-
-use crate::parameters::{Convolution, Parts, gemm_tile};
 
 /// An element in memory.
 ///
@@ -16,6 +15,16 @@ use crate::parameters::{Convolution, Parts, gemm_tile};
 unsafe fn element<T: Factor>(at: u64, offset: i64) -> T::Sum {
     // SAFETY: the caller guarantees the element.
     unsafe { load::<T, 1>(at.wrapping_add((offset * size_of::<T>() as i64) as u64), T::ALIGNMENT)[0].wide() }
+}
+
+/// The offset of a place in a tensor whose first two dimensions are at `outer` and `inner`.
+#[inline(always)]
+fn offset([of_outer, of_inner, of_z, of_y, of_x]: [i64; 5], outer: u32, inner: u32, [z, y, x]: [u32; 3]) -> i64 {
+    i64::from(outer) * of_outer
+        + i64::from(inner) * of_inner
+        + i64::from(z) * of_z
+        + i64::from(y) * of_y
+        + i64::from(x) * of_x
 }
 
 /// Where a tap of the window at a place of the output lies in one dimension of the image.
@@ -46,10 +55,8 @@ fn split(sizes: &[crate::parameters::Size; 3], index: u32) -> [u32; 3] {
 #[inline(always)]
 fn window(p: &Convolution, channel: u32, tap: u32, place: u32) -> Option<i64> {
     let (place, tap) = (split(&p.out, place), split(&p.taps, tap));
-    let [_, of_channel, z, y, x] = p.strides[1];
-    let (dz, dy, dx) =
-        (reached(p, 0, place[0], tap[0])?, reached(p, 1, place[1], tap[1])?, reached(p, 2, place[2], tap[2])?);
-    Some(i64::from(channel) * of_channel + i64::from(dz) * z + i64::from(dy) * y + i64::from(dx) * x)
+    let [z, y, x] = [reached(p, 0, place[0], tap[0])?, reached(p, 1, place[1], tap[1])?, reached(p, 2, place[2], tap[2])?];
+    Some(offset(p.strides[1], 0, channel, [z, y, x]))
 }
 
 /// The weight of a group: a row is an output channel, a column an input channel and a tap.
@@ -67,13 +74,7 @@ impl Source for Weights<'_> {
             return T::Sum::ZERO;
         }
         let (channel, tap) = p.tap_count.divide(column);
-        let [z, y, x] = split(&p.taps, tap);
-        let [of_output, of_input, of_z, of_y, of_x] = p.strides[2];
-        let offset = i64::from(row) * of_output
-            + i64::from(channel) * of_input
-            + i64::from(z) * of_z
-            + i64::from(y) * of_y
-            + i64::from(x) * of_x;
+        let offset = offset(p.strides[2], row, channel, split(&p.taps, tap));
         // SAFETY: the element is inside the weight: the caller's columns are below their number.
         unsafe { element::<T>(p.at[2], self.at + offset) }
     }
@@ -122,22 +123,14 @@ fn convolution<T: Factor, const PER: usize>(p: &Convolution) {
     if sample >= p.batch {
         return;
     }
-    let offset = |operand: usize, channels: u32| {
-        let [of_sample, of_channel, ..] = p.strides[operand];
-        i64::from(sample) * of_sample + i64::from(group) * i64::from(channels) * of_channel
-    };
+    let first = |operand: usize, channels: u32| offset(p.strides[operand], sample, group * channels, [0; 3]);
     let of_group = if p.transposed != 0 { p.strides[2][1] * i64::from(p.inputs) } else { p.strides[2][0] * i64::from(p.outputs) };
     let weights = Weights { p, at: i64::from(group) * of_group };
-    let patches = Patches { p, at: offset(1, p.inputs) };
+    let patches = Patches { p, at: first(1, p.inputs) };
     let sums = tile_of::<T, PER>(weights, patches, start, (0, p.inputs * p.tap_count.size));
-    let (out, [_, of_channel, of_z, of_y, of_x]) = (offset(0, p.outputs), p.strides[0]);
+    let out = first(0, p.outputs);
     each_sum::<_, PER>(sums, start, (p.outputs, p.places.size), |row, column, sum| {
-        let [z, y, x] = split(&p.out, column);
-        let at = out
-            + i64::from(row) * of_channel
-            + i64::from(z) * of_z
-            + i64::from(y) * of_y
-            + i64::from(x) * of_x;
+        let at = out + offset(p.strides[0], 0, row, split(&p.out, column));
         // SAFETY: bias and output have an element for each channel of each group, and each place.
         unsafe {
             let bias = match p.at[3] {
@@ -165,13 +158,7 @@ impl Source for Gradients<'_> {
             return T::Sum::ZERO;
         }
         let (sample, place) = p.places.divide(column);
-        let [z, y, x] = split(&p.out, place);
-        let [of_sample, of_channel, of_z, of_y, of_x] = p.strides[0];
-        let offset = i64::from(sample) * of_sample
-            + i64::from(row) * of_channel
-            + i64::from(z) * of_z
-            + i64::from(y) * of_y
-            + i64::from(x) * of_x;
+        let offset = offset(p.strides[0], sample, row, split(&p.out, place));
         // SAFETY: the element is inside the gradient: the caller's columns are below their number.
         unsafe { element::<T>(p.at[2], self.at + offset) }
     }
@@ -237,47 +224,14 @@ fn weight_gradient<T: Factor, const PER: usize>(p: &Convolution) {
     });
 }
 
-/// The sum of parts.
-#[inline(always)]
-fn combine<T: Factor>(p: &Parts) {
-    let size = size_of::<T::Sum>();
-    let mut index = u64::from(block()) * u64::from(threads()) + u64::from(thread());
-    while index < p.count {
-        let (mut sum, mut part) = (T::Sum::ZERO, 0);
-        while part < p.parts {
-            let at = p.at[1] + (part * p.count + index) * size as u64;
-            // SAFETY: the host describes the parts.
-            sum = sum.add(unsafe { load::<T::Sum, 1>(at, 4)[0] });
-            part += 1;
-        }
-        // SAFETY: the host describes the result.
-        unsafe { store(p.at[0] + index * size_of::<T>() as u64, T::ALIGNMENT, [T::narrow(sum)]) }
-        index += u64::from(blocks()) * u64::from(threads());
-    }
-}
-
-macro_rules! entries_of {
+macro_rules! entries {
     ($($dtype:ident $type:ty, $per:literal;)*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("convolution$convolution__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn forward(p: Convolution) {
-                convolution::<$type, $per>(&p)
-            }
-
-            #[unsafe(export_name = concat!("convolution$weight_gradient__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn gradient(p: Convolution) {
-                weight_gradient::<$type, $per>(&p)
-            }
-
-            #[unsafe(export_name = concat!("convolution$combine__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn sum(p: Parts) {
-                combine::<$type>(&p)
-            }
-        };
+        entry! { "convolution" "convolution", $dtype, (p: Convolution) => convolution::<$type, $per> }
+        entry! { "convolution" "weight_gradient", $dtype, (p: Convolution) => weight_gradient::<$type, $per> }
     )*};
 }
 
-entries_of! {
+entries! {
     F32 f32, 4;
     F64 f64, 2;
     F16 f16, 4;

@@ -32,6 +32,28 @@ macro_rules! entries {
     };
 }
 
+/// An entry that calls a function written for the device: `file$name__dtype`.
+macro_rules! entry {
+    ($file:literal $name:expr, $dtype:ident, ($($p:ident: $type:ty),*) => $function:path) => {
+        const _: () = {
+            #[unsafe(export_name = concat!($file, "$", $name, "__", dtype_name!($dtype)))]
+            unsafe extern "ptx-kernel" fn entry($($p: $type),*) {
+                $function($(&$p),*)
+            }
+        };
+    };
+}
+
+/// Entries of functions written for the device, with their names, for the floating point dtypes.
+macro_rules! float_entries {
+    ($file:literal; $($name:ident $parameters:tt)*) => {$(
+        entry! { $file stringify!($name), F32, $parameters => $name::<f32> }
+        entry! { $file stringify!($name), F64, $parameters => $name::<f64> }
+        entry! { $file stringify!($name), F16, $parameters => $name::<crate::f16> }
+        entry! { $file stringify!($name), BF16, $parameters => $name::<crate::bf16> }
+    )*};
+}
+
 /// The address of a parameter in the memory of parameters, by the name that the compiler gives it.
 macro_rules! parameter {
     ($name:expr) => {{

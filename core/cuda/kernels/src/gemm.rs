@@ -7,10 +7,10 @@
 
 use crate::memory::{load, store};
 use crate::number::{Flag, Number};
-use crate::simt::{Word, barrier, block, block_z, blocks_z, opaque, shared, shared_read16, thread};
+use crate::simt::{Word, barrier, block, block_z, blocks, blocks_z, opaque, shared, shared_read16, thread, threads};
 use crate::{Complex, Complex32, Complex64, Complex128, bf16, f16};
 
-use crate::parameters::{GEMM_DEPTH, GEMM_ROW, Gemm, gemm_tile};
+use crate::parameters::{GEMM_DEPTH, GEMM_ROW, Gemm, Parts, gemm_tile};
 
 /// The type of a sum.
 pub(crate) trait Sum: Copy {
@@ -379,18 +379,33 @@ pub(crate) fn tile_of<T: Factor, const PER: usize>(
     sums
 }
 
-macro_rules! entries_of {
+/// The sum of the parts of a sum, which different blocks have computed.
+#[inline(always)]
+fn combine<T: Factor>(p: &Parts) {
+    let size = size_of::<T::Sum>();
+    let mut index = u64::from(block()) * u64::from(threads()) + u64::from(thread());
+    while index < p.count {
+        let (mut sum, mut part) = (T::Sum::ZERO, 0);
+        while part < p.parts {
+            let at = p.at[1] + (part * p.count + index) * size as u64;
+            // SAFETY: the host describes the parts.
+            sum = sum.add(unsafe { load::<T::Sum, 1>(at, 4)[0] });
+            part += 1;
+        }
+        // SAFETY: the host describes the result.
+        unsafe { store(p.at[0] + index * size_of::<T>() as u64, T::ALIGNMENT, [T::narrow(sum)]) }
+        index += u64::from(blocks()) * u64::from(threads());
+    }
+}
+
+macro_rules! entries {
     ($($dtype:ident $type:ty, $per:literal;)*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("gemm$gemm__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn entry(p: Gemm) {
-                product::<$type, $per>(&p)
-            }
-        };
+        entry! { "gemm" "gemm", $dtype, (p: Gemm) => product::<$type, $per> }
+        entry! { "gemm" "combine", $dtype, (p: Parts) => combine::<$type> }
     )*};
 }
 
-entries_of! {
+entries! {
     F32 f32, 4;
     F64 f64, 2;
     F16 f16, 4;

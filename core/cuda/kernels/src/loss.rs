@@ -4,7 +4,6 @@ use crate::memory::{load, store};
 use crate::number::{Analytic, Number, Wide};
 use crate::rows::Real;
 use crate::simt::{block, blocks, combined, thread, threads};
-use crate::{bf16, f16};
 
 use crate::parameters::Likelihood;
 
@@ -114,20 +113,7 @@ fn nll_loss_backward<T: Number<Wide: Real>>(p: &Likelihood) {
     }
 }
 
-macro_rules! entries_of {
-    ($($dtype:ident $type:ty),*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("loss$nll_loss__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn forward(p: Likelihood) {
-                nll_loss::<$type>(&p)
-            }
-
-            #[unsafe(export_name = concat!("loss$nll_loss_backward__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn backward(p: Likelihood) {
-                nll_loss_backward::<$type>(&p)
-            }
-        };
-    )*};
+float_entries! { "loss";
+    nll_loss(p: Likelihood)
+    nll_loss_backward(p: Likelihood)
 }
-
-entries_of!(F32 f32, F64 f64, F16 f16, BF16 bf16);

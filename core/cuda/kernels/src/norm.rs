@@ -4,7 +4,6 @@ use crate::memory::{load, store};
 use crate::number::{Analytic, Number, Wide};
 use crate::rows::{Real, Row, rows};
 use crate::simt::{block, block_y, blocks, thread, threads};
-use crate::{bf16, f16};
 
 use crate::parameters::{Columns, Norm, Rows};
 
@@ -95,25 +94,8 @@ fn layer_norm_backward_weight<T: Number<Wide: Real>>(p: &Columns) {
     }
 }
 
-macro_rules! entries_of {
-    ($($dtype:ident $type:ty),*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("norm$layer_norm__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn forward(p: Rows<2>, q: Norm) {
-                layer_norm::<$type>(&p, &q)
-            }
-
-            #[unsafe(export_name = concat!("norm$layer_norm_backward_input__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn by_input(p: Rows<3>, q: Norm) {
-                layer_norm_backward_input::<$type>(&p, &q)
-            }
-
-            #[unsafe(export_name = concat!("norm$layer_norm_backward_weight__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn by_weight(p: Columns) {
-                layer_norm_backward_weight::<$type>(&p)
-            }
-        };
-    )*};
+float_entries! { "norm";
+    layer_norm(p: Rows<2>, q: Norm)
+    layer_norm_backward_input(p: Rows<3>, q: Norm)
+    layer_norm_backward_weight(p: Columns)
 }
-
-entries_of!(F32 f32, F64 f64, F16 f16, BF16 bf16);

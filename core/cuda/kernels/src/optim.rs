@@ -47,12 +47,7 @@ macro_rules! entries_of {
         entries_of!(@dtypes $name $update $n; F32 f32, F64 f64, F16 f16, BF16 bf16);
     )*};
     (@dtypes $name:literal $update:ident $n:literal; $($dtype:ident $type:ty),*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("optim$", $name, "__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn entry(p: Step) {
-                apply::<$type, $update<<$type as Number>::Wide>, $n>(&p)
-            }
-        };
+        entry! { "optim" $name, $dtype, (p: Step) => apply::<$type, $update<<$type as Number>::Wide>, $n> }
     )*};
 }
 

@@ -140,20 +140,21 @@ pub(crate) trait Bits: Copy {
 
 impl<T: Copy> Bits for T {}
 
+/// The alignment of `V` elements that the host promises.
+#[inline(always)]
+fn unit<T, const V: usize>(aligned: bool) -> usize {
+    if !aligned {
+        return align_of::<T>();
+    }
+    if V * size_of::<T>() < 16 { V * size_of::<T>() } else { 16 }
+}
+
 /// An element that is stored in the dtype `stored` of the same or a narrower type.
 trait Stored: Element {
     /// # Safety
     /// There are `V` elements at this address.
     #[inline(always)]
     unsafe fn read<const V: usize>(stored: DType, at: u64, aligned: bool) -> [Self; V] {
-        /// The alignment that the host promises.
-        #[inline(always)]
-        fn unit<T, const V: usize>(aligned: bool) -> usize {
-            if !aligned {
-                return align_of::<T>();
-            }
-            if V * size_of::<T>() < 16 { V * size_of::<T>() } else { 16 }
-        }
         // SAFETY: the caller guarantees the elements; the host has stored elements of the dtype `stored`.
         unsafe {
             match stored {
@@ -174,13 +175,6 @@ trait Stored: Element {
     /// There is room for `V` elements at this address.
     #[inline(always)]
     unsafe fn write<const V: usize>(stored: DType, at: u64, aligned: bool, values: [Self; V]) {
-        #[inline(always)]
-        fn unit<T, const V: usize>(aligned: bool) -> usize {
-            if !aligned {
-                return align_of::<T>();
-            }
-            if V * size_of::<T>() < 16 { V * size_of::<T>() } else { 16 }
-        }
         // SAFETY: the caller guarantees room for elements of the dtype `stored`.
         unsafe {
             match stored {

@@ -635,23 +635,13 @@ impl<T: Number<Wide: Real>, const PAIR: bool> Fold for Moments<T, PAIR> {
 
 macro_rules! with_flag {
     ($($name:literal $fold:ident $flag:literal: $($dtype:ident $type:ty),*;)*) => {$($(
-        const _: () = {
-            #[unsafe(export_name = concat!("reduce$", $name, "__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn entry(p: Reduction) {
-                reduce::<$fold<$type, $flag>>(&p)
-            }
-        };
+        entry! { "reduce" $name, $dtype, (p: Reduction) => reduce::<$fold<$type, $flag>> }
     )*)*};
 }
 
 macro_rules! plain {
     ($($name:literal $fold:ident: $($dtype:ident $type:ty),*;)*) => {$($(
-        const _: () = {
-            #[unsafe(export_name = concat!("reduce$", $name, "__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn entry(p: Reduction) {
-                reduce::<$fold<$type>>(&p)
-            }
-        };
+        entry! { "reduce" $name, $dtype, (p: Reduction) => reduce::<$fold<$type>> }
     )*)*};
 }
 

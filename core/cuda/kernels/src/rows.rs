@@ -4,7 +4,6 @@
 use crate::memory::{load, store};
 use crate::number::{Analytic, Number, Wide};
 use crate::simt::{Word, block, blocks, combined, thread, threads};
-use crate::{bf16, f16};
 
 use crate::parameters::{ROW_RANK, Rows};
 
@@ -218,23 +217,9 @@ fn log_softmax_backward<T: Number<Wide: Real>>(p: &Rows<3>) {
     });
 }
 
-macro_rules! entries_of {
-    ($($name:ident $n:literal)*) => {$(
-        entries_of!(@dtypes $name $n; F32 f32, F64 f64, F16 f16, BF16 bf16);
-    )*};
-    (@dtypes $name:ident $n:literal; $($dtype:ident $type:ty),*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("rows$", stringify!($name), "__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn entry(p: Rows<$n>) {
-                $name::<$type>(&p)
-            }
-        };
-    )*};
-}
-
-entries_of! {
-    softmax 2
-    log_softmax 2
-    softmax_backward 3
-    log_softmax_backward 3
+float_entries! { "rows";
+    softmax(p: Rows<2>)
+    log_softmax(p: Rows<2>)
+    softmax_backward(p: Rows<3>)
+    log_softmax_backward(p: Rows<3>)
 }

@@ -280,15 +280,5 @@ fn product<T: Half>(p: &Gemm) {
     }
 }
 
-macro_rules! entries_of {
-    ($($dtype:ident $type:ty),*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("tensor$tensor_gemm__", dtype_name!($dtype)))]
-            unsafe extern "ptx-kernel" fn entry(p: Gemm) {
-                product::<$type>(&p)
-            }
-        };
-    )*};
-}
-
-entries_of!(F16 f16, BF16 bf16);
+entry! { "tensor" "tensor_gemm", F16, (p: Gemm) => product::<f16> }
+entry! { "tensor" "tensor_gemm", BF16, (p: Gemm) => product::<bf16> }

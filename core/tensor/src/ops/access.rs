@@ -3,7 +3,7 @@
 //! Inputs of another dtype are cast operand by operand, numbers and 0-dim inputs without an allocation.
 
 use crate::dense::{Dense, Geometry, Spec};
-use rushlight_base::{DType, DeviceType, Result, Scalar, format_sizes, same_sizes};
+use rushlight_base::{DType, Result, Scalar, format_sizes, same_sizes};
 use rushlight_cpu::{Array, Loop, convert, fill};
 
 /// The memory of `dense`.
@@ -21,9 +21,9 @@ pub(super) fn over<const N: usize>(
 ) -> Result<()> {
     // A loop, not an iterator's `all`: these few instructions are a good part of a small call.
     let sizes = operands[0].sizes();
-    let mut flat = operands[0].is_contiguous() && is_of_host(operands[0]);
+    let mut flat = operands[0].is_contiguous() && operands[0].is_on_host();
     for operand in &operands[1..] {
-        flat = flat && operand.is_contiguous() && same_sizes(operand.sizes(), sizes) && is_of_host(operand);
+        flat = flat && operand.is_contiguous() && same_sizes(operand.sizes(), sizes) && operand.is_on_host();
     }
     if !flat {
         return kernel(&Loop::computing(common, operands.map(array))?);
@@ -33,12 +33,6 @@ pub(super) fn over<const N: usize>(
     // SAFETY: all addresses come from `array_as` arguments: geometries inside their storages in memory of the host, which
     // the snapshots keep alive, with `len` contiguous elements of these dtypes.
     kernel(&unsafe { Loop::flat(common, len, at, dtypes) })
-}
-
-/// Whether kernels of the CPU may read and write the memory.
-#[inline(always)]
-fn is_of_host(dense: &Dense) -> bool {
-    dense.device.kind == DeviceType::Cpu
 }
 
 /// The memory of `dense` under other sizes and strides, which must name a subset of its elements: the

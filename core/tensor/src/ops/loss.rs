@@ -1,6 +1,7 @@
 //! Kernels of losses.
 
-use super::access::{array, copy_into, number_of, over};
+use super::access::{array, number_of, over};
+use super::norm::numbers;
 use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, Scalar, ensure};
 use rushlight_cpu::extrema::{Extremum, extremum};
@@ -19,12 +20,7 @@ fn reduction_of(self_: &Dense, reduction: i64) -> Result<Reduction> {
 
 /// The tensor, without gaps if it is on a device, whose kernels take one step for all dimensions after the classes.
 fn evened(dense: &Dense) -> Result<Cow<'_, Dense>> {
-    if dense.is_on_host() || dense.is_contiguous() {
-        return Ok(Cow::Borrowed(dense));
-    }
-    let copy = Spec::new(dense.sizes(), dense.dtype, dense.device).allocate()?;
-    copy_into(&copy, dense)?;
-    Ok(Cow::Owned(copy))
+    if dense.is_on_host() { Ok(Cow::Borrowed(dense)) } else { numbers(dense, dense.dtype) }
 }
 
 /// out0, out1 = the loss and the total weight

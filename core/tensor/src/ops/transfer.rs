@@ -17,7 +17,7 @@ pub fn on_host(dense: &Dense) -> Result<Dense> {
     }
     ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
     let packed = gapless(dense)?;
-    let copy = like(&packed, packed.dtype, Device::CPU)?;
+    let copy = like(&packed, Device::CPU)?;
     raw(&copy, &packed, true)?;
     Ok(copy)
 }
@@ -30,7 +30,7 @@ pub(crate) fn across(to: &Dense, from: &Dense, non_blocking: bool) -> Result<()>
     if packed.sizes() == to.sizes() && packed.strides() == to.strides() {
         return raw(to, &packed, !non_blocking);
     }
-    let arrived = like(&packed, packed.dtype, to.device)?;
+    let arrived = like(&packed, to.device)?;
     raw(&arrived, &packed, !non_blocking)?;
     copy_into(to, &arrived)
 }
@@ -44,8 +44,8 @@ fn gapless(dense: &Dense) -> Result<Dense> {
 }
 
 /// An uninitialized tensor with the sizes and strides of `dense`, which has no gaps.
-fn like(dense: &Dense, dtype: rushlight_base::DType, device: Device) -> Result<Dense> {
-    Spec::new(dense.sizes(), dtype, device).with_strides(dense.strides().into()).allocate()
+fn like(dense: &Dense, device: Device) -> Result<Dense> {
+    Spec::new(dense.sizes(), dense.dtype, device).with_strides(dense.strides().into()).allocate()
 }
 
 /// Copies the bytes of the elements between gapless tensors of the same geometry and dtype.
