@@ -140,6 +140,7 @@ void rows();
 void optimizers();
 void convolution();
 void pooling();
+void sweep();
 void models();
 void saved();
 

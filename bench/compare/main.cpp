@@ -159,6 +159,7 @@ int main(int argc, char** argv) {
   optimizers();
   convolution();
   pooling();
+  sweep();
   models();
   saved();
   // A failing function is a failure; a missing one is only reported.
