@@ -85,6 +85,14 @@ impl<T> Volume<T> {
     }
 }
 
+/// Channels from which on vectors of channels are worthwhile.
+const CHANNELS: usize = 8;
+
+/// Whether the channels of a position are adjacent elements of both, and many.
+pub(crate) fn has_adjacent_channels<T>(a: &Volume<T>, b: &Volume<T>) -> bool {
+    a.lead[1] >= CHANNELS && [a.channel_step(), b.channel_step()] == [1; 2]
+}
+
 /// Calls `body` with ranges of `planes`, on several threads if the total cost (`work` for each plane) justifies it.
 pub(crate) fn each_planes(planes: usize, work: usize, body: &(impl Fn(Range<usize>) + Sync)) -> Result<()> {
     parallel_chunks(planes, (GRAIN / work.max(1)).max(1), body)

@@ -1,8 +1,7 @@
 //! The elements that a coordinate selects along one dimension, and their weights or the derivatives of these.
 
 use super::{Beyond, Interpolation, Sampling};
-use crate::number::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
-use rushlight_base::DType;
+use crate::number::{Analytic, Number};
 
 /// Up to four elements with weights.
 pub(super) struct Axis {
@@ -22,12 +21,14 @@ impl Axis {
         axis
     }
 
+    #[inline(always)]
     fn push(&mut self, at: usize, weight: f64) {
         self.taps[self.count] = (at, weight);
         self.count += 1;
     }
 
     /// The element at `at`, unless it is beyond the image.
+    #[inline(always)]
     fn add(&mut self, at: f64, size: usize, weight: f64) {
         if at >= 0.0 && at < size as f64 {
             self.push(at as usize, weight);
@@ -39,28 +40,25 @@ impl Axis {
     }
 }
 
-/// Arithmetic that rounds to the grid's dtype after every step, as PyTorch's does.
-#[derive(Clone, Copy)]
-pub(super) struct Rounding(pub DType);
-
-impl Rounding {
-    pub fn of(self, value: f64) -> f64 {
-        match self.0 {
-            DType::F64 => value,
-            DType::F16 => f16_to_f32(f16_from_f32(value as f32)).into(),
-            DType::BF16 => bf16_to_f32(bf16_from_f32(value as f32)).into(),
-            _ => f64::from(value as f32),
-        }
-    }
+/// `value` rounded to the grid's dtype, as PyTorch rounds after every step.
+#[inline(always)]
+fn rounded<T: Number<Wide: Analytic + Into<f64>>>(value: f64) -> f64 {
+    T::narrow(T::Wide::from_f64(value)).wide().into()
 }
 
-/// The terms of the coordinate `value` along a dimension of `size` elements. `order`: of the derivative.
-pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, round: Rounding) -> Axis {
-    let length = size as f64;
+/// The terms of the coordinate `value` along a dimension of `size` elements, computed in `T`. `order`: of the derivative.
+#[inline(always)]
+pub(super) fn along<T: Number<Wide: Analytic + Into<f64>>>(
+    value: f64,
+    size: usize,
+    sampling: &Sampling,
+    order: usize,
+) -> Axis {
+    let (length, round) = (size as f64, rounded::<T>);
     let (mut at, mut slope) = if sampling.align_corners {
-        (round.of(round.of(round.of(value + 1.0) / 2.0) * (length - 1.0)), (length - 1.0) / 2.0)
+        (round(round(round(value + 1.0) / 2.0) * (length - 1.0)), (length - 1.0) / 2.0)
     } else {
-        (round.of(round.of(round.of(value + 1.0) * length) - 1.0) / 2.0, length / 2.0)
+        (round(round(round(value + 1.0) * length) - 1.0) / 2.0, length / 2.0)
     };
     let cubic = sampling.interpolation == Interpolation::Cubic;
     if !cubic {
@@ -71,16 +69,16 @@ pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, 
     if !at.is_finite() {
         return axis;
     }
-    let scale = slope.powi(order as i32);
+    let scale = if order == 0 { 1.0 } else { slope.powi(order as i32) };
     match sampling.interpolation {
         // A step function: its derivative is 0.
         Interpolation::Nearest if order > 0 => {}
         Interpolation::Nearest => axis.add(at.round_ties_even(), size, 1.0),
         Interpolation::Linear => {
             let first = at.floor();
-            let t = round.of(at - first);
+            let t = round(at - first);
             let weights = match order {
-                0 => [round.of(1.0 - t), t],
+                0 => [round(1.0 - t), t],
                 1 => [-1.0, 1.0],
                 _ => return axis,
             };
@@ -89,7 +87,7 @@ pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, 
         }
         Interpolation::Cubic => {
             let first = at.floor();
-            let weights = cubic_weights(round.of(at - first), order, round);
+            let weights = cubic_weights(round(at - first), order, round);
             for (offset, weight) in [-1.0, 0.0, 1.0, 2.0].into_iter().zip(weights) {
                 let (inside, _) = brought_inside(first + offset, length, sampling, round);
                 axis.add(inside.floor(), size, weight * scale);
@@ -100,7 +98,8 @@ pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, 
 }
 
 /// Maps a position beyond the borders back according to the padding mode, with the derivative of the mapping.
-fn brought_inside(at: f64, length: f64, sampling: &Sampling, round: Rounding) -> (f64, f64) {
+#[inline(always)]
+fn brought_inside(at: f64, length: f64, sampling: &Sampling, round: impl Fn(f64) -> f64 + Copy) -> (f64, f64) {
     match sampling.beyond {
         Beyond::Zeros => (at, 1.0),
         Beyond::Border => clipped(at, length),
@@ -113,6 +112,7 @@ fn brought_inside(at: f64, length: f64, sampling: &Sampling, round: Rounding) ->
     }
 }
 
+#[inline(always)]
 fn clipped(at: f64, length: f64) -> (f64, f64) {
     if at <= 0.0 {
         (0.0, 0.0)
@@ -124,23 +124,25 @@ fn clipped(at: f64, length: f64) -> (f64, f64) {
 }
 
 /// Mirrored at `low` and `low + span`, as often as it takes.
-fn reflected(at: f64, low: f64, span: f64, round: Rounding) -> (f64, f64) {
+#[inline(always)]
+fn reflected(at: f64, low: f64, span: f64, round: impl Fn(f64) -> f64 + Copy) -> (f64, f64) {
     if span == 0.0 {
         return (0.0, 0.0);
     }
     let (distance, direction) = if at < low { (low - at, -1.0) } else { (at - low, 1.0) };
-    let (distance, twice) = (round.of(distance), round.of(2.0 * span));
-    let turns = round.of(distance / twice).trunc();
-    let extra = round.of(distance - round.of(turns * twice));
-    let back = round.of(twice - extra);
-    if extra <= back { (round.of(extra + low), direction) } else { (round.of(back + low), -direction) }
+    let (distance, twice) = (round(distance), round(2.0 * span));
+    let turns = round(distance / twice).trunc();
+    let extra = round(distance - round(turns * twice));
+    let back = round(twice - extra);
+    if extra <= back { (round(extra + low), direction) } else { (round(back + low), -direction) }
 }
 
 /// The weights of the cubic convolution with the coefficient -0.75, or their derivatives.
-fn cubic_weights(t: f64, order: usize, round: Rounding) -> [f64; 4] {
+#[inline(always)]
+fn cubic_weights(t: f64, order: usize, round: impl Fn(f64) -> f64 + Copy) -> [f64; 4] {
     const A: f64 = -0.75;
     if order == 0 {
-        let r = |value: f64| round.of(value);
+        let r = round;
         let near = |x: f64| r(r(r(r(r((A + 2.0) * x) - (A + 3.0)) * x) * x) + 1.0);
         let far = |x: f64| r(r(r(r(r(r(A * x) - 5.0 * A) * x) + 8.0 * A) * x) - 4.0 * A);
         return [far(r(t + 1.0)), near(t), near(r(1.0 - t)), far(r(2.0 - t))];
@@ -176,7 +178,7 @@ mod tests {
                 let sampling = Sampling { interpolation, beyond, align_corners: false };
                 for order in 0..3 {
                     let wanted = if order == 0 { 1.0 } else { 0.0 };
-                    assert!((sum(&along(0.1, 9, &sampling, order, Rounding(DType::F64))) - wanted).abs() < 1e-12);
+                    assert!((sum(&along::<f64>(0.1, 9, &sampling, order)) - wanted).abs() < 1e-12);
                 }
             }
         }
@@ -189,7 +191,7 @@ mod tests {
             let sampling = Sampling { interpolation, beyond: Beyond::Reflection, align_corners: true };
             for (value, order) in [(0.13, 1), (0.61, 1), (0.13, 2)] {
                 let at = |value: f64, order: usize| {
-                    let axis = along(value, 8, &sampling, order, Rounding(DType::F64));
+                    let axis = along::<f64>(value, 8, &sampling, order);
                     axis.taps().iter().map(|&(at, weight)| weight * (at * at) as f64).sum::<f64>()
                 };
                 let slope = (at(value + step, order - 1) - at(value - step, order - 1)) / (2.0 * step);
@@ -201,9 +203,9 @@ mod tests {
     #[test]
     fn positions_outside_the_image_are_zero_unless_padded_otherwise() {
         let sampling = Sampling { interpolation: Interpolation::Linear, beyond: Beyond::Zeros, align_corners: true };
-        assert!(along(3.0, 4, &sampling, 0, Rounding(DType::F64)).taps().is_empty());
-        assert!(along(f64::NAN, 4, &sampling, 0, Rounding(DType::F64)).taps().is_empty());
+        assert!(along::<f64>(3.0, 4, &sampling, 0).taps().is_empty());
+        assert!(along::<f64>(f64::NAN, 4, &sampling, 0).taps().is_empty());
         let sampling = Sampling { beyond: Beyond::Border, ..sampling };
-        assert_eq!(along(3.0, 4, &sampling, 0, Rounding(DType::F64)).taps(), [(3, 1.0)]);
+        assert_eq!(along::<f64>(3.0, 4, &sampling, 0).taps(), [(3, 1.0)]);
     }
 }

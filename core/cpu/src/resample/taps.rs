@@ -2,6 +2,7 @@
 
 use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::{DType, Result, bf16, f16};
+use std::ops::Range;
 
 /// For each position `i` of the output, the inputs `index[i * width..]` with their weights, `width` of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,12 @@ impl Taps {
     /// A missing dimension: one element.
     pub fn none() -> Taps {
         Taps { width: 1, index: vec![0], weights: vec![1.0] }
+    }
+
+    /// The entries of a position.
+    #[inline(always)]
+    pub(super) fn of(&self, place: usize) -> Range<usize> {
+        place * self.width..(place + 1) * self.width
     }
 
     /// The first input of a position.

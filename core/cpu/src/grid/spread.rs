@@ -1,0 +1,102 @@
+//! The gradient of the image.
+
+use super::Sampling;
+use super::points::{Pixel, Places, Table, each_table, next, unravel};
+use crate::array::Array;
+use crate::number::Wide;
+use crate::pooling::store;
+use crate::simd::{Kernel, Simd, run_narrow};
+use crate::volume::{Volume, each_planes};
+use rushlight_base::list::filled;
+use rushlight_base::runtime::num_threads;
+use rushlight_base::{Error, Result};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Most planes that are computed together.
+const CHANNELS: usize = 64;
+
+/// out, like an image = the transpose of [`sample`](super::sample), applied to `grad`.
+pub fn spread(out: &Array, grad: &Array, grid: &Array, sampling: Sampling, orders: &[i64]) -> Result<()> {
+    dispatch!(out.dtype(), "grid_sampler_backward", half float, T => returned::<T>(out, grad, grid, sampling, orders))
+}
+
+fn returned<T: Pixel>(out: &Array, grad: &Array, grid: &Array, sampling: Sampling, orders: &[i64]) -> Result<()> {
+    let spatial = orders.len();
+    let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(grad, spatial)?);
+    let places = Places::<T>::new(grid, to.sizes, sampling, orders)?;
+    let [samples, channels] = to.lead();
+    // Planes of a sample use the same points: few parts, but enough for all threads.
+    let parts = num_threads().div_ceil(samples.max(1)).max(channels.div_ceil(CHANNELS));
+    let (together, failed) = (channels.div_ceil(parts.max(1)).max(1), OnceLock::<Error>::new());
+    let parts = channels.div_ceil(together);
+    each_planes(samples * parts, from.area() * 16 * together, &|units| {
+        for unit in units {
+            let (sample, first) = (unit / parts, unit % parts * together);
+            let start = sample * channels + first;
+            let planes = start..start + together.min(channels - first);
+            if let Err(error) = returned_to(&to, &from, &places, sample, planes) {
+                // The first error is reported.
+                let _ = failed.set(error);
+                return;
+            }
+        }
+    })?;
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+/// The gradients of some planes of a sample.
+fn returned_to<T: Pixel>(
+    to: &Volume<T>,
+    from: &Volume<T>,
+    places: &Places<T>,
+    sample: usize,
+    planes: Range<usize>,
+) -> Result<()> {
+    let (area, table) = (to.area(), Table::new(places)?);
+    let mut sums = filled(planes.len() * area, T::Wide::ZERO)?;
+    run_narrow(Spread { from, places, sizes: to.sizes, sample, planes: planes.clone(), sums: &mut sums, table });
+    for (plane, sums) in planes.zip(sums.chunks_exact(area.max(1))) {
+        store(to, plane, sums);
+    }
+    Ok(())
+}
+
+struct Spread<'a, T: Pixel> {
+    from: &'a Volume<T>,
+    places: &'a Places<T>,
+    /// Spatial sizes of the image.
+    sizes: [usize; 3],
+    sample: usize,
+    planes: Range<usize>,
+    /// The sums of the planes.
+    sums: &'a mut [T::Wide],
+    table: Table<T::Wide>,
+}
+
+impl<T: Pixel> Kernel for Spread<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Spread { from, places, sizes, sample, planes, sums, mut table } = self;
+        let area: usize = sizes.iter().product();
+        let steps = [sizes[1] * sizes[2], sizes[2], 1].map(|step| step as isize);
+        each_table(0..from.area(), from.area(), |[_, first, count]| {
+            table.fill(places, [sample, first, count], from.sizes, steps);
+            for (plane, sums) in planes.clone().zip(sums.chunks_exact_mut(area)) {
+                let mut at = unravel(first, from.sizes);
+                for point in 0..count {
+                    let source = from.row([at[0], at[1]]) + at[2] as isize * from.steps[2];
+                    at = next(at, from.sizes);
+                    // SAFETY: `source` is an element of the gradient's plane.
+                    let value = unsafe { from.plane(plane).offset(source).read() }.wide();
+                    for (offset, weight) in table.of(point) {
+                        let sum = &mut sums[offset as usize];
+                        *sum = sum.add(weight.mul(value));
+                    }
+                }
+            }
+        });
+    }
+}

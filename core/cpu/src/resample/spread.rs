@@ -1,0 +1,212 @@
+//! The gradients of resampling: each gradient is accumulated at the positions that its element came from.
+
+use super::{Taps, weights};
+use crate::array::Array;
+use crate::number::{Number, Wide};
+use crate::pooling::store;
+use crate::simd::{Kernel, Simd, run_rare};
+use crate::volume::{Volume, each_planes, has_adjacent_channels};
+use rushlight_base::list::{self, filled};
+use rushlight_base::{Error, Result, Scalar};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Most adjacent channels that are computed together.
+const CHANNELS: usize = 64;
+
+/// out = the transpose of [`interpolate`](super::interpolate) (and of [`pick`](super::pick), whose weights are 1).
+pub fn spread(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
+    let back = Back::new(&taps[2], out.size(out.ndim() - 1))?;
+    dispatch!(out.dtype(), "upsample_backward", integer half float complex chalf, T => {
+        let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(grad, spatial)?);
+        let factors = weights(taps)?;
+        let back_factors = list::collect(back.weights.iter().map(|&weight| <T as Number>::Wide::from_scalar(Scalar::Float(weight))))?;
+        spread_all(&Spread { to, from, taps, factors, back: &back, back_factors })
+    })
+}
+
+/// For each input along the width, the outputs that it contributes to.
+struct Back {
+    /// Where the entries of an input start; its end is the start of the next.
+    start: Vec<usize>,
+    outputs: Vec<usize>,
+    weights: Vec<f64>,
+}
+
+impl Back {
+    fn new(taps: &Taps, inputs: usize) -> Result<Back> {
+        let mut start = filled(inputs + 1, 0)?;
+        taps.index.iter().for_each(|&at| start[at + 1] += 1);
+        for at in 0..inputs {
+            start[at + 1] += start[at];
+        }
+        let (mut outputs, mut weights) = (filled(taps.index.len(), 0)?, filled(taps.index.len(), 0.0)?);
+        let mut next = list::copied(&start)?;
+        for (nth, &at) in taps.index.iter().enumerate() {
+            (outputs[next[at]], weights[next[at]]) = (nth / taps.width, taps.weights[nth]);
+            next[at] += 1;
+        }
+        Ok(Back { start, outputs, weights })
+    }
+}
+
+/// What all planes share.
+struct Spread<'a, T: Number> {
+    to: Volume<T>,
+    from: Volume<T>,
+    taps: &'a [Taps; 3],
+    factors: [Vec<T::Wide>; 3],
+    back: &'a Back,
+    back_factors: Vec<T::Wide>,
+}
+
+fn spread_all<T: Number>(spread: &Spread<T>) -> Result<()> {
+    let Spread { to, from, taps, .. } = spread;
+    let work = from.area() * taps.iter().map(|taps| taps.width).product::<usize>() + to.area();
+    let failed: OnceLock<Error> = OnceLock::new();
+    let attempt = |result: Result<()>| {
+        if let Err(error) = result {
+            // The first error is reported.
+            let _ = failed.set(error);
+        }
+    };
+    if has_adjacent_channels(to, from) {
+        let [samples, channels] = to.lead();
+        let parts = channels.div_ceil(CHANNELS);
+        each_planes(samples * parts, work.saturating_mul(CHANNELS.min(channels)), &|units| {
+            for unit in units {
+                let first = unit % parts * CHANNELS;
+                let start = unit / parts * channels + first;
+                attempt(pixels(spread, start..start + CHANNELS.min(channels - first)));
+            }
+        })?;
+    } else {
+        each_planes(to.planes(), work, &|planes| planes.for_each(|plane| attempt(lines(spread, plane))))?;
+    }
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+/// A plane: each row of gradients is first summed along the width.
+fn lines<T: Number>(spread: &Spread<T>, plane: usize) -> Result<()> {
+    let mut sums = filled(spread.to.area(), T::Wide::ZERO)?;
+    let mut line = filled(spread.to.sizes[2], T::Wide::ZERO)?;
+    run_rare::<T, _>(Lines { spread, plane, sums: &mut sums, line: &mut line });
+    store(&spread.to, plane, &sums);
+    Ok(())
+}
+
+struct Lines<'a, T: Number> {
+    spread: &'a Spread<'a, T>,
+    plane: usize,
+    sums: &'a mut [T::Wide],
+    line: &'a mut [T::Wide],
+}
+
+impl<T: Number> Kernel for Lines<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Spread { to, from, taps, factors, back, back_factors } = self.spread;
+        let [_, rows, width] = to.sizes;
+        let (line, step) = (self.line, from.steps[2]);
+        for d in 0..from.sizes[0] {
+            for h in 0..from.sizes[1] {
+                let source = from.plane(self.plane).wrapping_offset(from.row([d, h]));
+                for (sum, range) in line.iter_mut().zip(back.start.windows(2)) {
+                    let own = range[0]..range[1];
+                    *sum = T::Wide::ZERO;
+                    for (&output, &factor) in back.outputs[own.clone()].iter().zip(&back_factors[own]) {
+                        // SAFETY: the table of taps was built for this size, so the position is inside the gradient.
+                        let value = unsafe { source.offset(output as isize * step).read() };
+                        *sum = sum.add(factor.mul(value.wide()));
+                    }
+                }
+                for i in taps[0].of(d) {
+                    for j in taps[1].of(h) {
+                        let at = (taps[0].index[i] * rows + taps[1].index[j]) * width;
+                        let factor = factors[0][i].mul(factors[1][j]);
+                        for (sum, &value) in self.sums[at..at + width].iter_mut().zip(&*line) {
+                            *sum = sum.add(factor.mul(value));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Planes whose elements are adjacent.
+fn pixels<T: Number>(spread: &Spread<T>, planes: Range<usize>) -> Result<()> {
+    let (to, lanes, first) = (&spread.to, planes.len(), planes.start);
+    let mut sums = filled(to.area() * lanes, T::Wide::ZERO)?;
+    run_rare::<T, _>(Pixels { spread, planes, sums: &mut sums });
+    let [_, height, width] = to.sizes;
+    for (position, sums) in sums.chunks_exact(lanes).enumerate() {
+        let (d, h, w) = (position / (height * width), position / width % height, position % width);
+        let target = to.plane(first).wrapping_offset(to.row([d, h]) + w as isize * to.steps[2]);
+        for (lane, &sum) in sums.iter().enumerate() {
+            // SAFETY: the channels of this position that belong to this share are adjacent.
+            unsafe { target.add(lane).write(T::narrow(sum)) };
+        }
+    }
+    Ok(())
+}
+
+struct Pixels<'a, T: Number> {
+    spread: &'a Spread<'a, T>,
+    planes: Range<usize>,
+    sums: &'a mut [T::Wide],
+}
+
+impl<T: Number> Kernel for Pixels<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Spread { to, from, taps, factors, .. } = self.spread;
+        let ([_, rows, row], lanes) = (to.sizes, self.planes.len().min(CHANNELS));
+        let mut values = [T::Wide::ZERO; CHANNELS];
+        let values = &mut values[..lanes];
+        for d in 0..from.sizes[0] {
+            for h in 0..from.sizes[1] {
+                for w in 0..from.sizes[2] {
+                    let source = from.row([d, h]) + w as isize * from.steps[2];
+                    let source = from.plane(self.planes.start).wrapping_offset(source);
+                    for (lane, value) in values.iter_mut().enumerate() {
+                        // SAFETY: the channels of a position are adjacent.
+                        *value = unsafe { source.add(lane).read() }.wide();
+                    }
+                    for i in taps[0].of(d) {
+                        for j in taps[1].of(h) {
+                            let line = (taps[0].index[i] * rows + taps[1].index[j]) * row;
+                            let factor = factors[0][i].mul(factors[1][j]);
+                            for k in taps[2].of(w) {
+                                let factor = factor.mul(factors[2][k]);
+                                let at = (line + taps[2].index[k]) * lanes;
+                                for (sum, &value) in self.sums[at..at + lanes].iter_mut().zip(&*values) {
+                                    *sum = sum.add(factor.mul(value));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resample::mirrored;
+
+    #[test]
+    fn every_output_of_an_input_is_listed_in_order() {
+        // Inputs of the outputs: 2 1 0 1 2 1 0.
+        let back = Back::new(&mirrored(7, 3, 2).unwrap(), 3).unwrap();
+        assert_eq!(back.start, [0, 2, 5, 7]);
+        assert_eq!(back.outputs, [2, 6, 1, 3, 5, 0, 4]);
+        assert_eq!(back.weights, [1.0; 7]);
+    }
+}

@@ -1,0 +1,214 @@
+//! Outputs that are weighted sums of few inputs: interpolation.
+
+use super::{Taps, weights};
+use crate::array::Array;
+use crate::number::Wide;
+use crate::simd::{Float, FloatVector, Kernel, Simd, run};
+use crate::volume::{Volume, has_adjacent_channels};
+use rushlight_base::list::filled;
+use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::{Error, Result};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Products that are worth a second thread.
+const GRAIN: usize = 1 << 14;
+
+/// out = for each position, the sum of the inputs of `taps` times their weights. `taps` is an [`interpolation`]: the
+/// inputs of a position are adjacent, but for those that are repeated at the border.
+///
+/// [`interpolation`]: super::interpolation
+pub fn interpolate(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
+    dispatch!(out.dtype(), "compute_indices_weights", half float, T => {
+        let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
+        let factors = weights(taps)?;
+        sums(&Sums { to, from, taps, factors })
+    })
+}
+
+/// What all rows of outputs share.
+struct Sums<'a, T: Float> {
+    to: Volume<T>,
+    from: Volume<T>,
+    taps: &'a [Taps; 3],
+    factors: [Vec<T::Wide>; 3],
+}
+
+fn sums<T: Float>(sums: &Sums<T>) -> Result<()> {
+    let [samples, channels] = sums.to.lead();
+    let [depth, height, width] = sums.to.sizes;
+    let [depths, heights, widths] = [0, 1, 2].map(|dim| sums.taps[dim].width);
+    let grain = |elements: usize| (GRAIN / (elements * depths * heights * widths).max(1)).max(1);
+    if has_adjacent_channels(&sums.to, &sums.from) {
+        return parallel_chunks(samples * depth * height, grain(width * channels), &|rows| run(Pixels { sums, rows }));
+    }
+    let failed: OnceLock<Error> = OnceLock::new();
+    parallel_chunks(sums.to.planes() * depth * height, grain(width), &|rows| {
+        match filled(depths * heights * width, T::Wide::ZERO) {
+            Ok(lines) => run(Lines { sums, rows, lines }),
+            Err(error) => {
+                // The first error is reported.
+                let _ = failed.set(error);
+            }
+        }
+    })?;
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+/// Rows of outputs of a plane. Each row of the input that they need is interpolated along the width once, into a line.
+struct Lines<'a, T: Float> {
+    sums: &'a Sums<'a, T>,
+    rows: Range<usize>,
+    /// For each tap of depth and height, a line; the taps of a position have different ones, as they are adjacent.
+    lines: Vec<T::Wide>,
+}
+
+impl<T: Float> Kernel for Lines<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, _: S) {
+        let Sums { to, from, taps, factors } = self.sums;
+        let [depth, height, width] = to.sizes;
+        let [depths, heights] = [taps[0].width, taps[1].width];
+        // Which row of the input a line is of; at most one for each tap of cubic interpolation.
+        let mut lines_of = [usize::MAX; 16];
+        for row in self.rows.clone() {
+            let (plane, d, h) = (row / (depth * height), row / height % depth, row % height);
+            let slot = |i: usize, j: usize| taps[0].index[i] % depths * heights + taps[1].index[j] % heights;
+            for i in taps[0].of(d) {
+                for j in taps[1].of(h) {
+                    let at = [taps[0].index[i], taps[1].index[j]];
+                    let (slot, id) = (slot(i, j), (plane * from.sizes[0] + at[0]) * from.sizes[1] + at[1]);
+                    if lines_of[slot] != id {
+                        lines_of[slot] = id;
+                        let source = from.plane(plane).wrapping_offset(from.row(at));
+                        let line = &mut self.lines[slot * width..][..width];
+                        along(line, source, from.steps[2], &taps[2], &factors[2]);
+                    }
+                }
+            }
+            let target = to.plane(plane).wrapping_offset(to.row([d, h]));
+            let lanes = T::Vector::<S>::LANES;
+            for first in (0..width).step_by(lanes) {
+                let count = lanes.min(width - first);
+                let mut sum = T::Vector::<S>::splat(T::Wide::ZERO);
+                for i in taps[0].of(d) {
+                    let mut layer = T::Vector::<S>::splat(T::Wide::ZERO);
+                    for j in taps[1].of(h) {
+                        let line = &self.lines[slot(i, j) * width + first..][..count];
+                        // SAFETY: the slice has `count` elements.
+                        let line = unsafe { load(line.as_ptr(), count) };
+                        layer = layer + T::Vector::<S>::splat(factors[1][j]) * line;
+                    }
+                    sum = sum + T::Vector::<S>::splat(factors[0][i]) * layer;
+                }
+                // SAFETY: `count` positions from `first` on are inside the row, which belongs to this share alone.
+                unsafe {
+                    let target = target.offset(first as isize * to.steps[2]);
+                    match to.steps[2] {
+                        1 => T::store_some::<S>(sum, target, count),
+                        step => T::store_strided::<S>(sum, target, step * size_of::<T>() as isize, count),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `count` elements at `source` can be read, and `count <= LANES`.
+#[inline(always)]
+unsafe fn load<V: FloatVector>(source: *const V::Scalar, count: usize) -> V {
+    // SAFETY: the caller guarantees `count <= LANES` readable elements.
+    unsafe { if count == V::LANES { V::load(source) } else { V::load_partial(source, count) } }
+}
+
+/// line = the row at `source` interpolated along the width.
+#[inline(always)]
+fn along<T: Float>(line: &mut [T::Wide], source: *const T, step: isize, taps: &Taps, factors: &[T::Wide]) {
+    match taps.width {
+        2 => along_of::<T, 2>(line, source, step, taps, factors),
+        4 => along_of::<T, 4>(line, source, step, taps, factors),
+        // A missing dimension.
+        _ => along_of::<T, 1>(line, source, step, taps, factors),
+    }
+}
+
+#[inline(always)]
+fn along_of<T: Float, const N: usize>(
+    line: &mut [T::Wide],
+    source: *const T,
+    step: isize,
+    taps: &Taps,
+    factors: &[T::Wide],
+) {
+    let places = taps.index.as_chunks::<N>().0.iter().zip(factors.as_chunks::<N>().0);
+    for (sum, (places, factors)) in line.iter_mut().zip(places) {
+        *sum = T::Wide::ZERO;
+        for (&at, &factor) in places.iter().zip(factors) {
+            // SAFETY: the table of taps was built for this input size, so the position is inside the input.
+            let value = unsafe { source.offset(at as isize * step).read() };
+            *sum = sum.add(factor.mul(value.wide()));
+        }
+    }
+}
+
+/// Rows of positions, whose channels are adjacent.
+struct Pixels<'a, T: Float> {
+    sums: &'a Sums<'a, T>,
+    rows: Range<usize>,
+}
+
+impl<T: Float> Kernel for Pixels<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        match self.sums.taps[2].width {
+            2 => self.of::<S, 2>(simd),
+            4 => self.of::<S, 4>(simd),
+            _ => self.of::<S, 1>(simd),
+        }
+    }
+}
+
+impl<T: Float> Pixels<'_, T> {
+    /// With `N` taps along the width.
+    #[inline(always)]
+    fn of<S: Simd, const N: usize>(self, _: S) {
+        let Sums { to, from, taps, factors } = self.sums;
+        let ([depth, height, _], channels, lanes) = (to.sizes, to.lead()[1], T::Vector::<S>::LANES);
+        for row in self.rows {
+            let (plane, d, h) = (row / (depth * height) * channels, row / height % depth, row % height);
+            let target = to.plane(plane).wrapping_offset(to.row([d, h]));
+            let places = taps[2].index.as_chunks::<N>().0.iter().zip(factors[2].as_chunks::<N>().0);
+            for (w, (places, across)) in places.enumerate() {
+                for first in (0..channels).step_by(lanes) {
+                    let count = lanes.min(channels - first);
+                    let mut sum = T::Vector::<S>::splat(T::Wide::ZERO);
+                    for i in taps[0].of(d) {
+                        let mut layer = T::Vector::<S>::splat(T::Wide::ZERO);
+                        for j in taps[1].of(h) {
+                            let row = from.row([taps[0].index[i], taps[1].index[j]]);
+                            let source = from.plane(plane).wrapping_offset(row).wrapping_add(first);
+                            let mut line = T::Vector::<S>::splat(T::Wide::ZERO);
+                            for (&at, &factor) in places.iter().zip(across) {
+                                // SAFETY: the table of taps was built for this input size, so the position is inside the
+                                // input, and `count` channels from `first` on are adjacent.
+                                let value =
+                                    unsafe { T::load_some::<S>(source.offset(at as isize * from.steps[2]), count) };
+                                line = line + T::Vector::<S>::splat(factor) * value;
+                            }
+                            layer = layer + T::Vector::<S>::splat(factors[1][j]) * line;
+                        }
+                        sum = sum + T::Vector::<S>::splat(factors[0][i]) * layer;
+                    }
+                    let target = target.wrapping_offset(w as isize * to.steps[2]).wrapping_add(first);
+                    // SAFETY: these channels of the position belong to this share alone.
+                    unsafe { T::store_some::<S>(sum, target, count) };
+                }
+            }
+        }
+    }
+}
