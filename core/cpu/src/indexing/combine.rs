@@ -122,9 +122,12 @@ fn each<T: Number>(
             block.visit(
                 index.get(),
                 reach,
-                |walked, reached, len| {
+                |walked, reached, len, step| {
                     let (to, from) = (to.offset(reached), from.offset(walked));
-                    (0..len).for_each(|i| put_at(to.add(i), from.add(i)));
+                    match step {
+                        0 => (0..len).for_each(|i| put_at(to.add(i), from)),
+                        _ => (0..len).for_each(|i| put_at(to.add(i), from.add(i))),
+                    }
                 },
                 |walked, reached| put_at(to.offset(reached), from.offset(walked)),
             );

@@ -22,7 +22,8 @@ pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
                 block.visit(
                     index.get(),
                     reach,
-                    |walked, reached, len| std::ptr::copy(from.offset(reached), to.offset(walked), len),
+                    // What is written has no element twice.
+                    |walked, reached, len, _| std::ptr::copy(from.offset(reached), to.offset(walked), len),
                     |walked, reached| to.offset(walked).write(from.offset(reached).read()),
                 );
             }
@@ -45,7 +46,10 @@ pub fn scatter(out: &Array, places: &Places, source: &Array) -> Result<()> {
                 block.visit(
                     index.get(),
                     reach,
-                    |walked, reached, len| std::ptr::copy(from.offset(walked), to.offset(reached), len),
+                    |walked, reached, len, step| match step {
+                        0 => std::slice::from_raw_parts_mut(to.offset(reached), len).fill(from.offset(walked).read()),
+                        _ => std::ptr::copy(from.offset(walked), to.offset(reached), len),
+                    },
                     |walked, reached| to.offset(reached).write(from.offset(walked).read()),
                 );
             }

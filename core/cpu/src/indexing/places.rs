@@ -144,14 +144,19 @@ impl<'a> Places<'a> {
         let numel = reached.numel() as i64;
         let at = index.as_ptr::<i64>();
         let mut offsets = with_capacity(index.numel())?;
-        let mut bad = None;
-        Plan::row_major(index.sizes(), [index.strides()]).elements(&mut |[offset]| {
-            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-            let index = unsafe { at.offset(offset).read() };
-            if (-numel..numel).contains(&index) {
-                offsets.push(offset_of(if index < 0 { index + numel } else { index }, reached));
-            } else if bad.is_none() {
-                bad = Some(index);
+        let (mut bad, is_dense) = (None, reached.is_contiguous());
+        let plan = Plan::row_major(index.sizes(), [index.strides()]);
+        let (len, [step]) = plan.inner();
+        plan.rows(&mut |[offset]| {
+            for i in 0..len as isize {
+                // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
+                let index = unsafe { at.offset(offset + i * step).read() };
+                if (-numel..numel).contains(&index) {
+                    let nth = if index < 0 { index + numel } else { index };
+                    offsets.push(if is_dense { nth } else { offset_of(nth, reached) });
+                } else if bad.is_none() {
+                    bad = Some(index);
+                }
             }
         });
         if let Some(bad) = bad {
@@ -255,13 +260,18 @@ fn add_offsets(offsets: &mut [i64], sizes: &[i64], strides: &[i64], indexed: &In
     let (at, size, stride) = (index.as_ptr::<i64>(), reached.size(*dim) as i64, reached.stride(*dim));
     let broadcast = index.broadcast_strides(sizes)?;
     let mut bad = None;
-    Plan::row_major(sizes, [strides, &broadcast]).elements(&mut |[place, offset]| {
-        // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-        let index = unsafe { at.offset(offset).read() };
-        if (-size..size).contains(&index) {
-            offsets[place as usize] += (if index < 0 { index + size } else { index }) * stride as i64;
-        } else if bad.is_none() {
-            bad = Some(index);
+    let plan = Plan::row_major(sizes, [strides, &broadcast]);
+    let (len, steps) = plan.inner();
+    plan.rows(&mut |[place, offset]| {
+        for i in 0..len as isize {
+            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
+            let index = unsafe { at.offset(offset + i * steps[1]).read() };
+            if (-size..size).contains(&index) {
+                let index = if index < 0 { index + size } else { index };
+                offsets[(place + i * steps[0]) as usize] += index * stride as i64;
+            } else if bad.is_none() {
+                bad = Some(index);
+            }
         }
     });
     match bad {

@@ -3,7 +3,7 @@
 use super::places::{Places, Reach};
 use crate::array::Array;
 use rushlight_base::plan::{Plan, Tiles};
-use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::runtime::{num_threads, parallel_chunks};
 use rushlight_base::{DimVec, Result};
 use std::ops::Range;
 
@@ -35,7 +35,8 @@ impl Block {
     }
 
     /// Calls `slice` with the offsets, in the traversed and the indexed operand, of this many elements that are
-    /// adjacent in both under one index; and `element` with those of single elements.
+    /// adjacent in both under one index (or, where the last argument is 0, one element of the traversed operand for all);
+    /// and `element` with those of single elements.
     ///
     /// # Safety
     /// The block is inside the index array.
@@ -44,7 +45,7 @@ impl Block {
         &self,
         index: *const i64,
         reach: Reach,
-        mut slice: impl FnMut(isize, isize, usize),
+        mut slice: impl FnMut(isize, isize, usize, isize),
         mut element: impl FnMut(isize, isize),
     ) {
         let [len, rows] = self.extents;
@@ -54,14 +55,26 @@ impl Block {
             let [walked, reached, at] = offsets;
             // SAFETY: the caller guarantees that the index array has an element at every step of the traversal.
             let get = |i: isize| reach.offset(unsafe { index.offset(at + i * step_index).read() });
-            if self.steps[0] == [1, 1, 0] {
-                if let Some(offset) = get(0) {
-                    slice(walked, reached + offset, len);
+            match self.steps[0] {
+                [step @ (0 | 1), 1, 0] => {
+                    if let Some(offset) = get(0) {
+                        slice(walked, reached + offset, len, step);
+                    }
                 }
-            } else {
-                for i in 0..len as isize {
-                    if let Some(offset) = get(i) {
-                        element(walked + i * step_walked, reached + i * step_reached + offset);
+                // Steps that the compiler knows.
+                [1, _, 1] => {
+                    for i in 0..len as isize {
+                        // SAFETY: the caller guarantees that the index array has an element at every step.
+                        if let Some(offset) = reach.offset(unsafe { index.offset(at + i).read() }) {
+                            element(walked + i, reached + i * step_reached + offset);
+                        }
+                    }
+                }
+                _ => {
+                    for i in 0..len as isize {
+                        if let Some(offset) = get(i) {
+                            element(walked + i * step_walked, reached + i * step_reached + offset);
+                        }
                     }
                 }
             }
@@ -135,7 +148,10 @@ impl Walk {
         if depth == 0 || lanes.numel() == 0 {
             return Ok(());
         }
-        let capacity = (GRAIN / depth).clamp(LANES, BLOCK);
+        // Whole rows of lanes, unless threads share them.
+        let threads = if depth * lanes.numel() > GRAIN { num_threads() } else { 1 };
+        let parts = if threads > 1 { 4 * threads } else { 1 };
+        let capacity = lanes.numel().div_ceil(parts).clamp(LANES, BLOCK);
         let tiles = Tiles::new(&lanes, capacity, capacity);
         let (inner, across, (len, deep)) = (lanes.row_steps(), tiles.steps_across(), along.inner());
         parallel_chunks(tiles.count(), (GRAIN / (tiles.area() * depth)).max(1), &|part| {

@@ -1,11 +1,12 @@
 //! Kernels of indices into several dimensions at once.
 
-use super::access::{Operand, array, copy_unless_same};
+use super::access::{Operand, array, cast, copy_unless_same};
 use super::masks::spread;
 use super::rules::{Region, is_mask, placed, region};
 use crate::dense::{Dense, Geometry, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar, ensure};
 use rushlight_cpu::indexing::{self, Combine, Indexed, Places};
+use rushlight_cpu::{Loop, arithmetic};
 
 /// Lists of int64 indices, each for one dimension: masks become the coordinates of their true elements.
 struct Lists(Vec<(usize, Dense)>);
@@ -46,11 +47,39 @@ impl Lists {
 }
 
 fn as_long(index: &Dense) -> Result<Dense> {
-    if index.dtype == DType::I64 { Ok(index.clone()) } else { super::access::cast(index, DType::I64) }
+    if index.dtype == DType::I64 { Ok(index.clone()) } else { cast(index, DType::I64) }
+}
+
+/// The mask, and the first of the dimensions that it selects from, if it is the only index.
+fn single_mask(indices: &[Option<Dense>]) -> Result<Option<(usize, Dense)>> {
+    let mut all = placed(indices);
+    match (all.next(), all.next()) {
+        (Some((_, first, mask)), None) if is_mask(mask) && mask.dtype == DType::Bool => Ok(Some((first, mask.clone()))),
+        (Some((_, first, mask)), None) if is_mask(mask) => Ok(Some((first, cast(mask, DType::Bool)?))),
+        _ => Ok(None),
+    }
+}
+
+/// out = self with the only element of `value` where the mask over the dimensions from `first` on is true
+fn fill_masked(out: &Dense, self_: &Dense, mask: &Dense, first: usize, value: &Dense) -> Result<()> {
+    let over_all = |dense: &Dense, strides: DimVec| {
+        let (sizes, offset) = (DimVec::from_slice(out.sizes()), dense.geometry.offset);
+        dense.with_geometry(Geometry { sizes, strides, offset })
+    };
+    let still = DimVec::from_elem(0, out.ndim());
+    let mut strides = still.clone();
+    strides[first..first + mask.ndim()].copy_from_slice(mask.strides());
+    let (mask, value) = (over_all(mask, strides), over_all(value, still));
+    arithmetic::select_where(&Loop::new([array(out), array(&mask), array(&value), array(self_)])?)
 }
 
 /// out = the elements of self that the indices lead to
 pub fn index(out: &Dense, self_: &Dense, indices: &[Option<Dense>]) -> Result<()> {
+    if let Some((_, mask)) = single_mask(indices)?
+        && mask.ndim() == self_.ndim()
+    {
+        return rushlight_cpu::masks::select(&array(out), &array(self_), &array(&mask));
+    }
     let (region, lists) = (region(self_, indices)?, Lists::of(indices)?);
     ensure!(*region.sizes == *out.sizes(), Runtime, "index: a mask was changed by another thread meanwhile");
     indexing::gather(&array(out), &array(self_), &lists.places(&region, self_)?)
@@ -64,6 +93,12 @@ pub fn index_put(
     values: &Dense,
     accumulate: bool,
 ) -> Result<()> {
+    if let Some((first, mask)) = single_mask(indices)?
+        && !accumulate
+        && values.numel() == 1
+    {
+        return fill_masked(out, self_, &mask, first, values);
+    }
     let (region, lists) = (region(out, indices)?, Lists::of(indices)?);
     let places = lists.places(&region, out)?;
     let values = spread(values, &region.sizes)?;
