@@ -121,20 +121,19 @@ kernels! { "arithmetic";
 
 /// The floor of the exact quotient: `(a / b).floor()` alone would round up first where a / b is just
 /// below an integer.
+#[inline(always)]
 fn floor_quotient<T: FloatOps>(a: T, b: T) -> T {
     if b == T::ZERO {
         return a.div(b);
     }
     let remainder = a.remainder(b);
-    let mut quotient = a.sub(remainder).div(b);
-    if remainder != T::ZERO && (b < T::ZERO) != (remainder < T::ZERO) {
-        quotient = quotient.sub(T::ONE);
-    }
-    if quotient == T::ZERO {
-        return T::ZERO.with_sign_of(a.div(b));
-    }
+    let quotient = a.sub(remainder).div(b);
+    // Signs are often random: branches would be mispredicted.
+    let is_above = (remainder != T::ZERO) & ((b < T::ZERO) != (remainder < T::ZERO));
+    let quotient = quotient.sub(if is_above { T::ONE } else { T::ZERO });
     let floor = quotient.round_down();
-    if quotient.sub(floor) > T::from_f64(0.5) { floor.add(T::ONE) } else { floor }
+    let floor = floor.add(if quotient.sub(floor) > T::from_f64(0.5) { T::ONE } else { T::ZERO });
+    if quotient == T::ZERO { T::ZERO.with_sign_of(a.div(b)) } else { floor }
 }
 
 /// The operations of a real type that [`floor_quotient`] needs beyond arithmetic.

@@ -15,16 +15,33 @@ pub(crate) trait Source: Element {
     fn imaginary(self) -> f64;
     /// Whether it differs from zero.
     fn truth(self) -> bool;
+    /// Whether this is a real floating-point type.
+    const IS_FLOAT: bool = false;
+    /// Whether the truncated float is an `i32`.
+    #[inline(always)]
+    fn fits_i32(self) -> bool {
+        false
+    }
+    /// The truncated float.
+    ///
+    /// # Safety
+    /// It is an `i32`.
+    #[inline(always)]
+    unsafe fn to_i32(self) -> i32 {
+        self.to_i64() as i32
+    }
 }
 
 /// An element that any other can be cast to.
 pub(crate) trait Target: Element {
     /// The cast.
     fn cast<A: Source>(a: A) -> Self;
+    /// The cast of an integer, if this type has at most as many bits.
+    const FROM_I32: Option<fn(i32) -> Self> = None;
 }
 
 macro_rules! integer_cast {
-    ($($type:ty),*) => {$(
+    ($($type:ty: $from_i32:expr;)*) => {$(
         impl Source for $type {
             #[inline(always)]
             fn to_i64(self) -> i64 {
@@ -52,11 +69,21 @@ macro_rules! integer_cast {
             fn cast<A: Source>(a: A) -> $type {
                 a.to_i64() as $type
             }
+            const FROM_I32: Option<fn(i32) -> $type> = $from_i32;
         }
     )*};
 }
 
-integer_cast!(u8, i8, i16, i32, i64, u16, u32, u64);
+integer_cast! {
+    u8: Some(|a| a as u8);
+    i8: Some(|a| a as i8);
+    i16: Some(|a| a as i16);
+    i32: Some(|a| a);
+    i64: None;
+    u16: Some(|a| a as u16);
+    u32: Some(|a| a as u32);
+    u64: None;
+}
 
 macro_rules! float_cast {
     ($($type:ty: $to_f32:expr, $to_f64:expr, $cast:expr;)*) => {$(
@@ -82,6 +109,16 @@ macro_rules! float_cast {
             fn truth(self) -> bool {
                 let wide: f64 = $to_f64(self);
                 wide != 0.0
+            }
+            const IS_FLOAT: bool = true;
+            #[inline(always)]
+            fn fits_i32(self) -> bool {
+                crate::number::Number::wide(self).abs() < 2_147_483_648.0
+            }
+            #[inline(always)]
+            unsafe fn to_i32(self) -> i32 {
+                // SAFETY: the caller guarantees that the truncated number is an `i32`.
+                unsafe { crate::number::Number::wide(self).to_int_unchecked() }
             }
         }
         impl Target for $type {

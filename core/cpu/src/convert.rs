@@ -8,6 +8,7 @@ pub(crate) use crate::cast::{Source, Target};
 use crate::pointwise::{Cast, Loop};
 use crate::simd::{self, Float, FloatVector, Kernel, Simd};
 use rushlight_base::{DType, Result, bf16, f16};
+use std::ops::Range;
 
 /// out = a, converted to the dtype of out.
 pub fn copy(walk: &Loop<2>) -> Result<()> {
@@ -104,9 +105,42 @@ impl<A: Source, R: Target> Kernel for CastAll<A, R> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        for i in 0..self.len {
+        match const { R::FROM_I32 } {
+            Some(from_i32) if A::IS_FLOAT => {
+                for start in (0..self.len).step_by(PART) {
+                    self.truncate(start..self.len.min(start + PART), from_i32);
+                }
+            }
+            _ => self.cast(0..self.len),
+        }
+    }
+}
+
+/// Numbers that are truncated together.
+const PART: usize = 64;
+
+impl<A: Source, R: Target> CastAll<A, R> {
+    #[inline(always)]
+    fn cast(&self, range: Range<usize>) {
+        for i in range {
             // SAFETY: `i` is below `len`, for which the caller of `cast_all` guarantees elements at both addresses.
             unsafe { self.to.add(i).write(R::cast(self.from.add(i).read())) }
+        }
+    }
+
+    /// [`CastAll::cast`] from floats to integers. Those that are an `i32` are truncated by an instruction that exists
+    /// for vectors (0.1 of the time).
+    #[inline(always)]
+    fn truncate(&self, range: Range<usize>, from_i32: fn(i32) -> R) {
+        // SAFETY: `i` is below `len`, for which the caller of `cast_all` guarantees elements at both addresses.
+        let value = |i: usize| unsafe { self.from.add(i).read() };
+        if range.clone().fold(true, |all, i| all & value(i).fits_i32()) {
+            for i in range {
+                // SAFETY: `i` is below `len`, and the number was found to be an `i32`.
+                unsafe { self.to.add(i).write(from_i32(value(i).to_i32())) }
+            }
+        } else {
+            self.cast(range);
         }
     }
 }
@@ -134,6 +168,12 @@ mod tests {
     #[test]
     fn casts_truncate_wrap_and_keep_every_digit() {
         assert_eq!(cast::<u8, f32>(&mut [-1.5, 300.7, 2.9]), [255, 44, 2]);
+        // One number that is no i32 among many that are, and the ends of i32.
+        let mut numbers: Vec<f32> = (0..200).map(|i| i as f32 * 1.5 - 100.0).collect();
+        numbers[70] = 4_294_967_808.0;
+        let expected: Vec<i32> = numbers.iter().map(|&x| x as i64 as i32).collect();
+        assert_eq!(cast::<i32, f32>(&mut numbers), expected);
+        assert_eq!(cast::<i32, f64>(&mut [-2147483648.0, 2147483647.9, -0.9]), [i32::MIN, i32::MAX, 0]);
         assert_eq!(cast::<i64, u64>(&mut [u64::MAX]), [-1]);
         assert_eq!(cast::<i64, f64>(&mut [9007199254740993.0]), [9007199254740992]);
         assert_eq!(cast::<i64, i64>(&mut [9007199254740993]), [9007199254740993]);

@@ -187,7 +187,9 @@ kernels! { "numeric";
                 }
                 walk.map::<T, T, T>(HEAVY, |a, b| {
                     let rest = a.rest(b);
-                    if rest != 0.0 && (b < 0.0) != (rest < 0.0) { rest + b } else { rest }
+                    let (sum, differs) = (rest + b, (b < 0.0) != (rest < 0.0));
+                    // Signs are often random: a branch would be mispredicted.
+                    if (rest != 0.0) & differs { sum } else { rest }
                 })
             });
         }
@@ -298,25 +300,21 @@ kernels! { "numeric";
         })
     }
 
-    /// out = the angle of a in the complex plane; for a real number 0 or pi, or NaN
+    /// out = the angle of a real number in the complex plane: 0 or pi, or NaN
     pub fn angle(walk: &Loop<2>) -> Result<()> {
-        match walk.common() {
-            DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.im.atan2(a.re)),
-            DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.im.atan2(a.re)),
-            other => compute!(other, "angle_cpu", half float, T => {
-                type W = <T as Number>::Wide;
-                walk.map::<T, T>(LIGHT, |a| {
-                    // NaN is preserved.
-                    if a.is_nan() {
-                        a
-                    } else if a < W::ZERO {
-                        W::from_f64(std::f64::consts::PI)
-                    } else {
-                        W::ZERO
-                    }
-                })
-            }),
-        }
+        compute!(walk.common(), "angle_cpu", half float, T => {
+            type W = <T as Number>::Wide;
+            walk.map::<T, T>(LIGHT, |a| {
+                // NaN is preserved.
+                if a.is_nan() {
+                    a
+                } else if a < W::ZERO {
+                    W::from_f64(std::f64::consts::PI)
+                } else {
+                    W::ZERO
+                }
+            })
+        })
     }
 
     /// out = the greatest common divisor, not negative

@@ -224,12 +224,6 @@ pub trait Rest: Copy {
     fn rest(self, other: Self) -> Self;
 }
 
-/// The remainder of the quotient truncated to a whole number.
-#[inline(always)]
-pub fn rest<T: Rest>(a: T, b: T) -> T {
-    a.rest(b)
-}
-
 macro_rules! complex_functions {
     ($($exp:ident $sqrt:ident $type:ident;)*) => {$(
         impl Curved for Complex<$type> {

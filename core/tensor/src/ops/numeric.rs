@@ -1,7 +1,7 @@
 //! Kernels of rounding, signs, remainders and combinations, and of bitwise operators.
 
 use super::access::{Constant, array, copy_unless_same, over};
-use crate::dense::Dense;
+use crate::dense::{Dense, Shown};
 use rushlight_base::{DType, Result, Scalar};
 use rushlight_cpu::arithmetic::{self, Rounding};
 use rushlight_cpu::{Loop, bitwise, elementary, numeric};
@@ -137,8 +137,17 @@ pub fn bitwise_not(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// out = the angle of self in the complex plane
 pub fn angle(out: &Dense, self_: &Dense) -> Result<()> {
-    let computed = if self_.dtype.is_complex() { self_.dtype } else { out.dtype };
-    over(computed, [out, self_], numeric::angle)
+    if !self_.dtype.is_complex() {
+        return over(out.dtype, [out, self_], numeric::angle);
+    }
+    let part = |nth: i64| {
+        let mut geometry = super::views::pairs(&self_.geometry);
+        geometry.sizes.pop();
+        geometry.strides.pop();
+        geometry.offset += nth;
+        self_.shown(Shown { geometry, dtype: self_.dtype.to_real(), lazy: self_.lazy })
+    };
+    over(out.dtype, [out, &part(1), &part(0)], elementary::atan2)
 }
 
 /// mantissa, exponent = the parts of self
