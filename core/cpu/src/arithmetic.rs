@@ -128,12 +128,15 @@ fn floor_quotient<T: FloatOps>(a: T, b: T) -> T {
     }
     let remainder = a.remainder(b);
     let quotient = a.sub(remainder).div(b);
-    // Signs are often random: branches would be mispredicted.
-    let is_above = (remainder != T::ZERO) & ((b < T::ZERO) != (remainder < T::ZERO));
+    // Whether the signs differ, as one comparison, for which there is a select without a branch: signs are often random.
+    let is_above = remainder.with_sign_of(b) != remainder;
     let quotient = quotient.sub(if is_above { T::ONE } else { T::ZERO });
+    // Plus zero, if it is zero; then with the sign of the quotient.
+    let quotient = quotient.add(T::ZERO);
     let floor = quotient.round_down();
     let floor = floor.add(if quotient.sub(floor) > T::from_f64(0.5) { T::ONE } else { T::ZERO });
-    if quotient == T::ZERO { T::ZERO.with_sign_of(a.div(b)) } else { floor }
+    let sign = T::ONE.with_sign_of(a).mul(T::ONE.with_sign_of(b));
+    floor.mul(if quotient == T::ZERO { sign } else { T::ONE })
 }
 
 /// The operations of a real type that [`floor_quotient`] needs beyond arithmetic.
@@ -288,6 +291,9 @@ mod tests {
         assert_eq!(floor_quotient(-7.0f32, 2.0), -4.0);
         assert_eq!(floor_quotient(7.0f32, -2.0), -4.0);
         assert!(floor_quotient(0.0f32, 0.0).is_nan());
+        let zero = |a: f32, b: f32| floor_quotient(a, b).to_bits();
+        assert_eq!([zero(1.0, 2.0), zero(-0.0, 2.0), zero(-1.0, -2.0)], [0.0f32, -0.0, 0.0].map(f32::to_bits));
+        assert_eq!(zero(0.0, -2.0), (-0.0f32).to_bits());
     }
 
     #[test]

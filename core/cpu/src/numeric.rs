@@ -187,9 +187,9 @@ kernels! { "numeric";
                 }
                 walk.map::<T, T, T>(HEAVY, |a, b| {
                     let rest = a.rest(b);
-                    let (sum, differs) = (rest + b, (b < 0.0) != (rest < 0.0));
-                    // Signs are often random: a branch would be mispredicted.
-                    if (rest != 0.0) & differs { sum } else { rest }
+                    // Whether the signs differ, as one comparison, for which there is a select without a branch: signs
+                    // are often random. Minus zero changes no sum.
+                    rest + if rest.copysign(b) != rest { b } else { -0.0 }
                 })
             });
         }

@@ -124,7 +124,7 @@ impl<T: Pixel> Kernel for Read<'_, T> {
 #[inline(always)]
 fn read_plane<T: Pixel>(to: &Volume<T>, from: &Volume<T>, table: &Table<T::Wide>, plane: usize, targets: &[isize]) {
     let mut sums = [T::Wide::ZERO; POINTS];
-    let (sums, source) = (&mut sums[..targets.len()], from.plane(plane));
+    let (sums, source, out) = (&mut sums[..targets.len()], from.plane(plane), to.plane(plane));
     for terms in table.each(targets.len()) {
         let terms = terms.offsets.iter().zip(terms.weights).zip(terms.present);
         for (sum, ((&offset, &weight), &present)) in sums.iter_mut().zip(terms) {
@@ -135,7 +135,7 @@ fn read_plane<T: Pixel>(to: &Volume<T>, from: &Volume<T>, table: &Table<T::Wide>
     }
     for (&sum, &target) in sums.iter().zip(targets) {
         // SAFETY: the target is inside the output plane, and the point belongs to this share alone.
-        unsafe { to.plane(plane).offset(target).write(T::narrow(sum)) };
+        unsafe { out.offset(target).write(T::narrow(sum)) };
     }
 }
 
@@ -151,7 +151,7 @@ fn read_pixels<T: Pixel>(
     let mut sums = [T::Wide::ZERO; CHANNELS];
     for start in planes.clone().step_by(CHANNELS) {
         let lanes = CHANNELS.min(planes.end - start);
-        let (sums, source) = (&mut sums[..lanes], from.plane(start));
+        let (sums, source, out) = (&mut sums[..lanes], from.plane(start), to.plane(start));
         for (point, &target) in targets.iter().enumerate() {
             sums.fill(T::Wide::ZERO);
             for (offset, weight) in table.of(point) {
@@ -161,7 +161,7 @@ fn read_pixels<T: Pixel>(
                     *sum = sum.add(weight.mul(value));
                 }
             }
-            let target = to.plane(start).wrapping_offset(target);
+            let target = out.wrapping_offset(target);
             for (lane, &sum) in sums.iter().enumerate() {
                 // SAFETY: the target is inside the output, and the point belongs to this share alone.
                 unsafe { target.offset(lane as isize * to.channel_step()).write(T::narrow(sum)) };

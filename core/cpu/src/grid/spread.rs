@@ -85,12 +85,12 @@ impl<T: Pixel> Kernel for Spread<'_, T> {
         each_table(0..from.area(), from.area(), |[_, first, count]| {
             table.fill(places, [sample, first, count], from.sizes, steps);
             for (plane, sums) in planes.clone().zip(sums.chunks_exact_mut(area)) {
-                let mut at = unravel(first, from.sizes);
+                let (mut at, grads) = (unravel(first, from.sizes), from.plane(plane));
                 for point in 0..count {
                     let source = from.row([at[0], at[1]]) + at[2] as isize * from.steps[2];
                     at = next(at, from.sizes);
                     // SAFETY: `source` is an element of the gradient's plane.
-                    let value = unsafe { from.plane(plane).offset(source).read() }.wide();
+                    let value = unsafe { grads.offset(source).read() }.wide();
                     for (offset, weight) in table.of(point) {
                         let sum = &mut sums[offset as usize];
                         *sum = sum.add(weight.mul(value));

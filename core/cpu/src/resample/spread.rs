@@ -167,12 +167,12 @@ impl<T: Number> Kernel for Pixels<'_, T> {
         let Spread { to, from, taps, factors, .. } = self.spread;
         let ([_, rows, row], lanes) = (to.sizes, self.planes.len().min(CHANNELS));
         let mut values = [T::Wide::ZERO; CHANNELS];
-        let values = &mut values[..lanes];
+        let (values, grads) = (&mut values[..lanes], from.plane(self.planes.start));
         for d in 0..from.sizes[0] {
             for h in 0..from.sizes[1] {
                 for w in 0..from.sizes[2] {
                     let source = from.row([d, h]) + w as isize * from.steps[2];
-                    let source = from.plane(self.planes.start).wrapping_offset(source);
+                    let source = grads.wrapping_offset(source);
                     for (lane, value) in values.iter_mut().enumerate() {
                         // SAFETY: the channels of a position are adjacent.
                         *value = unsafe { source.add(lane).read() }.wide();

@@ -181,7 +181,7 @@ impl<T: Float> Pixels<'_, T> {
         let ([depth, height, _], channels, lanes) = (to.sizes, to.lead()[1], T::Vector::<S>::LANES);
         for row in self.rows {
             let (plane, d, h) = (row / (depth * height) * channels, row / height % depth, row % height);
-            let target = to.plane(plane).wrapping_offset(to.row([d, h]));
+            let (target, image) = (to.plane(plane).wrapping_offset(to.row([d, h])), from.plane(plane));
             let places = taps[2].index.as_chunks::<N>().0.iter().zip(factors[2].as_chunks::<N>().0);
             for (w, (places, across)) in places.enumerate() {
                 for first in (0..channels).step_by(lanes) {
@@ -191,7 +191,7 @@ impl<T: Float> Pixels<'_, T> {
                         let mut layer = T::Vector::<S>::splat(T::Wide::ZERO);
                         for j in taps[1].of(h) {
                             let row = from.row([taps[0].index[i], taps[1].index[j]]);
-                            let source = from.plane(plane).wrapping_offset(row).wrapping_add(first);
+                            let source = image.wrapping_offset(row).wrapping_add(first);
                             let mut line = T::Vector::<S>::splat(T::Wide::ZERO);
                             for (&at, &factor) in places.iter().zip(across) {
                                 // SAFETY: the table of taps was built for this input size, so the position is inside the
