@@ -1,6 +1,7 @@
 //! The element that all others are copies of, and sequences.
 
 use crate::array::Array;
+use crate::complex::ComplexFunctions;
 use crate::convert::{Target, caster};
 use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::Loop;
@@ -111,9 +112,10 @@ pub fn logspace(out: &Array, start: Scalar, end: Scalar, base: f64) -> Result<()
     let walk = Loop::new([out.clone()])?;
     let count = out.numel();
     if out.dtype().is_complex() {
+        let base = Complex128::new(base, 0.0);
         let mut next = spaced(Complex128::from_scalar(start), Complex128::from_scalar(end), count);
         return dispatch!(out.dtype(), "logspace_cpu", complex, T => {
-            walk.generate::<T>(|| T::cast(next().expf(base)))?;
+            walk.generate::<T>(|| T::cast(ComplexFunctions::pow(base, next())))?;
             Ok(())
         });
     }

@@ -2,8 +2,8 @@
 
 use super::access::{Constant, array, over};
 use crate::dense::Dense;
-use rushlight_base::{Result, Scalar};
-use rushlight_cpu::{Loop, elementary};
+use rushlight_base::{Complex, Result, Scalar};
+use rushlight_cpu::{Loop, elementary, fill};
 
 /// `unary! { sin cos }`: kernels `sin(out, self)` of the loops of the same names.
 macro_rules! unary {
@@ -59,6 +59,10 @@ pub fn pow_tensor_scalar(out: &Dense, self_: &Dense, exponent: Scalar) -> Result
 
 /// out = self^exponent
 pub fn pow_scalar(out: &Dense, self_: Scalar, exponent: &Dense) -> Result<()> {
+    // Also to powers that are infinite or NaN.
+    if self_.to_complex() == Complex::new(1.0, 0.0) {
+        return fill::fill(&Loop::new([array(out)])?, Scalar::Int(1));
+    }
     let base = Constant::new(self_, out.dtype)?;
     elementary::pow(&Loop::new([array(out), base.array(), array(exponent)])?)
 }
