@@ -72,8 +72,12 @@ def has_equal_elements(args, kwargs):
     return args[0].unique().numel() < args[0].numel()
 
 
+def has_equal_elements_anywhere(args, kwargs):
+    return any(value.unique().numel() < value.numel() for value in tensors(args, kwargs))
+
+
 def is_not_stable(args, kwargs):
-    return given(args, kwargs, 1, "stable") is None and has_equal_elements(args, kwargs)
+    return not given(args, kwargs, 1, "stable") and has_equal_elements(args, kwargs)
 
 
 def is_wide(args, kwargs):
@@ -124,6 +128,14 @@ def is_complex_power(args, kwargs):
     return is_complex and any(bool((~value.isfinite() | (value == 0)).any()) for value in values)
 
 
+def has_high_order(args, kwargs):
+    return any(isinstance(value, int) and value > 20 for value in args)
+
+
+def has_negative_beta(args, kwargs):
+    return given(args, kwargs, 4, "beta") < 0
+
+
 def overflows_exponential(args, kwargs):
     beta, threshold = float(given(args, kwargs, 2, "beta")), float(given(args, kwargs, 3, "threshold"))
     return not math.isfinite(beta) or threshold > 88
@@ -169,7 +181,7 @@ KNOWN = [
         "which of several equal elements is the median is not defined", has_equal_elements,
     ),
     (
-        r"^aten::sort\.stable: (result 1|gradient)",
+        r"^aten::(sort\.stable: (result 1|gradient)|argsort\.stable: result)",
         "the order of equal elements is not defined unless the sort is stable", is_not_stable,
     ),
     (
@@ -245,6 +257,26 @@ KNOWN = [
     (
         r"^aten::(var|std)_mean\b.*: result 1",
         "PyTorch updates a mean with each element: it is NaN or not, depending on the place of the infinity", is_wide,
+    ),
+    (
+        r"^aten::isin\.Tensor_Tensor: result",
+        "`assume_unique` promises distinct elements", has_equal_elements_anywhere,
+    ),
+    (
+        r"^aten::polygamma_?: (result|gradient)",
+        "PyTorch multiplies a factorial that overflows by a sum that underflows", has_high_order,
+    ),
+    (
+        r"^aten::smooth_l1_loss_backward: result",
+        "the loss is not defined for a negative beta, which PyTorch checks in the forward pass only", has_negative_beta,
+    ),
+    (
+        r"^aten::huber_loss: no error instead of 'result type",
+        "PyTorch promotes the inputs, but its derivative fails", None,
+    ),
+    (
+        r"^aten::embedding_dense_backward: call: index out of range",
+        "PyTorch ignores rows beyond the matrix", None,
     ),
     (
         r"^aten::put_?: (result|gradient)",

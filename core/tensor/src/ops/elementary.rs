@@ -1,6 +1,6 @@
 //! Kernels of the elementary functions.
 
-use super::access::{Constant, array, over};
+use super::access::{Constant, array, copy_unless_same, over};
 use crate::dense::Dense;
 use rushlight_base::{Complex, Result, Scalar};
 use rushlight_cpu::{Loop, elementary, fill};
@@ -48,6 +48,10 @@ pub fn pow(out: &Dense, self_: &Dense, exponent: &Dense) -> Result<()> {
 
 /// out = self^exponent
 pub fn pow_tensor_scalar(out: &Dense, self_: &Dense, exponent: Scalar) -> Result<()> {
+    // Without the products of a complex power, in which infinite parts become NaN.
+    if exponent.to_complex() == Complex::new(1.0, 0.0) {
+        return copy_unless_same(out, self_);
+    }
     if !matches!(exponent, Scalar::Complex(_))
         && let Some(kernel) = elementary::easy_power(exponent.to_f64())
     {

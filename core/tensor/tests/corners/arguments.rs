@@ -76,8 +76,8 @@ fn lu_unpack_of_numbers_that_no_decomposition_returns() {
     assert_eq!((l.sizes().as_slice(), l.to_vec::<i64>().unwrap()), (&[2, 2][..], vec![1, 0, 4, 1]));
     assert_eq!((u.sizes().as_slice(), u.to_vec::<i64>().unwrap()), (&[2, 3][..], vec![1, 2, 3, 0, 5, 6]));
     let (p, l, u) = ops::lu_unpack(&packed(DType::Bool), &pivots, true, true).unwrap();
-    assert_eq!([p.dtype(), l.dtype(), u.dtype()], [DType::I64; 3]);
-    assert_eq!(u.to_vec::<i64>().unwrap(), [1, 1, 1, 0, 1, 1]);
+    assert_eq!([p.dtype(), l.dtype(), u.dtype()], [DType::Bool; 3]);
+    assert_eq!(u.to_vec::<bool>().unwrap(), [true, true, true, false, true, true]);
     assert_eq!(ops::lu_unpack(&packed(DType::F16), &pivots, true, true).unwrap().1.dtype(), DType::F16);
 }
 
@@ -104,6 +104,8 @@ fn powers_and_sequences_of_rare_numbers() {
     let infinite = Tensor::from_slice(&[Complex::new(f32::INFINITY, -2.0)], &[1]).unwrap();
     let one: Vec<Complex<f32>> = ops::pow_scalar(1.into(), &infinite).unwrap().to_vec().unwrap();
     assert_eq!(one, [Complex::new(1.0, 0.0)]);
+    let same: Vec<Complex<f32>> = ops::pow_tensor_scalar(&infinite, 1.into()).unwrap().to_vec().unwrap();
+    assert_eq!(same, [Complex::new(f32::INFINITY, -2.0)]);
     let edges = ops::gradient_scalarint(&of(&[1.0, 2.0, 4.0, 7.0], &[4]), Some(0.into()), None, 2).unwrap();
     assert_eq!(values(&edges[0]), [f32::INFINITY; 4]);
 }
@@ -126,6 +128,11 @@ fn dtypes_and_values_that_are_rejected() {
     assert_eq!(found, "value cannot be converted to type uint8_t without overflow");
     let long = Tensor::from_slice(&[1i64; 4], &[1, 2, 2]).unwrap();
     assert_eq!(message(ops::adaptive_avg_pool2d(&long, &[1, 2])), "\"adaptive_avg_pool2d\" not implemented for 'Long'");
+    let found = message(ops::linspace((-2.5).into(), (-2.5).into(), 1, Options::of(DType::U8)));
+    assert_eq!(found, "value cannot be converted to type uint8_t without overflow");
+    let two = Tensor::from_slice(&[true, true], &[2]).unwrap();
+    let found = message(ops::glu_backward(&bools, &two, 0));
+    assert_eq!(found, "result type Float can't be cast to the desired output type Bool");
     let labels = Tensor::from_slice(&[-1i64, -2], &[2]).unwrap();
     let found = message(ops::multilabel_margin_loss(&of(&[1.0, 2.0], &[2]), &labels, 1));
     assert!(found.ends_with("argument #2 'target' is out of range"), "{found}");

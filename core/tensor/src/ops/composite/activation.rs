@@ -46,6 +46,7 @@ pub fn glu_backward(grad_output: &Tensor, self_: &Tensor, dim: i64) -> Result<Te
     ensure!(expected == found, Runtime, "Found dtype {found} but expected {expected}");
     let (grad, self_) = (Expr::from(grad_output), Expr::from(self_));
     let gate = self_.narrow(dim, size / 2, size / 2).sigmoid();
+    crate::dense::check_cast(gate.dtype(), self_.dtype())?;
     let first = super::written(&gate, grad * &gate);
     let second = &first * self_.narrow(dim, 0, size / 2) * (-gate + 1.0);
     ops::cat(&[first.tensor()?, second.tensor()?], dim)

@@ -96,11 +96,9 @@ fn is_factored(dtype: DType) -> bool {
 
 /// l, u = the triangles of numbers of another dtype
 fn triangles(l: &Dense, u: &Dense, packed: &Dense) -> Result<()> {
-    let numbers = Spec::new(packed.sizes(), l.dtype, packed.device).allocate()?;
-    copy_into(&numbers, packed)?;
     let part = |dim: i64, like: &Dense| -> Result<Dense> {
         let size = like.sizes()[(like.ndim() as i64 + dim) as usize];
-        Ok(numbers.with_geometry(views::narrow(&numbers, dim, 0, size)?))
+        Ok(packed.with_geometry(views::narrow(packed, dim, 0, size)?))
     };
     regions::tril(l, &part(-1, l)?, -1)?;
     fill::fill(&Loop::new([array(&l.with_geometry(views::diagonal(l, 0, -2, -1)?))])?, Scalar::Int(1))?;

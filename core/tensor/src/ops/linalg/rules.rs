@@ -131,15 +131,12 @@ pub fn lu_unpack(lu_data: &Dense, lu_pivots: &Dense, unpack_data: bool, unpack_p
     );
     let (batch, [rows, columns]) = (checks::batch(lu_data), checks::extent(lu_data));
     let order = rows.min(columns);
-    // Bools, which no factorization is, become numbers.
-    let dtype = if lu_data.dtype == DType::Bool { DType::I64 } else { lu_data.dtype };
-    let nothing = || Spec::new(&[0], dtype, lu_data.device);
-    let filled = |sizes| matrices_of(batch, sizes, lu_data, dtype);
-    let p = if unpack_pivots { filled([rows, rows]) } else { nothing() };
+    let nothing = || Spec::new(&[0], lu_data.dtype, lu_data.device);
+    let p = if unpack_pivots { matrices(batch, [rows, rows], lu_data) } else { nothing() };
     if !unpack_data {
         return Ok([p, nothing(), nothing()]);
     }
-    Ok([p, filled([rows, order]), filled([order, columns])])
+    Ok([p, matrices(batch, [rows, order], lu_data), matrices(batch, [order, columns], lu_data)])
 }
 
 /// The solution.
