@@ -72,8 +72,12 @@ def has_equal_elements(args, kwargs):
     return args[0].unique().numel() < args[0].numel()
 
 
+def has_equal_elements_anywhere(args, kwargs):
+    return any(value.unique().numel() < value.numel() for value in tensors(args, kwargs))
+
+
 def is_not_stable(args, kwargs):
-    return given(args, kwargs, 1, "stable") is None and has_equal_elements(args, kwargs)
+    return not given(args, kwargs, 1, "stable") and has_equal_elements(args, kwargs)
 
 
 def is_wide(args, kwargs):
@@ -93,6 +97,45 @@ def has_negative_scale(args, kwargs):
     return given(args, kwargs, 2, "scale", 1) < 0
 
 
+def has_no_elements(args, kwargs):
+    lists = [value for value in (*args, *kwargs.values()) if isinstance(value, (list, tuple))]
+    return any(value.numel() == 0 for value in tensors(args, kwargs)) or any(0 in value for value in lists if all(isinstance(size, int) for size in value))
+
+
+def has_infinities(args, kwargs):
+    return any(bool(value.isinf().any()) for value in tensors(args, kwargs))
+
+
+def has_negative(args, kwargs):
+    return bool((args[0] < 0).any())
+
+
+def writes_twice(args, kwargs):
+    places = args[1] % args[0].numel()
+    return places.unique().numel() < places.numel()
+
+
+def divides_complex_by_zero(args, kwargs):
+    spacing = given(args, kwargs, 1, "spacing")
+    spacing = spacing if isinstance(spacing, list) else [spacing]
+    return 0 in spacing and (args[0].is_complex() or any(isinstance(value, complex) for value in spacing))
+
+
+def is_complex_power(args, kwargs):
+    """Whether a complex zero, or complex numbers that are not finite, are raised to a power."""
+    values = [torch.as_tensor(value) for value in args if isinstance(value, (torch.Tensor, int, float, complex))]
+    is_complex = torch.complex64 in kwargs.values() or torch.complex128 in kwargs.values() or any(value.is_complex() for value in values)
+    return is_complex and any(bool((~value.isfinite() | (value == 0)).any()) for value in values)
+
+
+def has_high_order(args, kwargs):
+    return any(isinstance(value, int) and value > 20 for value in args)
+
+
+def has_negative_beta(args, kwargs):
+    return given(args, kwargs, 4, "beta") < 0
+
+
 def overflows_exponential(args, kwargs):
     beta, threshold = float(given(args, kwargs, 2, "beta")), float(given(args, kwargs, 3, "threshold"))
     return not math.isfinite(beta) or threshold > 88
@@ -106,7 +149,7 @@ KNOWN = [
         "PyTorch has no kernel for the dtype, or no derivative; Rushlight has", None,
     ),
     (
-        r": no error instead of '.*(INTERNAL ASSERT FAILED|MKL FFT error|Could not run)",
+        r": no error instead of '.*(INTERNAL ASSERT FAILED|MKL FFT error|Could not run|itensor_view_from_dense)",
         "PyTorch fails internally", None,
     ),
     (
@@ -138,7 +181,7 @@ KNOWN = [
         "which of several equal elements is the median is not defined", has_equal_elements,
     ),
     (
-        r"^aten::sort\.stable: (result 1|gradient)",
+        r"^aten::(sort\.stable: (result 1|gradient)|argsort\.stable: result)",
         "the order of equal elements is not defined unless the sort is stable", is_not_stable,
     ),
     (
@@ -171,7 +214,8 @@ KNOWN = [
     ),
     (
         r": no error instead of '(one of the variables needed for gradient computation has been modified|Function \w+ returned an "
-        r"invalid gradient|\w+\(\): functions with out=|Negation, the `-` operator, on a bool)",
+        r"invalid gradient|\w+\(\): functions with out=|Negation, the `-` operator, on a bool|Expected isFloatingType|The input size \d+, plus "
+        r"negative padding|cannot reshape tensor of 0 elements|adaptive_\w+_backward\(\): Expected grad_output to have non-zero)",
         "PyTorch's derivative fails", None,
     ),
     (
@@ -179,8 +223,88 @@ KNOWN = [
         "PyTorch promotes the inputs, but its derivative fails", None,
     ),
     (
-        r"^aten::\w+: call: .*contained non-finite values",
+        r"^aten::[\w.]+: call: .*contained non-finite values",
         "LAPACK returns NaN for some infinite matrices; Rushlight fails as it does for others", None,
+    ),
+    (
+        r"^aten::(elu|celu|leaky_relu)_: no error instead of 'In-place",
+        "PyTorch computes the gradient from the result, which does not determine the input; Rushlight keeps the input", None,
+    ),
+    (
+        r"^aten::slice_inverse: (gradient|no error)",
+        "PyTorch differentiates a slice of `self`, although `src` decides alone which elements the result has", None,
+    ),
+    (
+        r"^aten::kron: no error instead of 'view size",
+        "PyTorch views a product whose strides do not allow it", None,
+    ),
+    (
+        r"^aten::soft_margin_loss: no error instead of 'output with shape",
+        "PyTorch's derivative does not broadcast", None,
+    ),
+    (
+        r"^aten::polar: gradient",
+        "PyTorch takes the direction from the sign of the result, which a negative absolute value changes", has_negative,
+    ),
+    (
+        r"^aten::gelu_?: result",
+        "oneDNN, which PyTorch calls for contiguous tensors, returns NaN for infinity", has_infinities,
+    ),
+    (
+        r": call: .*(not implemented for|input dtype should be)",
+        "PyTorch checks the dtype in kernels, which do not run without elements", has_no_elements,
+    ),
+    (
+        r"^aten::(var|std)_mean\b.*: result 1",
+        "PyTorch updates a mean with each element: it is NaN or not, depending on the place of the infinity", is_wide,
+    ),
+    (
+        r"^aten::isin\.Tensor_Tensor: result",
+        "`assume_unique` promises distinct elements", has_equal_elements_anywhere,
+    ),
+    (
+        r"^aten::polygamma_?: (result|gradient)",
+        "PyTorch multiplies a factorial that overflows by a sum that underflows", has_high_order,
+    ),
+    (
+        r"^aten::smooth_l1_loss_backward: result",
+        "the loss is not defined for a negative beta, which PyTorch checks in the forward pass only", has_negative_beta,
+    ),
+    (
+        r"^aten::huber_loss: no error instead of 'result type",
+        "PyTorch promotes the inputs, but its derivative fails", None,
+    ),
+    (
+        r"^aten::embedding_dense_backward: call: index out of range",
+        "PyTorch ignores rows beyond the matrix", None,
+    ),
+    (
+        r"^aten::put_?: (result|gradient)",
+        "which of several writes to an element is the last one is not defined", writes_twice,
+    ),
+    (
+        r"^aten::native_channel_shuffle:",
+        "PyTorch does not check the number of groups, and returns uninitialized memory", None,
+    ),
+    (
+        r"^aten::logcumsumexp: gradient",
+        "PyTorch adds the logarithm of the gradient to the elements: large ones absorb it", is_wide,
+    ),
+    (
+        r"^aten::(logsumexp|poisson_nll_loss): (result|gradient)",
+        "which parts of complex numbers with an infinite part are NaN depends on the formula", is_complex_and_not_finite,
+    ),
+    (
+        r"^aten::gradient\b.*: result",
+        "which parts of a complex quotient by 0 are NaN depends on the position in a vector register", divides_complex_by_zero,
+    ),
+    (
+        r"^aten::(pow|float_power|logspace)_?\b.*: (result|gradient)",
+        "PyTorch computes complex powers as e^(y ln x), which is NaN for 0^0; Rushlight returns 1", is_complex_power,
+    ),
+    (
+        r"^aten::binary_cross_entropy_backward: gradient of 2",
+        "PyTorch divides the gradient of a mean by the elements of `target` before it is broadcast", None,
     ),
     (
         r"^aten::tensordot\b",
@@ -192,6 +316,7 @@ AVOIDED = {
     # PyTorch does not check the dimensions, and reads and writes other memory.
     "affine_grid_generator_backward": lambda args, kwargs: len(given(args, kwargs, 1, "size")) not in (4, 5),
     "conv_tbc_backward": lambda args, kwargs: [value.ndim for value in tensors(args, kwargs)] != [3, 3, 3, 1],
+    "native_channel_shuffle": lambda args, kwargs: args[0].ndim < 3 or args[1] <= 0 or args[0].shape[1] % args[1] != 0,
     "matrix_exp_backward": lambda args, kwargs: any(value.ndim < 2 for value in tensors(args, kwargs)),
     # PyTorch reads a second dimension that is not there.
     "linalg_matrix_norm": lambda args, kwargs: len(given(args, kwargs, 2, "dim", [-2, -1])) != 2,

@@ -38,15 +38,16 @@ impl<T: Element> Rows<T> {
     }
 }
 
-/// Calls `each` with the labels of a row, up to the first -1; another that is no class is an error.
+/// Calls `each` with the labels of a row, up to the first -1; another that is no class is an error, also after it.
 fn labels(targets: &Rows<i64>, row: usize, mut each: impl FnMut(usize)) -> Result<()> {
+    let mut ended = false;
     for nth in 0..targets.classes {
         let label = targets.get(row, nth);
-        if label == -1 {
-            break;
+        ensure!((-1..targets.classes as i64).contains(&label), Runtime, "argument #2 'target' is out of range");
+        ended |= label == -1;
+        if !ended {
+            each(label as usize);
         }
-        ensure!((0..targets.classes as i64).contains(&label), Runtime, "argument #2 'target' is out of range");
-        each(label as usize);
     }
     Ok(())
 }

@@ -253,7 +253,8 @@ int32_t rlt_tensor_trapz_dx(const rlt_tensor *y, double dx, int64_t dim, rlt_ten
  * `out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * dx`
  *
  * Shapes: `(..., d, ...) -> (..., d - 1, ...)`.
- * Errors: Raises an error if `y` is bool. Raises an index error if `dim` is outside [-ndim, ndim - 1].
+ * Errors: Raises an error if `y` is bool, or if `dx` is bool or complex. Raises an index error if `dim` is outside
+ * [-ndim, ndim - 1].
  *
  * `cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor`
  */

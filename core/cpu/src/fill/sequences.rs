@@ -1,6 +1,7 @@
 //! The element that all others are copies of, and sequences.
 
 use crate::array::Array;
+use crate::complex::ComplexFunctions;
 use crate::convert::{Target, caster};
 use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::Loop;
@@ -148,9 +149,10 @@ pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
 pub fn logspace(out: &Array, start: Scalar, end: Scalar, base: f64) -> Result<()> {
     let count = out.numel();
     if out.dtype().is_complex() {
+        let base = Complex128::new(base, 0.0);
         let exponent = spaced(Complex128::from_scalar(start), Complex128::from_scalar(end), count);
         return dispatch!(out.dtype(), "logspace_cpu", complex, T => {
-            numbered::<T>(out, move |at| T::cast(exponent(at).expf(base)))
+            numbered::<T>(out, move |at| T::cast(ComplexFunctions::pow(base, exponent(at))))
         });
     }
     // Bounds are cut to the dtype before anything is computed.

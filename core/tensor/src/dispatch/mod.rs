@@ -49,7 +49,7 @@ pub(crate) use linked::SPARSE;
 pub use linked::link_layers;
 pub use object::{EnumValue, Future, Object, QScheme, Stream};
 pub use opdef::{Arguments, OpDef};
-pub use output::{Overlap, Target, written};
+pub use output::{Overlap, Target, check_inplace_dtype, written};
 pub use value::{FromValue, Ints, ToValue, Value};
 
 use crate::dense::{Dense, Spec, check_cast};

@@ -7,8 +7,9 @@ use crate::autograd;
 use crate::body::Pinned;
 use crate::dense::{Dense, Spec, check_cast};
 use crate::ops;
+use crate::options::cpp_name;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, bail, ensure, format_sizes};
+use rushlight_base::{DType, Result, bail, ensure, format_sizes};
 use std::ops::Deref;
 
 /// Completes a kernel that writes to existing tensors. If it failed part-way, the target's version is bumped, so that
@@ -33,6 +34,19 @@ pub enum Overlap {
     Temporary,
     /// All elements are the same number, whatever the inputs are: elements of the output may share memory.
     Constant,
+}
+
+/// Checks the argument `dtype` of an in-place form: the result is stored in the tensor that it has.
+pub fn check_inplace_dtype(target: &Dense, dtype: Option<DType>) -> Result<()> {
+    let (own, wanted) = (target.dtype, dtype.unwrap_or(target.dtype));
+    ensure!(
+        own == wanted,
+        Runtime,
+        "Bad in-place call: input tensor dtype {} and output tensor dtype {} should match",
+        cpp_name(own),
+        cpp_name(wanted)
+    );
+    Ok(())
 }
 
 /// The destination of a kernel's output, and how the result is stored in the tensor.

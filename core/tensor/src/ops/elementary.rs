@@ -1,9 +1,9 @@
 //! Kernels of the elementary functions.
 
-use super::access::{Constant, array, over};
+use super::access::{Constant, array, copy_unless_same, over};
 use crate::dense::Dense;
-use rushlight_base::{Result, Scalar};
-use rushlight_cpu::{Loop, elementary};
+use rushlight_base::{Complex, Result, Scalar};
+use rushlight_cpu::{Loop, elementary, fill};
 
 /// `unary! { sin cos }`: kernels `sin(out, self)` of the loops of the same names.
 macro_rules! unary {
@@ -48,6 +48,10 @@ pub fn pow(out: &Dense, self_: &Dense, exponent: &Dense) -> Result<()> {
 
 /// out = self^exponent
 pub fn pow_tensor_scalar(out: &Dense, self_: &Dense, exponent: Scalar) -> Result<()> {
+    // Without the products of a complex power, in which infinite parts become NaN.
+    if exponent.to_complex() == Complex::new(1.0, 0.0) {
+        return copy_unless_same(out, self_);
+    }
     if !matches!(exponent, Scalar::Complex(_))
         && let Some(kernel) = elementary::easy_power(exponent.to_f64())
     {
@@ -59,6 +63,10 @@ pub fn pow_tensor_scalar(out: &Dense, self_: &Dense, exponent: Scalar) -> Result
 
 /// out = self^exponent
 pub fn pow_scalar(out: &Dense, self_: Scalar, exponent: &Dense) -> Result<()> {
+    // Also to powers that are infinite or NaN.
+    if self_.to_complex() == Complex::new(1.0, 0.0) {
+        return fill::fill(&Loop::new([array(out)])?, Scalar::Int(1));
+    }
     let base = Constant::new(self_, out.dtype)?;
     elementary::pow(&Loop::new([array(out), base.array(), array(exponent)])?)
 }

@@ -31,6 +31,12 @@ pub fn eye_m(out: &Dense, n: i64, _m: i64, options: Options) -> Result<()> {
 
 /// out_i = start + i (end - start)/(steps - 1)
 pub fn linspace(out: &Dense, start: Scalar, end: Scalar, _steps: i64, _options: Options) -> Result<()> {
+    if out.numel() > 0 {
+        start.check_convertible(out.dtype)?;
+    }
+    if out.numel() > 1 {
+        end.check_convertible(out.dtype)?;
+    }
     fill::linspace(&array(out), start, end)
 }
 

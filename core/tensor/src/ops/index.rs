@@ -79,6 +79,10 @@ fn wrapped(index: &Dense, size: i64) -> Result<Dense> {
 }
 
 fn index_fill(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Constant) -> Result<()> {
+    // Indices of a tensor without elements are not checked.
+    if self_.numel() == 0 {
+        return Ok(());
+    }
     if self_.ndim() == 0 {
         let (out, self_) = (as_vector(out), as_vector(self_));
         return index_fill(&out, &self_, dim, index, value);

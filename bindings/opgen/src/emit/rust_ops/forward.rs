@@ -93,7 +93,15 @@ fn rule_call(op: &Op, form: &Form, path: &str) -> String {
         let named = named.split(", ").filter_map(|name| inputs.iter().position(|input| input.name == name));
         list = named.map(|index| list[index].clone()).collect();
     }
-    format!("{path}({})", list.join(", "))
+    let rule = format!("{path}({})", list.join(", "));
+    let inputs = form.inputs();
+    let dtype = inputs.iter().find(|input| form.kind == FormKind::InPlace && input.kind == Kind::DTypeOptional);
+    match dtype {
+        Some(dtype) => {
+            format!("dispatch::check_inplace_dtype({}, {}).and_then(|()| {rule})", ident(&inputs[0]), ident(dtype))
+        }
+        None => rule,
+    }
 }
 
 fn kernel_call(op: &Op, form: &Form, path: &str, outputs: &[String]) -> String {

@@ -243,8 +243,7 @@ pub fn masked_select(grad: &Expr, self_: &Expr, mask: &Expr) -> Expr {
 
 /// The gradient of `masked_scatter` with respect to its source: unused elements have none.
 pub fn masked_scatter_source(grad: &Expr, mask: &Expr, sizes: &[i64]) -> Expr {
-    let used = Expr::of(|| ops::expand(mask.tensor()?, &grad.sizes(), false));
-    let used = grad.masked_select(used);
+    let used = grad.masked_select(mask);
     // A size of -1 is left to `reshape`.
     let Some(elements) = sizes.iter().try_fold(1i64, |product, &size| product.checked_mul(size)) else {
         return Expr::of(|| Err(err!(Runtime, "masked_scatter_backward: too many elements: {}", format_sizes(sizes))));

@@ -6,7 +6,7 @@ use super::Expr;
 use crate::autograd::is_grad_enabled;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Complex, Result, Scalar, err};
+use rushlight_base::{Complex, DeviceType, Result, Scalar, ensure, err};
 
 /// A^H
 fn h(a: &Expr) -> Expr {
@@ -345,9 +345,30 @@ pub fn eigh(given: [bool; 2], grad_values: &Expr, grad_vectors: &Expr, values: &
         return (vectors * grad_values.unsqueeze(-2)).matmul(h(vectors));
     }
     let turn = h(vectors).matmul(grad_vectors);
+    if let Err(error) = check_phases("linalg_eigh_backward: The eigenvectors", "quantity, so it is", &turn) {
+        return Expr::from(error);
+    }
     let inner = off_diagonal(&turn, &differences(values));
     let inner = if given[0] { inner + diagonal_matrix(grad_values) } else { inner };
     vectors.matmul((&inner + h(&inner)) * 0.5).matmul(h(vectors))
+}
+
+/// Complex vectors are computed up to factors e^(i phi), on which a loss must not depend: its derivatives by the phases are
+/// the imaginary parts of the diagonal of `turn`.
+fn check_phases(vectors: &str, quantity: &str, turn: &Expr) -> Result<()> {
+    let turn = ops::detach(turn.tensor()?)?;
+    if !turn.dtype().is_complex() || turn.numel() == 0 || turn.device().kind == DeviceType::Meta {
+        return Ok(());
+    }
+    let slopes = ops::abs(&ops::imag(&ops::diagonal(&turn, 0, -2, -1)?)?)?;
+    let largest = ops::max(&slopes)?.item()?.to_f64();
+    ensure!(
+        largest <= 1e-2,
+        Runtime,
+        "{vectors} in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss function \
+         depends on this {quantity} ill-defined."
+    );
+    Ok(())
 }
 
 /// x_j - x_i
@@ -373,6 +394,9 @@ pub fn eig(
     let adjoint = h(vectors);
     let inner = if given[1] {
         let turn = adjoint.matmul(grad_vectors);
+        if let Err(error) = check_phases("linalg_eig_backward: The eigenvectors", "quantity, so it is", &turn) {
+            return Expr::from(error);
+        }
         let length = adjoint.matmul(vectors) * diagonal(&turn).real().unsqueeze(-2);
         let inner = off_diagonal(&(turn - length), &differences(values).conj());
         if given[0] { inner + diagonal_matrix(grad_values) } else { inner }
@@ -409,6 +433,10 @@ pub fn svd(given: [bool; 3], grads: [&Expr; 3], [u, s, vh]: [&Expr; 3]) -> Expr 
     let e = differences(&squares);
     let left = h(u).matmul(grad_u);
     let right = vh.matmul(h(grad_vh));
+    let turn = skew(&left) + skew(&right);
+    if let Err(error) = check_phases("svd_backward: The singular vectors", "phase term, making it", &turn) {
+        return Expr::from(error);
+    }
     let (row, column) = (s.unsqueeze(-2), s.unsqueeze(-1));
     let mut inner = off_diagonal(&skew(&left), &e) * &row + off_diagonal(&skew(&right), &e) * &column;
     if given[1] {

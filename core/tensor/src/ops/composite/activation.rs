@@ -46,6 +46,7 @@ pub fn glu_backward(grad_output: &Tensor, self_: &Tensor, dim: i64) -> Result<Te
     ensure!(expected == found, Runtime, "Found dtype {found} but expected {expected}");
     let (grad, self_) = (Expr::from(grad_output), Expr::from(self_));
     let gate = self_.narrow(dim, size / 2, size / 2).sigmoid();
+    crate::dense::check_cast(gate.dtype(), self_.dtype())?;
     let first = super::written(&gate, grad * &gate);
     let second = &first * self_.narrow(dim, 0, size / 2) * (-gate + 1.0);
     ops::cat(&[first.tensor()?, second.tensor()?], dim)
@@ -213,6 +214,11 @@ pub fn log_sigmoid_forward(self_: &Tensor) -> Result<(Tensor, Tensor)> {
 /// The gradient of `log_sigmoid` from the exponentials e: 1 / (1 + e) or e / (1 + e), which are sigmoid(-x).
 pub fn log_sigmoid_backward(grad_output: &Tensor, self_: &Tensor, buffer: &Tensor) -> Result<Tensor> {
     check_floating("log_sigmoid_backward", self_)?;
+    for dtype in [buffer.dtype(), grad_output.dtype()] {
+        let (expected, found) = (self_.dtype().c10_name(), dtype.c10_name());
+        let names = format!("Found dtype {found} but expected {expected}\n  in operator log_sigmoid_backward");
+        ensure!(expected == found, Runtime, "{names}");
+    }
     let (scores, buffer) = (Expr::from(self_), Expr::from(buffer).detach());
     let share = &buffer / (&buffer + 1.0);
     let slope = scores.detach().lt_scalar(0).where_self(-&share + 1.0, share);

@@ -69,7 +69,8 @@ pub fn poisson_nll_loss(
     let mut losses = if log_input { input.exp() - &target * &input } else { &input - &target * (&input + eps).log() };
     if full {
         let stirling = &target * target.log() - &target + (&target * std::f64::consts::TAU).log() * 0.5;
-        losses = losses + stirling.masked_fill_scalar(target.le_scalar(1), 0);
+        let sum = &losses + stirling.masked_fill_scalar(target.le_scalar(1), 0);
+        losses = written(&losses, sum);
     }
     reduced(losses, reduction)
 }

@@ -45,13 +45,17 @@ pub fn embedding_dense_backward(
     padding_idx: i64,
     scale_grad_by_freq: bool,
 ) -> Result<Tensor> {
-    let width = grad_output.sizes().last().copied().unwrap_or(1);
+    ops::rules::check_rows("embedding_backward", 2, indices.dtype())?;
+    let Some(&width) = grad_output.sizes().last() else {
+        bail!(Index, "embedding_dense_backward: Dimension specified as -1 but tensor has no dimensions");
+    };
     let (rows, mut grad) = (ops::reshape(indices, &[-1])?, ops::reshape(grad_output, &[indices.numel(), width])?);
     if scale_grad_by_freq {
         let ones = ops::ones(&rows.sizes(), grad.options())?;
         let zeros = ops::zeros(&[num_weights], grad.options())?;
         let counts = ops::index_add(&zeros, 0, &rows, &ones, Scalar::Int(1))?;
         grad = ops::div_tensor(&grad, &ops::unsqueeze(&ops::index_select(&counts, 0, &rows)?, 1)?)?;
+        grad = ops::to_dtype(&grad, grad_output.dtype(), false, false, None)?;
     }
     if padding_idx >= 0 {
         let padding = ops::unsqueeze(&ops::eq_scalar(&rows, Scalar::Int(padding_idx))?, 1)?;

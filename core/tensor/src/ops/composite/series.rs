@@ -3,7 +3,7 @@
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DeviceType, Result, Scalar, bail, ensure, wrap_dim};
+use rushlight_base::{Category, DType, DeviceType, Result, Scalar, bail, ensure, wrap_dim};
 
 /// Elements `start` to `end` along `dim`; negative ones count from the end.
 fn part(tensor: &Tensor, dim: i64, start: i64, end: Option<i64>) -> Result<Tensor> {
@@ -79,10 +79,10 @@ fn gradients(self_: &Tensor, spacing: &[Spacing], dims: &[i64], edge_order: i64)
 }
 
 /// a s_i + b s_(i + 1) + c s_(i + 2), for the triple of neighbours that begins at `start`
-fn weighted(self_: &Tensor, dim: i64, start: i64, weights: [Scalar; 3]) -> Result<Tensor> {
+fn weighted(self_: &Tensor, dim: i64, start: i64, weights: [f64; 3]) -> Result<Tensor> {
     let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
     let start = if start < 0 { start + size } else { start };
-    let term = |nth: usize| ops::mul_scalar(&ops::narrow(self_, dim, start + nth as i64, 1)?, weights[nth]);
+    let term = |nth: usize| ops::mul_scalar(&ops::narrow(self_, dim, start + nth as i64, 1)?, weights[nth].into());
     add(&add(&term(0)?, &term(1)?)?, &term(2)?)
 }
 
@@ -95,8 +95,8 @@ fn even_gradient(self_: &Tensor, step: Scalar, dim: i64, edge_order: i64) -> Res
     let (first, last) = if edge_order == 1 {
         (slope(0, Some(1), 1, Some(2), 1.0)?, slope(-2, Some(-1), -1, None, 1.0)?)
     } else {
-        let weights = |list: [f64; 3]| list.map(|weight| over(weight, step));
-        (weighted(self_, dim, 0, weights([-1.5, 2.0, -0.5]))?, weighted(self_, dim, -3, weights([0.5, -2.0, 1.5]))?)
+        let end = |start: i64, weights| ops::div_scalar(&weighted(self_, dim, start, weights)?, times(step, 1.0));
+        (end(0, [-1.5, 2.0, -0.5])?, end(-3, [0.5, -2.0, 1.5])?)
     };
     ops::cat(&[&first, &inner, &last], dim)
 }
@@ -105,13 +105,6 @@ fn times(number: Scalar, factor: f64) -> Scalar {
     match number {
         Scalar::Complex(value) => Scalar::Complex(value * factor),
         number => Scalar::Float(number.to_f64() * factor),
-    }
-}
-
-fn over(number: f64, divisor: Scalar) -> Scalar {
-    match divisor {
-        Scalar::Complex(value) => Scalar::Complex(rushlight_base::Complex::new(number, 0.0) / value),
-        divisor => Scalar::Float(number / divisor.to_f64()),
     }
 }
 
@@ -273,6 +266,13 @@ fn check_sampled(name: &str, y: &Tensor, x: Option<&Tensor>) -> Result<()> {
     Ok(())
 }
 
+/// A spacing is an integer or a floating-point number.
+fn check_spacing(name: &str, dx: Scalar) -> Result<()> {
+    let is_real = matches!(dx.category(), Category::Integral | Category::Floating);
+    ensure!(is_real, Runtime, "{name}: Currently, we only support dx as a real number.");
+    Ok(())
+}
+
 /// The widths between sampling points, in a shape that broadcasts with the samples.
 fn widths(name: &str, y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     let at = wrap_dim(dim, y.ndim())?;
@@ -288,7 +288,9 @@ fn widths(name: &str, y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     } else {
         x.clone()
     };
-    sub(&part(&points, dim, 1, None)?, &part(&points, dim, 0, Some(-1))?)
+    // Dimension `at` of the samples: `x` may have more dimensions.
+    let at = at as i64;
+    sub(&part(&points, at, 1, None)?, &part(&points, at, 0, Some(-1))?)
 }
 
 /// Without samples the integral is 0.
@@ -318,6 +320,7 @@ pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
         return Ok(none);
     }
     check_sampled("trapezoid", y, None)?;
+    check_spacing("trapezoid", dx)?;
     let ends = add(&ops::select_int(y, dim, 0)?, &ops::select_int(y, dim, -1)?)?;
     let sum = ops::sum_dim_intlist(y, Some(&[dim]), false, None)?;
     ops::mul_scalar(&sub(&sum, &ops::mul_scalar(&ends, Scalar::Float(0.5))?)?, dx)
@@ -343,6 +346,7 @@ pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor
 /// The cumulative trapezoidal integral of equidistant samples.
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     check_sampled("cumulative_trapezoid", y, None)?;
+    check_spacing("cumulative_trapezoid", dx)?;
     ops::mul_scalar(&ops::cumsum(&pairs(y, dim)?, dim, None)?, times(dx, 0.5))
 }
 

@@ -3,11 +3,16 @@
 use crate::dispatch;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, Scalar, ensure, runtime};
+use rushlight_base::{DType, Result, Scalar, ensure, runtime};
 use std::f64::consts::PI;
 
 /// The logarithm of the multivariate gamma function: that of `p` gamma functions, half a step apart.
 pub fn mvlgamma(self_: &Tensor, p: i64) -> Result<Tensor> {
+    ensure!(
+        self_.dtype() != DType::Bool,
+        Runtime,
+        "The input tensor may not be a boolean tensor.\n  in operator mvlgamma"
+    );
     ensure!(p >= 1, Runtime, "p has to be greater than or equal to 1");
     let floating = if self_.dtype().is_integral(true) {
         ops::to_dtype(self_, runtime::default_dtype(), false, false, None)?

@@ -69,8 +69,8 @@ pub fn tensorsolve(self_: &Tensor, other: &Tensor, dims: Option<&[i64]>) -> Resu
         own = ops::permute(&own, &order)?;
     }
     let sizes = own.sizes();
-    let (head, tail) = sizes.split_at(other.ndim().min(sizes.len()));
-    let (rows, columns): (i64, i64) = (head.iter().product(), tail.iter().product());
+    let tail = &sizes[other.ndim().min(sizes.len())..];
+    let (rows, columns): (i64, i64) = (other.numel(), tail.iter().product());
     ensure!(
         rows == columns,
         Runtime,
@@ -86,7 +86,8 @@ pub fn tensorsolve(self_: &Tensor, other: &Tensor, dims: Option<&[i64]>) -> Resu
 pub fn pinv(self_: &Tensor, atol: Option<&Tensor>, rtol: Option<&Tensor>, hermitian: bool) -> Result<Tensor> {
     check_pinv(self_)?;
     let [atol, rtol] = tolerances("torch.linalg.pinv", self_, atol, rtol)?;
-    ops::_linalg_pinv(self_, &atol, &rtol, hermitian)
+    // Matrices without elements need not be square.
+    ops::_linalg_pinv(self_, &atol, &rtol, hermitian && self_.numel() > 0)
 }
 
 fn check_pinv(self_: &Tensor) -> Result<()> {

@@ -9,10 +9,11 @@ pub mod rules;
 pub mod spectral;
 
 use super::access::{array, array_as, copy_into};
+use super::{regions, views};
 use crate::dense::{Dense, Spec};
 use checks::Failure;
-use rushlight_base::{DType, DimVec, Result, err};
-use rushlight_cpu::Array;
+use rushlight_base::{DType, DimVec, Result, Scalar, err};
+use rushlight_cpu::{Array, Loop, fill};
 use rushlight_linalg::{self as kernels, Side};
 
 /// out0, out1 = factor of self, status
@@ -73,9 +74,35 @@ pub fn lu_unpack(
     if unpack_pivots {
         let order = checks::extent(lu_data)[0];
         checks::pivots(lu_pivots, order)?;
-        kernels::permutation(&array(out0), &array(lu_pivots))?;
+        if is_factored(out0.dtype) {
+            kernels::permutation(&array(out0), &array(lu_pivots))?;
+        } else {
+            let exchanges = Spec::new(out0.sizes(), DType::F32, out0.device).allocate()?;
+            kernels::permutation(&array(&exchanges), &array(lu_pivots))?;
+            copy_into(out0, &exchanges)?;
+        }
     }
-    if unpack_data { kernels::lu_unpack(&array(out1), &array(out2), &array(lu_data)) } else { Ok(()) }
+    match unpack_data {
+        true if is_factored(lu_data.dtype) => kernels::lu_unpack(&array(out1), &array(out2), &array(lu_data)),
+        true => triangles(out1, out2, lu_data),
+        false => Ok(()),
+    }
+}
+
+/// The dtypes of decompositions.
+fn is_factored(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128)
+}
+
+/// l, u = the triangles of numbers of another dtype
+fn triangles(l: &Dense, u: &Dense, packed: &Dense) -> Result<()> {
+    let part = |dim: i64, like: &Dense| -> Result<Dense> {
+        let size = like.sizes()[(like.ndim() as i64 + dim) as usize];
+        Ok(packed.with_geometry(views::narrow(packed, dim, 0, size)?))
+    };
+    regions::tril(l, &part(-1, l)?, -1)?;
+    fill::fill(&Loop::new([array(&l.with_geometry(views::diagonal(l, 0, -2, -1)?))])?, Scalar::Int(1))?;
+    regions::triu(u, &part(-2, u)?, 0)
 }
 
 /// out = solution for the factors lu

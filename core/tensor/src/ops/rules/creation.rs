@@ -101,8 +101,12 @@ pub fn full(size: &[i64], fill_value: Scalar, options: Options) -> Result<Spec> 
 
 /// Number of elements of `start, start + step, ...` before `end`.
 fn arange_length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i64> {
+    for bound in [start, end, step] {
+        bound.check_convertible(DType::F64)?;
+    }
     let (first, last, stride) = (start.to_f64(), end.to_f64(), step.to_f64());
-    ensure!(stride != 0.0, Runtime, "step must be nonzero");
+    let moves = if dtype.is_integral(false) { step.to_i64() != 0 } else { stride != 0.0 };
+    ensure!(moves, Runtime, "step must be nonzero");
     ensure!(first.is_finite() && last.is_finite(), Runtime, "unsupported range: {first} -> {last}");
     ensure!(
         (stride > 0.0 && last >= first) || (stride < 0.0 && last <= first),
@@ -112,7 +116,6 @@ fn arange_length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Resu
     if dtype == DType::I64 {
         // In integers: doubles cannot represent all of them beyond 2^53.
         let (first, last, stride) = (i128::from(start.to_i64()), i128::from(end.to_i64()), i128::from(step.to_i64()));
-        ensure!(stride != 0, Runtime, "step must be nonzero");
         let towards = if stride > 0 { 1 } else { -1 };
         return Ok(((last - first + stride - towards) / stride).clamp(0, i128::from(i64::MAX)) as i64);
     }
@@ -155,11 +158,9 @@ pub fn range_step(start: Scalar, end: Scalar, step: Scalar, options: Options) ->
             | DType::F64
     );
     ensure!(supported, Runtime, "\"range_cpu\" not implemented for '{}'", dtype.c10_name());
-    ensure!(
-        [start, end, step].iter().all(|number| !number.dtype().is_complex()),
-        Runtime,
-        "value cannot be converted to type double without overflow"
-    );
+    for bound in [start, end, step] {
+        bound.check_convertible(DType::F64)?;
+    }
     let (first, last, stride) = (start.to_f64(), end.to_f64(), step.to_f64());
     let moves = if dtype.is_integral(false) { step.to_i64() != 0 } else { stride != 0.0 };
     ensure!(moves, Runtime, "step must be nonzero");

@@ -311,14 +311,21 @@ pub fn embedding(
     _sparse: bool,
 ) -> Result<Spec> {
     ensure!(weight.ndim() == 2, Runtime, "'weight' must be 2-D");
-    ensure!(
-        matches!(indices.dtype, DType::I32 | DType::I64),
-        Runtime,
-        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} \
-         instead (while checking arguments for embedding)",
-        indices.dtype.c10_name()
-    );
+    check_rows("embedding", 1, indices.dtype)?;
     let mut sizes = DimVec::from_slice(indices.sizes());
     sizes.push(weight.sizes()[1]);
     Ok(Spec::new(&sizes, weight.dtype, weight.device))
+}
+
+/// Rows of a matrix are named by int32 or int64, in argument `nth` of `operator`.
+#[cfg(feature = "op-nn")]
+pub(crate) fn check_rows(operator: &str, nth: usize, dtype: DType) -> Result<()> {
+    ensure!(
+        matches!(dtype, DType::I32 | DType::I64),
+        Runtime,
+        "Expected tensor for argument #{nth} 'indices' to have one of the following scalar types: Long, Int; but got {} \
+         instead (while checking arguments for {operator})",
+        dtype.c10_name()
+    );
+    Ok(())
 }

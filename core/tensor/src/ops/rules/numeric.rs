@@ -118,8 +118,15 @@ pub fn lerp(self_: &Dense, end: &Dense, weight: &Dense) -> Result<Spec> {
     ternary(self_, end, weight)
 }
 
+/// A factor that the dtype of the result represents.
+pub fn addcmul(self_: &Dense, tensor1: &Dense, tensor2: &Dense, value: Scalar) -> Result<Spec> {
+    let spec = ternary(self_, tensor1, tensor2)?;
+    value.check_convertible(spec.dtype.opmath())?;
+    Ok(spec)
+}
+
 /// Quotients are not integers.
-pub fn addcdiv(self_: &Dense, tensor1: &Dense, tensor2: &Dense) -> Result<Spec> {
+pub fn addcdiv(self_: &Dense, tensor1: &Dense, tensor2: &Dense, value: Scalar) -> Result<Spec> {
     ensure!(
         !(tensor1.dtype.is_integral(true) && tensor2.dtype.is_integral(true)),
         Runtime,
@@ -129,5 +136,5 @@ pub fn addcdiv(self_: &Dense, tensor1: &Dense, tensor2: &Dense) -> Result<Spec> 
          float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), \
          for all dtypes."
     );
-    ternary(self_, tensor1, tensor2)
+    addcmul(self_, tensor1, tensor2, value)
 }

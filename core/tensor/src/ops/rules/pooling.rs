@@ -293,7 +293,9 @@ macro_rules! rules {
 
         /// Means of windows that divide the input evenly.
         pub fn $adaptive_mean(self_: &Dense, output_size: &[i64]) -> Result<Spec> {
-            adaptive_spec(stringify!($adaptive_mean), self_, output_size, $spatial)
+            let (op, dtype) = (stringify!($adaptive_mean), self_.dtype);
+            ensure!(dtype.is_floating(), Runtime, "\"{op}\" not implemented for '{}'", dtype.c10_name());
+            adaptive_spec(op, self_, output_size, $spatial)
         }
 
         /// As the input.

@@ -265,6 +265,13 @@ pub fn linalg_vector_norm(
         "linalg.vector_norm: dtype should be floating point or complex, as the input is, but got {} for {kind}",
         computes.c10_name()
     );
+    ensure!(
+        self_.dtype.promote(computes)? == computes,
+        Runtime,
+        "linalg.vector_norm: the dtype of the input ({kind}) should be convertible without narrowing to the specified \
+         dtype ({})",
+        computes.c10_name()
+    );
     let spec = reduced(self_, dim, keepdim, computes.to_real())?;
     let ord = ord.to_f64();
     // An empty tensor has no maximum, nor a norm of negative order.

@@ -1,5 +1,7 @@
 //! Results at the edges of the domain, as PyTorch 2.7.1 returns them on the CPU: each of these was once different here.
 
+mod arguments;
+
 use rushlight_base::{Complex, DType, Result, Scalar};
 use rushlight_tensor::{Options, Tensor, autograd, ops};
 
