@@ -11,6 +11,7 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/core/functional.h>
 #include <ATen/core/op_registration/op_registration.h>
+#include <c10/core/Event.h>
 #include <c10/util/Array.h>
 #include <c10/util/C++17.h>
 #include <c10/util/Deprecated.h>
@@ -296,6 +297,20 @@ TEST(Extensions, SwitchesOfWhatDoesNotExist) {
   EXPECT_FALSE(torch::xpu::is_available());
   EXPECT_FALSE(torch::mps::is_available());
   EXPECT_THROW(torch::xpu::synchronize(0), c10::Error);
+}
+
+TEST(Extensions, EventsOfTheCpuAreErrors) {
+  c10::Event event(at::kCPU);
+  c10::Stream stream(c10::Stream::DEFAULT, at::Device(at::kCPU, 0));
+  EXPECT_EQ(message_of([&] { event.record(stream); }), "cpu backend doesn't support events.");
+  EXPECT_FALSE(event.was_marked_for_recording());
+  EXPECT_TRUE(event.query());
+  event.block(stream);
+  event.synchronize();
+  EXPECT_EQ(event.device(), at::Device(at::kCPU, -1));
+  c10::Event other(at::kCUDA, c10::EventFlag::BACKEND_DEFAULT);
+  EXPECT_EQ(message_of([&] { other.record(stream); }), "Event device type cuda does not match recording stream's device type cpu.");
+  EXPECT_THROW(event.elapsedTime(other), c10::Error);
 }
 
 }  // namespace
