@@ -3,6 +3,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
+#include <ATen/Dispatch.h>
 #include <ATen/Formatting.h>
 #include <ATen/Functions.h>
 #include <ATen/TensorIndexing.h>
@@ -20,6 +21,7 @@
 #include <c10/util/Exception.h>
 #include <c10/util/Optional.h>
 #include <c10/util/irange.h>
+#include <c10/util/logging_is_not_google_glog.h>
 
 // libtorch's headers include these, and programs rely on that.
 #include <algorithm>

@@ -37,6 +37,11 @@ class LoopScope {
 };
 }  // namespace detail
 
+namespace internal {
+/// Loops over fewer elements run on the calling thread.
+constexpr int64_t GRAIN_SIZE = 32768;
+}  // namespace internal
+
 inline int64_t divup(int64_t x, int64_t y) { return (x + y - 1) / y; }
 /// The number of the thread in the innermost parallel loop; 0 outside of loops.
 inline int get_thread_num() { return detail::loop_thread().index; }

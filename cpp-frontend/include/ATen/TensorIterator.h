@@ -27,11 +27,6 @@ struct Range {
   int64_t begin, end;
 };
 
-namespace internal {
-/// Loops with fewer elements run on the calling thread.
-constexpr int64_t GRAIN_SIZE = 32768;
-}  // namespace internal
-
 /// A tensor of a loop.
 struct OperandInfo {
   using StrideVector = c10::SmallVector<int64_t, 6>;

@@ -1,13 +1,19 @@
 // Everything of the C++ API.
 #pragma once
 
-#include <torch/autograd.h>
+// torch/autograd.h without the registration of operators (torch/library.h), which few programs need.
+#include <torch/csrc/autograd/anomaly_mode.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/gradcheck.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
 #include <torch/cuda.h>
 #include <torch/data.h>
 #include <torch/enum.h>
 #include <torch/fft.h>
 #include <torch/linalg.h>
 #include <torch/memory.h>
+#include <torch/mps.h>
 #include <torch/nn.h>
 #include <torch/optim.h>
 #include <torch/serialize.h>
@@ -15,6 +21,7 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 #include <torch/version.h>
+#include <torch/xpu.h>
 
 // Programs expect these after including torch/torch.h.
 #include <cmath>

@@ -203,7 +203,13 @@ class Library final {
       case DispatchKey::CompositeImplicitAutograd: return {RLT_KEY_COMPOSITE};
       // Any device, but no derivative from the operators it calls.
       case DispatchKey::CompositeExplicitAutograd: return {RLT_KEY_CPU, RLT_KEY_CUDA, RLT_KEY_META};
-      default: rlt::raise<NotImplementedError>(std::string("a kernel for the dispatch key ") + c10::toString(key) + " is not implemented");
+      case DispatchKey::ADInplaceOrView:
+      case DispatchKey::AutogradOther:
+      case DispatchKey::AutogradCUDA:
+      case DispatchKey::AutogradMeta:
+      case DispatchKey::Undefined: rlt::raise<NotImplementedError>(std::string("a kernel for the dispatch key ") + c10::toString(key) + " is not implemented");
+      // Such tensors or modes do not exist: the kernel is not called.
+      default: return {};
     }
   }
   Library& give(const std::string& name, DispatchKey key, const CppFunction& function) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/ivalue_all.h>
+#include <ATen/core/op_registration/op_registration.h>
 #include <caffe2/serialize/file_adapter.h>
 #include <torch/autograd.h>
 #include <torch/csrc/autograd/variable.h>
@@ -16,6 +17,9 @@
 #include <torch/library.h>
 #include <torch/types.h>
 #include <torch/utils.h>
+
+#include <c10/util/Logging.h>
+#include <c10/util/order_preserving_flat_hash_map.h>
 
 // libtorch's header of this name includes it.
 #include <fstream>

@@ -67,7 +67,7 @@ class DictIterator final {
   using value_type = DictEntryRef<Key, Value>;
   using difference_type = std::ptrdiff_t;
   using pointer = const value_type*;
-  using reference = value_type;
+  using reference = const value_type&;
 
   DictIterator(detail::DictImpl* body, size_t position) : body_(body), position_(position), entry_(body, position) {}
   reference operator*() const { return entry_; }

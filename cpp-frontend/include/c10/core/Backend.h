@@ -67,6 +67,8 @@ class DeprecatedTypeProperties {
   ScalarType dtype_;
 };
 
+inline std::ostream& operator<<(std::ostream& out, const DeprecatedTypeProperties& type) { return out << type.toString(); }
+
 /// The properties of a backend and a dtype; the reference is valid forever.
 inline DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, ScalarType dtype) {
   struct All {

@@ -5,7 +5,10 @@
 
 #include <c10/core/GradMode.h>
 
+#include <cstddef>
 #include <initializer_list>
+#include <iterator>
+#include <ostream>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
@@ -24,7 +27,20 @@ enum class DispatchKey : uint16_t {
   CompositeImplicitAutograd,
   CompositeExplicitAutograd,
   BackendSelect,
+  // The library has no layer or device for these: programs may register kernels, which are not called.
+  FPGA, MAIA, Vulkan, Metal, Quantized, CustomRNGKeyId, MkldnnCPU, Sparse, SparseCsr, NestedTensor, Fake,
+  FuncTorchDynamicLayerBackMode, Functionalize, Named, Conjugate, Negative, ZeroTensor, Tracer, AutocastCPU,
+  AutocastXPU, AutocastIPU, AutocastHPU, AutocastXLA, AutocastMPS, AutocastCUDA, AutocastPrivateUse1,
+  FuncTorchBatched, BatchedNestedTensor, FuncTorchVmapMode, Batched, VmapMode, FuncTorchGradWrapper,
+  PythonTLSSnapshot, PreDispatch, PythonDispatcher, Python, HIP, XLA, MPS, IPU, XPU, HPU, VE, Lazy, MTIA,
+  PrivateUse1, PrivateUse2, PrivateUse3, QuantizedCPU, QuantizedCUDA, QuantizedPrivateUse1, SparseCPU, SparseCUDA,
+  SparsePrivateUse1, SparseCsrCPU, SparseCsrCUDA, NestedTensorCPU, NestedTensorCUDA, AutogradFunctionality,
+  AutogradNestedTensor, AutogradHIP, AutogradXLA, AutogradMPS, AutogradIPU, AutogradXPU, AutogradHPU, AutogradLazy,
+  AutogradMTIA, AutogradPrivateUse1, AutogradPrivateUse2, AutogradPrivateUse3, FuncTorchBatchedDecomposition,
+  CompositeImplicitAutogradNestedTensor, CompositeExplicitAutogradNonFunctional,
+  EndOfKeys,
   CatchAll = CompositeImplicitAutograd,
+  Autocast = AutocastCUDA,
 };
 
 inline const char* toString(DispatchKey key) {
@@ -41,31 +57,118 @@ inline const char* toString(DispatchKey key) {
     case DispatchKey::CompositeImplicitAutograd: return "CompositeImplicitAutograd";
     case DispatchKey::CompositeExplicitAutograd: return "CompositeExplicitAutograd";
     case DispatchKey::BackendSelect: return "BackendSelect";
+#define RLT_NAME(key) case DispatchKey::key: return #key;
+    RLT_NAME(FPGA)
+    RLT_NAME(MAIA)
+    RLT_NAME(Vulkan)
+    RLT_NAME(Metal)
+    RLT_NAME(Quantized)
+    RLT_NAME(CustomRNGKeyId)
+    RLT_NAME(MkldnnCPU)
+    RLT_NAME(Sparse)
+    RLT_NAME(SparseCsr)
+    RLT_NAME(NestedTensor)
+    RLT_NAME(Fake)
+    RLT_NAME(FuncTorchDynamicLayerBackMode)
+    RLT_NAME(Functionalize)
+    RLT_NAME(Named)
+    RLT_NAME(Conjugate)
+    RLT_NAME(Negative)
+    RLT_NAME(ZeroTensor)
+    RLT_NAME(Tracer)
+    RLT_NAME(AutocastCPU)
+    RLT_NAME(AutocastXPU)
+    RLT_NAME(AutocastIPU)
+    RLT_NAME(AutocastHPU)
+    RLT_NAME(AutocastXLA)
+    RLT_NAME(AutocastMPS)
+    RLT_NAME(AutocastCUDA)
+    RLT_NAME(AutocastPrivateUse1)
+    RLT_NAME(FuncTorchBatched)
+    RLT_NAME(BatchedNestedTensor)
+    RLT_NAME(FuncTorchVmapMode)
+    RLT_NAME(Batched)
+    RLT_NAME(VmapMode)
+    RLT_NAME(FuncTorchGradWrapper)
+    RLT_NAME(PythonTLSSnapshot)
+    RLT_NAME(PreDispatch)
+    RLT_NAME(PythonDispatcher)
+    RLT_NAME(Python)
+    RLT_NAME(HIP)
+    RLT_NAME(XLA)
+    RLT_NAME(MPS)
+    RLT_NAME(IPU)
+    RLT_NAME(XPU)
+    RLT_NAME(HPU)
+    RLT_NAME(VE)
+    RLT_NAME(Lazy)
+    RLT_NAME(MTIA)
+    RLT_NAME(PrivateUse1)
+    RLT_NAME(PrivateUse2)
+    RLT_NAME(PrivateUse3)
+    RLT_NAME(QuantizedCPU)
+    RLT_NAME(QuantizedCUDA)
+    RLT_NAME(QuantizedPrivateUse1)
+    RLT_NAME(SparseCPU)
+    RLT_NAME(SparseCUDA)
+    RLT_NAME(SparsePrivateUse1)
+    RLT_NAME(SparseCsrCPU)
+    RLT_NAME(SparseCsrCUDA)
+    RLT_NAME(NestedTensorCPU)
+    RLT_NAME(NestedTensorCUDA)
+    RLT_NAME(AutogradFunctionality)
+    RLT_NAME(AutogradNestedTensor)
+    RLT_NAME(AutogradHIP)
+    RLT_NAME(AutogradXLA)
+    RLT_NAME(AutogradMPS)
+    RLT_NAME(AutogradIPU)
+    RLT_NAME(AutogradXPU)
+    RLT_NAME(AutogradHPU)
+    RLT_NAME(AutogradLazy)
+    RLT_NAME(AutogradMTIA)
+    RLT_NAME(AutogradPrivateUse1)
+    RLT_NAME(AutogradPrivateUse2)
+    RLT_NAME(AutogradPrivateUse3)
+    RLT_NAME(FuncTorchBatchedDecomposition)
+    RLT_NAME(CompositeImplicitAutogradNestedTensor)
+    RLT_NAME(CompositeExplicitAutogradNonFunctional)
+#undef RLT_NAME
     default: return "Undefined";
   }
 }
+inline std::ostream& operator<<(std::ostream& out, DispatchKey key) { return out << toString(key); }
 
 class DispatchKeySet {
  public:
   enum Full { FULL };
   /// Every key.
-  constexpr explicit DispatchKeySet(Full) : bits_((2u << static_cast<uint32_t>(DispatchKey::BackendSelect)) - 2) {}
-  constexpr DispatchKeySet() = default;
-  constexpr explicit DispatchKeySet(DispatchKey key) : bits_(bit(key)) {}
-  constexpr DispatchKeySet(std::initializer_list<DispatchKey> keys) {
-    for (DispatchKey key : keys) bits_ |= bit(key);
+  constexpr explicit DispatchKeySet(Full) {
+    for (uint32_t key = 1; key < count; ++key) insert(static_cast<DispatchKey>(key));
   }
-  constexpr bool has(DispatchKey key) const { return (bits_ & bit(key)) != 0; }
-  constexpr bool has_any(DispatchKeySet other) const { return (bits_ & other.bits_) != 0; }
-  constexpr bool has_all(DispatchKeySet other) const { return (bits_ & other.bits_) == other.bits_; }
-  constexpr bool empty() const { return bits_ == 0; }
-  constexpr DispatchKeySet operator|(DispatchKeySet other) const { return DispatchKeySet(bits_ | other.bits_, 0); }
-  constexpr DispatchKeySet operator&(DispatchKeySet other) const { return DispatchKeySet(bits_ & other.bits_, 0); }
-  constexpr DispatchKeySet operator-(DispatchKeySet other) const { return DispatchKeySet(bits_ & ~other.bits_, 0); }
+  constexpr DispatchKeySet() = default;
+  constexpr explicit DispatchKeySet(DispatchKey key) { insert(key); }
+  constexpr DispatchKeySet(std::initializer_list<DispatchKey> keys) {
+    for (DispatchKey key : keys) insert(key);
+  }
+  constexpr bool has(DispatchKey key) const { return has_any(DispatchKeySet(key)); }
+  constexpr bool has_any(DispatchKeySet other) const { return !(*this & other).empty(); }
+  constexpr bool has_all(DispatchKeySet other) const { return (*this & other) == other; }
+  constexpr bool empty() const { return low_ == 0 && high_ == 0; }
+  constexpr DispatchKeySet add(DispatchKey key) const { return *this | DispatchKeySet(key); }
+  constexpr DispatchKeySet remove(DispatchKey key) const { return *this - DispatchKeySet(key); }
+  constexpr DispatchKeySet operator|(DispatchKeySet other) const { return {low_ | other.low_, high_ | other.high_}; }
+  constexpr DispatchKeySet operator&(DispatchKeySet other) const { return {low_ & other.low_, high_ & other.high_}; }
+  constexpr DispatchKeySet operator-(DispatchKeySet other) const { return {low_ & ~other.low_, high_ & ~other.high_}; }
   /// Iterates over the keys in the order of their numbers.
   class iterator {
    public:
-    constexpr iterator(uint32_t bits, uint32_t key) : bits_(bits), key_(key) { skip(); }
+    using iterator_category = std::input_iterator_tag;
+    using value_type = DispatchKey;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const DispatchKey*;
+    using reference = DispatchKey;
+
+    constexpr iterator(uint64_t low, uint64_t high, uint32_t key) : low_(low), high_(high), key_(key) { skip(); }
     constexpr DispatchKey operator*() const { return static_cast<DispatchKey>(key_); }
     constexpr iterator& operator++() {
       ++key_;
@@ -77,20 +180,28 @@ class DispatchKeySet {
 
    private:
     constexpr void skip() {
-      while (key_ < 32 && !((bits_ >> key_) & 1)) ++key_;
+      while (key_ < count && !((key_ < 64 ? low_ >> key_ : high_ >> (key_ - 64)) & 1)) ++key_;
     }
-    uint32_t bits_, key_;
+    uint64_t low_, high_;
+    uint32_t key_;
   };
-  constexpr iterator begin() const { return {bits_, 0}; }
-  constexpr iterator end() const { return {0, 32}; }
+  constexpr iterator begin() const { return {low_, high_, 0}; }
+  constexpr iterator end() const { return {0, 0, count}; }
 
-  constexpr bool operator==(DispatchKeySet other) const { return bits_ == other.bits_; }
-  constexpr bool operator!=(DispatchKeySet other) const { return bits_ != other.bits_; }
+  constexpr bool operator==(DispatchKeySet other) const { return low_ == other.low_ && high_ == other.high_; }
+  constexpr bool operator!=(DispatchKeySet other) const { return !(*this == other); }
 
  private:
-  constexpr DispatchKeySet(uint32_t bits, int) : bits_(bits) {}
-  static constexpr uint32_t bit(DispatchKey key) { return key == DispatchKey::Undefined ? 0 : 1u << static_cast<uint32_t>(key); }
-  uint32_t bits_ = 0;
+  static constexpr auto count = static_cast<uint32_t>(DispatchKey::EndOfKeys);
+  static_assert(count <= 128, "a set has two words");
+  constexpr DispatchKeySet(uint64_t low, uint64_t high) : low_(low), high_(high) {}
+  constexpr void insert(DispatchKey key) {
+    auto number = static_cast<uint32_t>(key);
+    if (number == 0) return;
+    if (number < 64) low_ |= uint64_t(1) << number;
+    else high_ |= uint64_t(1) << (number - 64);
+  }
+  uint64_t low_ = 0, high_ = 0;
 };
 
 constexpr DispatchKeySet autograd_dispatch_keyset = {DispatchKey::AutogradOther, DispatchKey::AutogradCPU, DispatchKey::AutogradCUDA,
@@ -110,6 +221,27 @@ inline bool tls_is_dispatch_key_included(DispatchKey key) { return key == Dispat
 inline bool tls_is_dispatch_keyset_included(DispatchKeySet keys) {
   return keys == DispatchKeySet(DispatchKey::ADInplaceOrView) && !InferenceMode::is_enabled();
 }
+
+/// In the scope of such an object, calls of this thread bypass autograd if the set has one of its keys. The library has no
+/// layers for other keys.
+class ExcludeDispatchKeyGuard {
+ public:
+  explicit ExcludeDispatchKeyGuard(DispatchKeySet keys) : excludes_(keys.has_any(autograd_dispatch_keyset) || keys.has(DispatchKey::Autograd)) {
+    if (!excludes_) return;
+    rlt::check(rlt_get_autograd_excluded(&before_));
+    rlt::check(rlt_set_autograd_excluded(1));
+  }
+  explicit ExcludeDispatchKeyGuard(DispatchKey key) : ExcludeDispatchKeyGuard(DispatchKeySet(key)) {}
+  ~ExcludeDispatchKeyGuard() {
+    if (excludes_) rlt_set_autograd_excluded(before_);
+  }
+  ExcludeDispatchKeyGuard(const ExcludeDispatchKeyGuard&) = delete;
+  ExcludeDispatchKeyGuard& operator=(const ExcludeDispatchKeyGuard&) = delete;
+
+ private:
+  bool excludes_;
+  int32_t before_ = 0;
+};
 
 }  // namespace impl
 

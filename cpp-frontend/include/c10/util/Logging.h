@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/util/Exception.h>
+#include <c10/util/logging_is_not_google_glog.h>
 
 #include <cstring>
 #include <functional>

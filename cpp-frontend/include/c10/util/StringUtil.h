@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/macros/Macros.h>
+#include <c10/util/string_utils.h>
 
 #include <sstream>
 #include <string>

@@ -236,8 +236,14 @@ struct ListOf<std::optional<at::Tensor>> {
   }
 };
 
+/// Lists of other types are IValues on their way.
+template <class T, class = void>
+constexpr bool has_list_form = false;
 template <class T>
-struct Box<std::vector<T>> {
+constexpr bool has_list_form<T, std::void_t<decltype(ListOf<T>::tag)>> = true;
+
+template <class T>
+struct Box<std::vector<T>, std::enable_if_t<has_list_form<T>>> {
   static constexpr const char* name = ListOf<T>::name;
   static rlt_value lend(const std::vector<T>& items) { return ListOf<T>::lend(items); }
   explicit Box(const rlt_value& value) {
@@ -289,7 +295,7 @@ struct Box<at::OptionalArrayRef<T>> {
 };
 
 /// An argument or result on its way to C, with the memory that its form in C needs.
-template <class T>
+template <class T, class = void>
 struct Lent {
   explicit Lent(const T& object) : value(Box<T>::lend(object)) {}
   rlt_value value;
@@ -539,6 +545,36 @@ struct Lent<c10::Dict<Key, Value>> {
   rlt_value value;
 };
 
+template <class T>
+std::string schema_name();
+/// A list or a tuple as the types of TorchScript: `(str, int)[]`.
+template <class T>
+struct Box<std::vector<T>, std::enable_if_t<!has_list_form<T>>> {
+  static constexpr const char* name = "list";
+  static std::string schema_name() { return rlt::schema_name<T>() + "[]"; }
+  explicit Box(const rlt_value& value) : object(Box<c10::IValue>(value).object.template to<std::vector<T>>()) {}
+  std::vector<T> object;
+};
+template <class... Ts>
+struct Box<std::tuple<Ts...>> {
+  static constexpr const char* name = "tuple";
+  static std::string schema_name() {
+    std::string text;
+    ((text += (text.empty() ? "" : ", ") + rlt::schema_name<Ts>()), ...);
+    return "(" + text + ")";
+  }
+  explicit Box(const rlt_value& value) : object(Box<c10::IValue>(value).object.template to<std::tuple<Ts...>>()) {}
+  std::tuple<Ts...> object;
+};
+template <class T>
+struct Lent<std::vector<T>, std::enable_if_t<!has_list_form<T> && !std::is_same_v<T, std::string>>> {
+  explicit Lent(const std::vector<T>& items) : object(items), lent(object), value(lent.value) {}
+  Lent(const Lent&) = delete;
+  c10::IValue object;
+  Lent<c10::IValue> lent;
+  rlt_value value;
+};
+
 template <class T, class = void>
 constexpr bool is_optional = false;
 template <class T>
@@ -560,7 +596,11 @@ std::string schema_name() {
 template <class R>
 struct Results {
   static constexpr size_t count = 1;
-  static std::string schema() { return schema_name<R>(); }
+  static std::string schema() {
+    std::string text = schema_name<R>();
+    // A parenthesis opens the list of results.
+    return text.front() == '(' ? "(" + text + ")" : text;
+  }
   static void give(const std::decay_t<R>& result, rlt_value* outs) {
     Lent<std::decay_t<R>> lent(result);
     check(rlt_value_copy(&lent.value, outs));

@@ -102,6 +102,14 @@ std::vector<Edge> Node::next_edges() const {
   return edges;
 }
 
+/// Undefined tensors need no gradients.
+inline bool any_variable_requires_grad(const variable_list& variables) {
+  for (const Variable& variable : variables) {
+    if (variable.defined() && variable.requires_grad()) return true;
+  }
+  return false;
+}
+
 /// A leaf over the same elements.
 RLT_LAZY Variable make_variable(const at::Tensor& data, bool requires_grad = false) {
   if (!data.defined()) return Variable();

@@ -1,0 +1,3 @@
+// See c10/util/ArrayRef.h.
+#pragma once
+#include <c10/util/ArrayRef.h>

@@ -1,0 +1,3 @@
+// See c10/core/Backend.h.
+#pragma once
+#include <c10/core/Backend.h>

@@ -1,0 +1,3 @@
+// See ATen/core/DimVector.h.
+#pragma once
+#include <ATen/core/DimVector.h>

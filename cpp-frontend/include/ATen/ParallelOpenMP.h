@@ -1,0 +1,3 @@
+// See ATen/Parallel.h.
+#pragma once
+#include <ATen/Parallel.h>

@@ -1,0 +1,3 @@
+// See c10/util/DimVector.h.
+#pragma once
+#include <c10/util/DimVector.h>

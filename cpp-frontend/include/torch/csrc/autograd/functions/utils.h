@@ -1,0 +1,34 @@
+// Helpers of functions with a derivative.
+#pragma once
+
+#include <ATen/TensorOptions.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <optional>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace autograd {
+
+namespace detail {
+inline bool requires_gradient(const at::Tensor& tensor) { return tensor.defined() && tensor.requires_grad(); }
+inline bool requires_gradient(const std::optional<at::Tensor>& tensor) { return tensor && requires_gradient(*tensor); }
+inline bool requires_gradient(at::TensorList tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    if (requires_gradient(tensor)) return true;
+  }
+  return false;
+}
+}  // namespace detail
+
+/// Whether gradients are recorded and one of the arguments, tensors or lists of tensors, needs one.
+template <class... Args>
+bool compute_requires_grad(const Args&... args) {
+  return c10::GradMode::is_enabled() && (detail::requires_gradient(args) || ...);
+}
+/// Dtypes of numbers that have derivatives.
+inline bool isDifferentiableType(at::ScalarType dtype) { return c10::isFloatingType(dtype) || c10::isComplexType(dtype); }
+
+}  // namespace autograd
+RLT_NAMESPACE_END
+}  // namespace torch
