@@ -622,8 +622,8 @@ int32_t rlt_tensor_addcmul_out(const rlt_tensor *self, const rlt_tensor *tensor1
  * `out_i = self_i + value * tensor1_i / tensor2_i`
  *
  * Shapes: `(*), (*), (*) broadcastable -> (*)`.
- * Errors: Raises an error if both `tensor1` and `tensor2` are integer, if `value` overflows the promoted dtype, if the
- * shapes do not broadcast, or if the promoted dtype cannot be cast to that of an in-place or out= result.
+ * Errors: Raises an error if both `tensor1` and `tensor2` are integer, if `value` overflows the promoted dtype, if
+ * the shapes do not broadcast, or if the promoted dtype cannot be cast to that of an in-place or out= result.
  *
  * `addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor`
  */
