@@ -1,20 +1,20 @@
 //! Loops whose iterations may run on several threads, whichever component provides the threads.
 //!
 //! [`parallel_for`] runs the shares of a loop on the embedder's threads if there is a hook, else on those of `pool.rs`;
-//! [`parallel_chunks`] first splits a range into shares. Kernels call only these two. The shares depend on the shape of
+//! [`parallel_chunks`] first splits a range into shares, and so does [`try_parallel_chunks`]. Kernels call only these. The shares depend on the shape of
 //! the work, never on the number of threads: a kernel that combines partial results in the order of the shares gives
 //! bitwise identical results for any number of threads. `tests/conformance` checks this property on every operator.
 
 use crate::hooks::Slot;
 use crate::runtime::{check_cancelled, is_cancelled, num_threads};
-use crate::{Result, bail, callee, ensure, list, pool};
+use crate::{Error, Result, bail, callee, ensure, list, pool};
 use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 static PARALLEL_FOR: Slot<ParallelForHook> = Slot::new();
 
@@ -59,6 +59,36 @@ callee! {
 #[inline]
 pub fn parallel_chunks(len: usize, grain: usize, body: &(impl Fn(Range<usize>) + Sync)) -> Result<()> {
     run_chunks(len, grain, Chunk::new(body))
+}
+
+/// [`parallel_chunks`] for a body that can fail. The first error is returned; it does not stop other chunks.
+pub fn try_parallel_chunks(
+    len: usize,
+    grain: usize,
+    body: &(impl Fn(Range<usize>) -> Result<()> + Sync),
+) -> Result<()> {
+    let failed = FirstError::default();
+    parallel_chunks(len, grain, &|chunk| failed.note(body(chunk)))?;
+    failed.result()
+}
+
+/// The first error of the shares of a loop, which cannot return it themselves.
+#[derive(Debug, Default)]
+pub struct FirstError(OnceLock<Error>);
+
+impl FirstError {
+    /// Keeps an error, unless there is one already.
+    #[inline]
+    pub fn note(&self, result: Result<()>) {
+        if let Err(error) = result {
+            let _ = self.0.set(error);
+        }
+    }
+
+    /// The error that was kept. Call it when the loop has ended.
+    pub fn result(self) -> Result<()> {
+        self.0.into_inner().map_or(Ok(()), Err)
+    }
 }
 
 fn run_chunks(len: usize, grain: usize, body: Chunk) -> Result<()> {

@@ -2,7 +2,10 @@
 //! load time, and [`shutdown`] leaves nothing behind. Parallel loops are in `parallel.rs`.
 
 use crate::hooks::Slot;
-pub use crate::parallel::{ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for};
+pub use crate::parallel::{
+    FirstError, ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for,
+    try_parallel_chunks,
+};
 use crate::{DType, Result, bail, ensure, reserve};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU8, Ordering};

@@ -15,8 +15,6 @@ pub(crate) trait Source: Element {
     fn imaginary(self) -> f64;
     /// Whether it differs from zero.
     fn truth(self) -> bool;
-    /// Whether this is a real floating-point type.
-    const IS_FLOAT: bool = false;
     /// Whether the truncated float is an `i32`.
     #[inline(always)]
     fn fits_i32(self) -> bool {
@@ -41,7 +39,7 @@ pub(crate) trait Target: Element {
 }
 
 macro_rules! integer_cast {
-    ($($type:ty: $from_i32:expr;)*) => {$(
+    ($($type:ty),*) => {$(
         impl Source for $type {
             #[inline(always)]
             fn to_i64(self) -> i64 {
@@ -69,21 +67,13 @@ macro_rules! integer_cast {
             fn cast<A: Source>(a: A) -> $type {
                 a.to_i64() as $type
             }
-            const FROM_I32: Option<fn(i32) -> $type> = $from_i32;
+            const FROM_I32: Option<fn(i32) -> $type> =
+                if size_of::<$type>() <= size_of::<i32>() { Some(|a| a as $type) } else { None };
         }
     )*};
 }
 
-integer_cast! {
-    u8: Some(|a| a as u8);
-    i8: Some(|a| a as i8);
-    i16: Some(|a| a as i16);
-    i32: Some(|a| a);
-    i64: None;
-    u16: Some(|a| a as u16);
-    u32: Some(|a| a as u32);
-    u64: None;
-}
+integer_cast!(u8, i8, i16, i32, i64, u16, u32, u64);
 
 macro_rules! float_cast {
     ($($type:ty: $to_f32:expr, $to_f64:expr, $cast:expr;)*) => {$(
@@ -110,7 +100,6 @@ macro_rules! float_cast {
                 let wide: f64 = $to_f64(self);
                 wide != 0.0
             }
-            const IS_FLOAT: bool = true;
             #[inline(always)]
             fn fits_i32(self) -> bool {
                 crate::number::Number::wide(self).abs() < 2_147_483_648.0

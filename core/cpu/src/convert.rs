@@ -106,7 +106,7 @@ impl<A: Source, R: Target> Kernel for CastAll<A, R> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         match const { R::FROM_I32 } {
-            Some(from_i32) if A::IS_FLOAT => {
+            Some(from_i32) if const { simd::is_float(A::DTYPE) } => {
                 for start in (0..self.len).step_by(PART) {
                     self.truncate(start..self.len.min(start + PART), from_i32);
                 }

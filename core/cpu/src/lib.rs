@@ -39,6 +39,8 @@ pub mod fill;
 pub mod gemm;
 pub mod grid;
 pub mod histogram;
+#[cfg(test)]
+mod images;
 pub mod indexing;
 pub mod layer_norm;
 pub mod loss;

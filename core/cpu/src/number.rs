@@ -109,7 +109,7 @@ impl Rest for f64 {
 #[cfg(not(target_arch = "nvptx64"))]
 impl Rest for f32 {
     /// In doubles, where the quotient of two `f32` below 2^28 is never rounded to the next whole number, as it is at least
-    /// 2^-24 away, and its product with the divisor is exact (0.3 of the time of `%`).
+    /// 2^-24 away, and its product with the divisor is exact (0.2 of the time of `%`).
     #[inline(always)]
     fn rest(self, other: f32) -> f32 {
         // A separate function: the compiler would call `%` for every element, and then select.

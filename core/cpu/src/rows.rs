@@ -27,11 +27,10 @@ use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
 use rushlight_base::list::with_capacity;
 use rushlight_base::plan::Plan;
-use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
 use rushlight_base::{Result, ensure};
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
 use crate::reduce::tests::run;
@@ -415,13 +414,12 @@ pub(crate) fn each_row_with_buffer<T, const N: usize>(
     if walk.numel() == 0 {
         return Ok(());
     }
-    let failed = Mutex::new(None);
-    parallel_chunks(walk.numel(), (grain / len.max(1)).max(1), &|rows| match with_capacity(len) {
-        Ok(mut buffer) => each_row(walk, rows, |at| {
+    try_parallel_chunks(walk.numel(), (grain / len.max(1)).max(1), &|rows| {
+        let mut buffer = with_capacity(len)?;
+        each_row(walk, rows, |at| {
             buffer.clear();
             visit(&mut buffer, at);
-        }),
-        Err(error) => *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
-    })?;
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        });
+        Ok(())
+    })
 }

@@ -3,10 +3,9 @@
 use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
-use crate::volume::{Volume, each_planes};
+use crate::volume::{Volume, each_planes, try_each_planes};
+use rushlight_base::Result;
 use rushlight_base::list::filled;
-use rushlight_base::{Error, Result};
-use std::sync::OnceLock;
 
 /// How a kernel slides over an image: height and width.
 #[derive(Clone, Copy, Debug)]
@@ -78,17 +77,9 @@ pub fn fold(image: &Array, columns: &Array, steps: &Steps) -> Result<()> {
 fn sums<T: Number>(image: &Array, columns: &Array, steps: &Steps) -> Result<()> {
     let (to, from) = (Volume::<T>::of(image, 2)?, Volume::<T>::of(columns, 1)?);
     let (taps, width) = (steps.taps(), to.sizes[2]);
-    let failed: OnceLock<Error> = OnceLock::new();
-    each_planes(to.planes(), to.area() + from.area() * taps, &|planes| {
+    try_each_planes(to.planes(), to.area() + from.area() * taps, &|planes| {
         for plane in planes {
-            let mut sums = match filled(to.area(), T::Wide::ZERO) {
-                Ok(sums) => sums,
-                Err(error) => {
-                    // The first error is reported.
-                    let _ = failed.set(error);
-                    return;
-                }
-            };
+            let mut sums = filled(to.area(), T::Wide::ZERO)?;
             for tap in 0..taps {
                 let source = from.plane(plane * taps + tap);
                 steps.each(tap, [to.sizes[1], width], |position, met| {
@@ -102,6 +93,6 @@ fn sums<T: Number>(image: &Array, columns: &Array, steps: &Steps) -> Result<()> 
             }
             store(&to, plane, &sums);
         }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+        Ok(())
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::shared::Shared;
-use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
 use rushlight_base::{Element, Result, ensure};
 use std::ops::Range;
 
@@ -86,11 +86,20 @@ impl<T> Volume<T> {
 }
 
 /// Channels from which on vectors of channels are worthwhile.
-const CHANNELS: usize = 8;
+pub(crate) const CHANNELS: usize = 8;
 
 /// Whether the channels of a position are adjacent elements of both, and many.
 pub(crate) fn has_adjacent_channels<T>(a: &Volume<T>, b: &Volume<T>) -> bool {
     a.lead[1] >= CHANNELS && [a.channel_step(), b.channel_step()] == [1; 2]
+}
+
+/// [`each_planes`] for a body that can fail; the first error is returned.
+pub(crate) fn try_each_planes(
+    planes: usize,
+    work: usize,
+    body: &(impl Fn(Range<usize>) -> Result<()> + Sync),
+) -> Result<()> {
+    try_parallel_chunks(planes, (GRAIN / work.max(1)).max(1), body)
 }
 
 /// Calls `body` with ranges of `planes`, on several threads if the total cost (`work` for each plane) justifies it.

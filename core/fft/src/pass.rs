@@ -6,11 +6,10 @@
 
 use crate::lines::Lines;
 use crate::number::{Real, Value};
-use rushlight_base::runtime::parallel_chunks;
-use rushlight_base::{Complex, Error, Result, Scratch};
+use rushlight_base::runtime::try_parallel_chunks;
+use rushlight_base::{Complex, Result, Scratch};
 use rushlight_cpu::Array;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a cache line.
 const CACHE_LINE: usize = 64;
@@ -123,23 +122,14 @@ pub fn run<T: Real, A: Value<T>, B: Value<T>>(lines: &Lines, pass: &Pass<'_, T, 
     let width = (GATHERED / longest.max(1)).clamp(1, TOGETHER);
     let blocks = lines.count().div_ceil(width);
     let work = longest * (longest.max(2).ilog2() as usize) * width;
-    let failure: Mutex<Option<Error>> = Mutex::new(None);
-    let share = |range: Range<usize>| {
-        let done = Memory::new(pass, width).map(|memory| {
-            for block in range {
-                let first = block * width;
-                pass.block(lines, first..lines.count().min(first + width), &memory);
-            }
-        });
-        if let Err(error) = done {
-            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    try_parallel_chunks(blocks, (GRAIN / work.max(1)).max(1), &|range: Range<usize>| {
+        let memory = Memory::new(pass, width)?;
+        for block in range {
+            let first = block * width;
+            pass.block(lines, first..lines.count().min(first + width), &memory);
         }
-    };
-    parallel_chunks(blocks, (GRAIN / work.max(1)).max(1), &share)?;
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+        Ok(())
+    })
 }
 
 /// Working memory of a share: gathered lines, transformed lines, and that of the transform.

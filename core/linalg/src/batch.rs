@@ -6,12 +6,11 @@
 
 use crate::block::{Block, View};
 use crate::field::Field;
-use rushlight_base::runtime::parallel_chunks;
-use rushlight_base::{DimVec, Element, Error, Result, Scratch, ensure};
+use rushlight_base::runtime::try_parallel_chunks;
+use rushlight_base::{DimVec, Element, Result, Scratch, ensure};
 
 use rushlight_cpu::Array;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// Multiplications that justify a share of their own.
 const GRAIN: usize = 20_000;
@@ -278,21 +277,11 @@ pub fn each<T: Field>(
     scratch: usize,
     body: &(impl Fn(usize, &mut [T]) -> Result<()> + Sync),
 ) -> Result<()> {
-    let failure: Mutex<Option<Error>> = Mutex::new(None);
-    let share = |range: Range<usize>| {
-        let result = Memory::new(scratch).and_then(|mut memory| {
-            let memory = memory.elements();
-            range.into_iter().try_for_each(|index| body(index, memory))
-        });
-        if let Err(error) = result {
-            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        }
-    };
-    parallel_chunks(count, (GRAIN / cost.max(1)).max(1), &share)?;
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    try_parallel_chunks(count, (GRAIN / cost.max(1)).max(1), &|mut range: Range<usize>| {
+        let mut memory = Memory::new(scratch)?;
+        let memory = memory.elements();
+        range.try_for_each(|index| body(index, memory))
+    })
 }
 
 /// Zeroed working memory.

@@ -15,7 +15,7 @@ template <class T>
 bool _isnan(T value) {
   if constexpr (std::is_integral_v<T>) {
     return false;
-  } else if constexpr (c10::detail::is_complex_number<T>::value) {
+  } else if constexpr (c10::is_complex<T>::value) {
     return _isnan(value.real()) || _isnan(value.imag());
   } else if constexpr (std::is_floating_point_v<T>) {
     return std::isnan(value);
@@ -33,22 +33,18 @@ bool _isinf(T value) {
     return std::isinf(static_cast<float>(value));
   }
 }
-template <class T>
-T exp(T value) {
-  return static_cast<T>(std::exp(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value)));
-}
-template <class T>
-T log(T value) {
-  return static_cast<T>(std::log(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value)));
-}
-template <class T>
-T log1p(T value) {
-  return static_cast<T>(std::log1p(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value)));
-}
-template <class T>
-T tan(T value) {
-  return static_cast<T>(std::tan(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value)));
-}
+// Computed in double for double, and in float otherwise.
+#define RLT_FUNCTION(name)                                                         \
+  template <class T>                                                               \
+  T name(T value) {                                                                \
+    using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>; \
+    return static_cast<T>(std::name(static_cast<Computed>(value)));                \
+  }
+RLT_FUNCTION(exp)
+RLT_FUNCTION(log)
+RLT_FUNCTION(log1p)
+RLT_FUNCTION(tan)
+#undef RLT_FUNCTION
 
 RLT_NAMESPACE_END
 }  // namespace at

@@ -5,6 +5,7 @@
 // with the smallest strides. Loops receive pointers and strides in bytes: outputs first, then inputs.
 #pragma once
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <c10/core/StorageImpl.h>
@@ -350,23 +351,13 @@ class TensorIterator {
     return result;
   }
 
-  static std::vector<int64_t> broadcast(IntArrayRef a, IntArrayRef b) {
-    std::vector<int64_t> result(std::max(a.size(), b.size()));
-    for (size_t back = 1; back <= result.size(); ++back) {
-      int64_t x = back <= a.size() ? a[a.size() - back] : 1, y = back <= b.size() ? b[b.size() - back] : 1;
-      TORCH_CHECK(x == y || x == 1 || y == 1, "The size of tensor a (", x, ") must match the size of tensor b (", y,
-                  ") at non-singleton dimension ", result.size() - back);
-      result[result.size() - back] = x == 1 ? y : x;
-    }
-    return result;
-  }
   void find_shape(const TensorIteratorConfig& config) {
     std::vector<int64_t> shape;
     bool first = true;
     for (const OperandInfo& info : operands_) {
       // Outputs that may be resized get the shape; others take part in it.
       if (!info.tensor_.defined() || (info.is_output && config.resize_)) continue;
-      shape = first ? info.tensor_.sizes().vec() : broadcast(shape, info.tensor_.sizes());
+      shape = first ? info.tensor_.sizes().vec() : infer_size(shape, info.tensor_.sizes());
       first = false;
     }
     if (config.shape_) shape = *config.shape_;

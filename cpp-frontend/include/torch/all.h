@@ -1,12 +1,7 @@
 // Everything of the C++ API.
 #pragma once
 
-// torch/autograd.h without the registration of operators (torch/library.h), which few programs need.
-#include <torch/csrc/autograd/anomaly_mode.h>
-#include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/csrc/autograd/gradcheck.h>
-#include <torch/csrc/autograd/saved_variable_hooks.h>
+#include <torch/csrc/autograd/public.h>
 #include <torch/cuda.h>
 #include <torch/data.h>
 #include <torch/enum.h>

@@ -8,10 +8,9 @@ use super::{Job, Place};
 use crate::array::Array;
 use crate::gemm::{Columns, Factor, PackedA, Run, worthwhile_threads};
 use crate::shared::Shared;
-use rushlight_base::runtime::{check_cancelled, parallel_chunks, parallel_for};
-use rushlight_base::{Error, Result, list};
+use rushlight_base::runtime::{FirstError, check_cancelled, parallel_chunks, parallel_for};
+use rushlight_base::{Result, list};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Shares for each thread, so that a thread that starts late has less left to do.
 const SHARES: usize = 4;
@@ -105,14 +104,9 @@ impl Phase {
                 share(index)
             });
         }
-        let failed: OnceLock<Error> = OnceLock::new();
-        parallel_for(cut.shares(), &|index| {
-            if let Err(error) = share(index) {
-                // The first error is reported.
-                let _ = failed.set(error);
-            }
-        })?;
-        failed.into_inner().map_or(Ok(()), Err)
+        let failed = FirstError::default();
+        parallel_for(cut.shares(), &|index| failed.note(share(index)))?;
+        failed.result()
     }
 
     /// The offsets of each k, in bytes, if the columns should be read in place: few rows, and rows of positions that

@@ -13,10 +13,9 @@ use super::unfolded::{count_taps, each_tap, position_step};
 use crate::array::Array;
 use crate::gemm::{Activation, Epilogue, Factor, Panels, across, gemm_panels};
 use crate::shared::Shared;
-use crate::volume::each_planes;
-use rushlight_base::{DType, Error, Result, Scalar, Scratch, ensure, list};
+use crate::volume::{each_planes, try_each_planes};
+use rushlight_base::{DType, Result, Scalar, Scratch, ensure, list};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// From this number of groups on, threads share the groups instead of the product of each.
 const MANY_GROUPS: usize = 16;
@@ -93,17 +92,7 @@ fn run<T: Copy + Default + Send + Sync>(
             continue;
         }
         // The product of each is small. No result depends on which thread computes it.
-        let failed: OnceLock<Error> = OnceLock::new();
-        each_planes(groups, rows * columns * depth, &|groups| {
-            for group in groups {
-                if let Err(error) = product(group) {
-                    // The first error is reported.
-                    let _ = failed.set(error);
-                    return;
-                }
-            }
-        })?;
-        failed.into_inner().map_or(Ok(()), Err)?;
+        try_each_planes(groups, rows * columns * depth, &|groups| groups.into_iter().try_for_each(product))?;
     }
     if turned {
         let to = Shared::new(out.start());

@@ -6,9 +6,8 @@ use super::ways::{Ways, ways};
 use super::{Epilogue, columns, problem, rows, turned, turns};
 use crate::array::Array;
 use crate::simd::{Level, level};
-use rushlight_base::runtime::num_threads;
-use rushlight_base::{Error, Result, ensure};
-use std::sync::OnceLock;
+use rushlight_base::runtime::{FirstError, num_threads};
+use rushlight_base::{Result, ensure};
 
 /// Multiplications of one product from which on threads share its tiles, rather than the batch.
 const LARGE: usize = 1 << 24;
@@ -87,16 +86,11 @@ impl Stack<'_> {
         }
         // Small products go several to a share.
         let together = ((1 << 16) / work.max(1)).clamp(1, batch.div_ceil(4 * threads).max(1));
-        let failed: OnceLock<Error> = OnceLock::new();
+        let failed = FirstError::default();
         each(batch.div_ceil(together), threads, &|share| {
-            for index in share * together..batch.min((share + 1) * together) {
-                if let Err(error) = self.product(index, true) {
-                    // The first error is reported.
-                    let _ = failed.set(error);
-                    return;
-                }
-            }
+            let mut own = share * together..batch.min((share + 1) * together);
+            failed.note(own.try_for_each(|index| self.product(index, true)));
         })?;
-        failed.into_inner().map_or(Ok(()), Err)
+        failed.result()
     }
 }

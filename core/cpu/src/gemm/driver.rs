@@ -16,11 +16,10 @@ use super::thin;
 use super::tile::{Tile, TileFn};
 use super::ways::Ways;
 use crate::shared::Shared;
-use rushlight_base::runtime::{check_cancelled, num_threads, parallel_for};
-use rushlight_base::{Error, Result, Storage};
+use rushlight_base::runtime::{FirstError, check_cancelled, num_threads, parallel_for};
+use rushlight_base::{Result, Storage};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Fills panels of stored elements, `width` lanes per element of k, instead of reading a matrix.
 pub(super) trait Fill: Sync {
@@ -259,7 +258,7 @@ impl<'a> Run<'a> {
             false => None,
         };
         let sums = sums.as_ref().map(|sums| Shared::new(sums.data()));
-        let failed = OnceLock::new();
+        let failed = FirstError::default();
         let left_shares = depth.blocks * left_count;
         let together = if threads > 1 { 4 } else { left_shares.max(1) };
         each(left_shares.div_ceil(together), threads, &|share| {
@@ -268,7 +267,7 @@ impl<'a> Run<'a> {
                 let lanes = height.min(p.m - row);
                 let at = left_buffer.get().wrapping_add(panel * left_bytes);
                 let width = lanes.next_multiple_of(step);
-                note(&failed, pack_panel(self.ways, &p.left, row..row + lanes, &block, width, at, true));
+                failed.note(pack_panel(self.ways, &p.left, row..row + lanes, &block, width, at, true));
             }
         })?;
         let chunk = columns_together(right_count, right_bytes, threads);
@@ -276,12 +275,12 @@ impl<'a> Run<'a> {
             let panels = share * chunk..right_count.min((share + 1) * chunk);
             let right_buffer = match Storage::allocate(panels.len() * right_bytes) {
                 Ok(buffer) => buffer,
-                Err(error) => return note(&failed, Err(error)),
+                Err(error) => return failed.note(Err(error)),
             };
             for index in 0..depth.blocks {
                 let (block, stage) = (depth.range(index, p.k), self.stage(index));
                 let groups = block.len().div_ceil(kernels.group);
-                note(&failed, self.pack_right(panels.clone(), &block, right_buffer.data(), right_bytes));
+                failed.note(self.pack_right(panels.clone(), &block, right_buffer.data(), right_bytes));
                 kernels.with_registers(|| {
                     for i in 0..left_count {
                         let row = i * height;
@@ -311,7 +310,7 @@ impl<'a> Run<'a> {
                 });
             }
         })?;
-        failed.into_inner().map_or(Ok(()), Err)
+        failed.result()
     }
 
     /// Packs neighbouring right panels, the full ones of a matrix all together.
@@ -358,7 +357,6 @@ impl<'a> Run<'a> {
         };
         let sums = sums.as_ref().map(|sums| Shared::new(sums.data()));
         let (left_buffer, right_buffer) = (Shared::new(left_buffer.data()), Shared::new(right_buffer.data()));
-        let failed = OnceLock::new();
         for first_panel in (0..right_count).step_by(right_most) {
             let panels = first_panel..right_count.min(first_panel + right_most);
             for index in 0..depth.blocks {
@@ -371,6 +369,7 @@ impl<'a> Run<'a> {
                     let together = if threads > 1 { 4 } else { usize::MAX };
                     let unpacked = if in_place.is_some() { 0 } else { rows.len() };
                     let (left_shares, right_shares) = (unpacked.div_ceil(together), fresh.div_ceil(together));
+                    let failed = FirstError::default();
                     each(left_shares + right_shares, threads, &|share| {
                         if share < left_shares {
                             let own =
@@ -381,19 +380,17 @@ impl<'a> Run<'a> {
                                 let (at, width) =
                                     (left_buffer.get().wrapping_add(i * left_bytes), lanes.next_multiple_of(step));
                                 let packed = self.pack(&p.left, row..row + lanes, &block, width, at, true);
-                                note(&failed, packed);
+                                failed.note(packed);
                             }
                         } else {
                             let share = share - left_shares;
                             let own = share * together..fresh.min(share.saturating_add(1).saturating_mul(together));
                             let at = right_buffer.get().wrapping_add(own.start * right_bytes);
                             let own = panels.start + own.start..panels.start + own.end;
-                            note(&failed, self.pack_right(own, &block, at, right_bytes));
+                            failed.note(self.pack_right(own, &block, at, right_bytes));
                         }
                     })?;
-                    if let Some(error) = failed.get() {
-                        return Err(Error::clone(error));
-                    }
+                    failed.result()?;
                     let right = match prepared {
                         Some(packed) => Shared::new(packed.panel(index, panels.start).cast_mut()),
                         None => right_buffer,
@@ -453,13 +450,6 @@ impl<'a> Run<'a> {
         left: bool,
     ) -> Result<()> {
         pack_panel(self.ways, operand, lanes, depth, width, to, left)
-    }
-}
-
-pub(super) fn note(failed: &OnceLock<Error>, result: Result<()>) {
-    if let Err(error) = result {
-        // The first error is reported.
-        let _ = failed.set(error);
     }
 }
 

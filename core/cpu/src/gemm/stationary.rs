@@ -6,7 +6,7 @@
 //! share may cover the ends of several matrices, and rows of tiles need not be adjacent in memory.
 
 use super::blocking::{Depth, even_parts};
-use super::driver::{Buffer, Fill, Operand, each, note, pack_panel, right_panel_bytes};
+use super::driver::{Buffer, Fill, Operand, each, pack_panel, right_panel_bytes};
 use super::epilogue::{Activation, Factor as Scale, Finish};
 use super::packed::{Erased, Factor, Panels};
 use super::tile::Tile;
@@ -15,10 +15,10 @@ use super::{rows as rows_of, worthwhile_threads};
 use crate::array::Array;
 use crate::shared::Shared;
 use crate::simd::{Level, level};
+use rushlight_base::runtime::FirstError;
 use rushlight_base::{DType, Result, Scalar, Scratch, ensure, list};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Bytes of the columns of a share that are packed at a time: a quarter of a core's second-level cache.
 const RIGHT_SHARE: usize = 256 << 10;
@@ -106,7 +106,7 @@ impl PackedA {
             (_, Some(erased)) => Operand::Filled(erased as &dyn Fill),
             (Factor::Panels(..), None) => return Ok(packed),
         };
-        let failed = OnceLock::new();
+        let failed = FirstError::default();
         let threads = worthwhile_threads(all.saturating_mul(k).saturating_mul(16));
         let together = if threads > 1 { (4096 / depth.block.max(1)).max(1) } else { count.max(1) };
         let start = Shared::new(packed.panels.start());
@@ -120,10 +120,10 @@ impl PackedA {
                 let to = start.get().wrapping_add(index * panel_bytes);
                 let width = lanes.next_multiple_of(kernels.height_step);
                 let block = depth.range(block, k);
-                note(&failed, pack_panel(&packed.ways, &operand, from..from + lanes, &block, width, to, true));
+                failed.note(pack_panel(&packed.ways, &operand, from..from + lanes, &block, width, to, true));
             }
         })?;
-        failed.into_inner().map_or(Ok(packed), Err)
+        failed.result().map(|()| packed)
     }
 
     /// Panels of rows of a group.

@@ -6,10 +6,9 @@ use crate::array::Array;
 use crate::number::{Analytic, Wide};
 use crate::simd::{Kernel, Simd, run_narrow};
 use crate::volume::Volume;
-use rushlight_base::runtime::parallel_chunks;
-use rushlight_base::{Error, Result};
+use rushlight_base::Result;
+use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Elements that are worth a second thread.
 const GRAIN: usize = 1 << 12;
@@ -74,15 +73,10 @@ fn read<T: Pixel>(out: &Array, image: &Array, grid: &Array, sampling: Sampling, 
     let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(image, spatial)?);
     let places = Places::<T>::new(grid, from.sizes, sampling, orders)?;
     let channels = out.size(1);
-    let failed: OnceLock<Error> = OnceLock::new();
-    parallel_chunks(out.size(0) * to.area(), GRAIN / (1 + channels), &|points| match Table::new(&places) {
-        Ok(table) => run_narrow(Read { to, from, places: &places, channels, points, table }),
-        Err(error) => {
-            // The first error is reported.
-            let _ = failed.set(error);
-        }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+    try_parallel_chunks(out.size(0) * to.area(), GRAIN / (1 + channels), &|points| {
+        run_narrow(Read { to, from, places: &places, channels, points, table: Table::new(&places)? });
+        Ok(())
+    })
 }
 
 /// Some points, in all channels.

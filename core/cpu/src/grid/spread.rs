@@ -6,12 +6,11 @@ use crate::array::Array;
 use crate::number::Wide;
 use crate::pooling::store;
 use crate::simd::{Kernel, Simd, run_narrow};
-use crate::volume::{Volume, each_planes};
+use crate::volume::{Volume, try_each_planes};
+use rushlight_base::Result;
 use rushlight_base::list::filled;
 use rushlight_base::runtime::num_threads;
-use rushlight_base::{Error, Result};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Most planes that are computed together.
 const CHANNELS: usize = 64;
@@ -28,21 +27,15 @@ fn returned<T: Pixel>(out: &Array, grad: &Array, grid: &Array, sampling: Samplin
     let [samples, channels] = to.lead();
     // Planes of a sample use the same points: few parts, but enough for all threads.
     let parts = num_threads().div_ceil(samples.max(1)).max(channels.div_ceil(CHANNELS));
-    let (together, failed) = (channels.div_ceil(parts.max(1)).max(1), OnceLock::<Error>::new());
+    let together = channels.div_ceil(parts.max(1)).max(1);
     let parts = channels.div_ceil(together);
-    each_planes(samples * parts, from.area() * 16 * together, &|units| {
-        for unit in units {
+    try_each_planes(samples * parts, from.area() * 16 * together, &|mut units| {
+        units.try_for_each(|unit| {
             let (sample, first) = (unit / parts, unit % parts * together);
             let start = sample * channels + first;
-            let planes = start..start + together.min(channels - first);
-            if let Err(error) = returned_to(&to, &from, &places, sample, planes) {
-                // The first error is reported.
-                let _ = failed.set(error);
-                return;
-            }
-        }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+            returned_to(&to, &from, &places, sample, start..start + together.min(channels - first))
+        })
+    })
 }
 
 /// The gradients of some planes of a sample.

@@ -2,14 +2,12 @@
 //! the channels of a position where channels are adjacent in memory.
 
 use super::{Window, Windows};
-use crate::volume::Volume;
+use crate::volume::{CHANNELS, Volume};
 use rushlight_base::{Result, list};
 use std::ops::Range;
 
 /// Most outputs of a group.
 pub(super) const LANES: usize = 64;
-/// Channels from which on groups of channels are worthwhile.
-const CHANNELS: usize = 8;
 
 /// Adjacent outputs.
 pub(super) struct Group {

@@ -3,12 +3,11 @@
 use super::groups::Groups;
 use super::{place, store};
 use crate::number::{Number, Wide};
-use crate::volume::{Volume, each_planes};
+use crate::volume::{Volume, try_each_planes};
+use rushlight_base::Result;
 use rushlight_base::list::filled;
-use rushlight_base::{Error, Result};
 use std::any::TypeId;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// The sums of some planes: the output itself, if they have its dtype and its positions are evenly apart, or a buffer.
 /// The sums of a position are adjacent.
@@ -55,22 +54,12 @@ fn even_step<T>(volume: &Volume<T>) -> Option<usize> {
 pub(super) fn accumulate<T: Number>(to: &Volume<T>, groups: &Groups, work: usize, add: &Add<T::Wide>) -> Result<()> {
     let own = TypeId::of::<T>() == TypeId::of::<T::Wide>();
     let step = even_step(to).filter(|_| own);
-    let failed: OnceLock<Error> = OnceLock::new();
-    each_planes(groups.units(), work.saturating_mul(groups.together()), &|units| {
-        for unit in units {
-            let planes = groups.planes(unit);
-            let result = match step {
-                Some(step) => in_place(to, planes, step, add),
-                None => in_buffer(to, planes, add),
-            };
-            if let Err(error) = result {
-                // The first error is reported.
-                let _ = failed.set(error);
-                return;
-            }
-        }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+    try_each_planes(groups.units(), work.saturating_mul(groups.together()), &|mut units| {
+        units.try_for_each(|unit| match step {
+            Some(step) => in_place(to, groups.planes(unit), step, add),
+            None => in_buffer(to, groups.planes(unit), add),
+        })
+    })
 }
 
 fn in_place<T: Number>(to: &Volume<T>, planes: Range<usize>, step: usize, add: &Add<T::Wide>) -> Result<()> {

@@ -11,9 +11,9 @@
 use crate::array::Array;
 use crate::gemm::{Epilogue, PackedB, gemm_packed};
 use crate::simd::{Kernel, Simd, run_narrow};
-use rushlight_base::runtime::{chunk_length, parallel_for};
-use rushlight_base::{DType, Error, Result, ensure, err, list};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use rushlight_base::runtime::{FirstError, chunk_length, parallel_for};
+use rushlight_base::{DType, Result, ensure, err, list};
+use std::sync::{Mutex, PoisonError};
 
 /// The sign bit of a byte: flipping it turns an unsigned byte into a signed one, less by 128.
 pub(super) const SIGN: u8 = 0x80;
@@ -151,18 +151,14 @@ pub(super) fn in_shares<T: Send>(
     length: usize,
     body: impl Fn(usize, &mut [T]) -> Result<()> + Sync,
 ) -> Result<()> {
-    let failed: OnceLock<Error> = OnceLock::new();
+    let failed = FirstError::default();
     let parts: Vec<Mutex<&mut [T]>> = list::collect(out.chunks_mut(length.max(1)).map(Mutex::new))?;
     parallel_for(parts.len(), &|index| {
         let Some(part) = parts.get(index) else { return };
-        let result = body(index, &mut part.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Err(error) = result {
-            // The first error is reported.
-            let _ = failed.set(error);
-        }
+        failed.note(body(index, &mut part.lock().unwrap_or_else(PoisonError::into_inner)));
     })?;
     drop(parts);
-    failed.into_inner().map_or(Ok(()), Err)
+    failed.result()
 }
 
 /// How sums of products become bytes: `round((sum + bias) factor) + zero_point`, saturated. Ties are rounded to even.

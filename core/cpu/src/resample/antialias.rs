@@ -6,10 +6,9 @@ use super::taps::{Filter, Scale, Taps, line, rounded};
 use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
-use crate::volume::{Volume, each_planes};
+use crate::volume::{Volume, try_each_planes};
 use rushlight_base::list::{filled, with_capacity};
-use rushlight_base::{Error, Result, Scalar};
-use std::sync::OnceLock;
+use rushlight_base::{Result, Scalar};
 
 /// For each output position, along one dimension, the run of inputs it depends on, with their weights.
 pub struct Windows {
@@ -160,16 +159,7 @@ pub fn spread_smoothly(out: &Array, grad: &Array, windows: [&Windows; 2], kernel
 
 /// Calls `body` for each plane; the first error is returned.
 fn planes(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
-    let failed: OnceLock<Error> = OnceLock::new();
-    each_planes(count, work, &|planes| {
-        for plane in planes {
-            if let Err(error) = body(plane) {
-                let _ = failed.set(error);
-                return;
-            }
-        }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+    try_each_planes(count, work, &|mut planes| planes.try_for_each(body))
 }
 
 #[cfg(test)]

@@ -2,10 +2,9 @@
 
 use super::taps::Taps;
 use crate::array::Array;
-use crate::volume::{Volume, each_planes};
+use crate::volume::{Volume, try_each_planes};
 use rushlight_base::list::filled;
-use rushlight_base::{Error, Result, list};
-use std::sync::OnceLock;
+use rushlight_base::{Result, list};
 
 /// Weights as integers, and the bits behind their point: as many as fit the largest weight into 15 bits. Beyond an edge,
 /// where inputs repeat, their weights are added before they are rounded.
@@ -40,17 +39,9 @@ pub fn interpolate_bytes(out: &Array, input: &Array, taps: &[Taps; 3]) -> Result
     let ([.., height, width], rows) = (to.sizes, from.sizes[1]);
     let (across, across_bits) = fixed(&taps[2])?;
     let (down, down_bits) = fixed(&taps[1])?;
-    let failed: OnceLock<Error> = OnceLock::new();
-    each_planes(to.planes(), width * rows * taps[2].width + width * height * taps[1].width, &|planes| {
+    try_each_planes(to.planes(), width * rows * taps[2].width + width * height * taps[1].width, &|planes| {
         for plane in planes {
-            let mut lines = match filled(rows * width, 0u8) {
-                Ok(lines) => lines,
-                Err(error) => {
-                    // The first error is reported.
-                    let _ = failed.set(error);
-                    return;
-                }
-            };
+            let mut lines = filled(rows * width, 0u8)?;
             let (target, source) = (to.plane(plane), from.plane(plane));
             for h in 0..rows {
                 for w in 0..width {
@@ -71,6 +62,6 @@ pub fn interpolate_bytes(out: &Array, input: &Array, taps: &[Taps; 3]) -> Result
                 }
             }
         }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+        Ok(())
+    })
 }

@@ -5,11 +5,10 @@ use crate::array::Array;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
 use crate::simd::{Kernel, Simd, run_rare};
-use crate::volume::{Volume, each_planes, has_adjacent_channels};
+use crate::volume::{Volume, has_adjacent_channels, try_each_planes};
 use rushlight_base::list::{self, filled};
-use rushlight_base::{Error, Result, Scalar};
+use rushlight_base::{Result, Scalar};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Most adjacent channels that are computed together.
 const CHANNELS: usize = 64;
@@ -63,27 +62,18 @@ struct Spread<'a, T: Number> {
 fn spread_all<T: Number>(spread: &Spread<T>) -> Result<()> {
     let Spread { to, from, taps, .. } = spread;
     let work = from.area() * taps.iter().map(|taps| taps.width).product::<usize>() + to.area();
-    let failed: OnceLock<Error> = OnceLock::new();
-    let attempt = |result: Result<()>| {
-        if let Err(error) = result {
-            // The first error is reported.
-            let _ = failed.set(error);
-        }
-    };
-    if has_adjacent_channels(to, from) {
-        let [samples, channels] = to.lead();
-        let parts = channels.div_ceil(CHANNELS);
-        each_planes(samples * parts, work.saturating_mul(CHANNELS.min(channels)), &|units| {
-            for unit in units {
-                let first = unit % parts * CHANNELS;
-                let start = unit / parts * channels + first;
-                attempt(pixels(spread, start..start + CHANNELS.min(channels - first)));
-            }
-        })?;
-    } else {
-        each_planes(to.planes(), work, &|planes| planes.for_each(|plane| attempt(lines(spread, plane))))?;
+    if !has_adjacent_channels(to, from) {
+        return try_each_planes(to.planes(), work, &|mut planes| planes.try_for_each(|plane| lines(spread, plane)));
     }
-    failed.into_inner().map_or(Ok(()), Err)
+    let [samples, channels] = to.lead();
+    let parts = channels.div_ceil(CHANNELS);
+    try_each_planes(samples * parts, work.saturating_mul(CHANNELS.min(channels)), &|mut units| {
+        units.try_for_each(|unit| {
+            let first = unit % parts * CHANNELS;
+            let start = unit / parts * channels + first;
+            pixels(spread, start..start + CHANNELS.min(channels - first))
+        })
+    })
 }
 
 /// A plane: each row of gradients is first summed along the width.

@@ -5,11 +5,10 @@ use crate::array::Array;
 use crate::number::Wide;
 use crate::simd::{Float, FloatVector, Kernel, Simd, run};
 use crate::volume::{Volume, has_adjacent_channels};
+use rushlight_base::Result;
 use rushlight_base::list::filled;
-use rushlight_base::runtime::parallel_chunks;
-use rushlight_base::{Error, Result};
+use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Products that are worth a second thread.
 const GRAIN: usize = 1 << 14;
@@ -42,17 +41,11 @@ fn sums<T: Float>(sums: &Sums<T>) -> Result<()> {
     if has_adjacent_channels(&sums.to, &sums.from) {
         return parallel_chunks(samples * depth * height, grain(width * channels), &|rows| run(Pixels { sums, rows }));
     }
-    let failed: OnceLock<Error> = OnceLock::new();
-    parallel_chunks(sums.to.planes() * depth * height, grain(width), &|rows| {
-        match filled(depths * heights * width, T::Wide::ZERO) {
-            Ok(lines) => run(Lines { sums, rows, lines }),
-            Err(error) => {
-                // The first error is reported.
-                let _ = failed.set(error);
-            }
-        }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+    try_parallel_chunks(sums.to.planes() * depth * height, grain(width), &|rows| {
+        let lines = filled(depths * heights * width, T::Wide::ZERO)?;
+        run(Lines { sums, rows, lines });
+        Ok(())
+    })
 }
 
 /// Rows of outputs of a plane. Each row of the input that they need is interpolated along the width once, into a line.
@@ -92,17 +85,11 @@ impl<T: Float> Kernel for Lines<'_, T> {
             let lanes = T::Vector::<S>::LANES;
             for first in (0..width).step_by(lanes) {
                 let count = lanes.min(width - first);
-                let mut sum = T::Vector::<S>::splat(T::Wide::ZERO);
-                for i in taps[0].of(d) {
-                    let mut layer = T::Vector::<S>::splat(T::Wide::ZERO);
-                    for j in taps[1].of(h) {
-                        let line = &self.lines[slot(i, j) * width + first..][..count];
-                        // SAFETY: the slice has `count` elements.
-                        let line = unsafe { load(line.as_ptr(), count) };
-                        layer = layer + T::Vector::<S>::splat(factors[1][j]) * line;
-                    }
-                    sum = sum + T::Vector::<S>::splat(factors[0][i]) * layer;
-                }
+                let sum = sum_of_lines(taps, factors, [d, h], |i, j| {
+                    let line = &self.lines[slot(i, j) * width + first..][..count];
+                    // SAFETY: the slice has `count` elements.
+                    unsafe { load::<T::Vector<S>>(line.as_ptr(), count) }
+                });
                 // SAFETY: `count` positions from `first` on are inside the row, which belongs to this share alone.
                 unsafe {
                     let target = target.offset(first as isize * to.steps[2]);
@@ -114,6 +101,25 @@ impl<T: Float> Kernel for Lines<'_, T> {
             }
         }
     }
+}
+
+/// The weighted sum over the taps of depth and height of a position, of whose numbers `line` gets each pair.
+#[inline(always)]
+fn sum_of_lines<V: FloatVector>(
+    taps: &[Taps; 3],
+    factors: &[Vec<V::Scalar>; 3],
+    [d, h]: [usize; 2],
+    mut line: impl FnMut(usize, usize) -> V,
+) -> V {
+    let mut sum = V::from_f64(0.0);
+    for i in taps[0].of(d) {
+        let mut layer = V::from_f64(0.0);
+        for j in taps[1].of(h) {
+            layer = layer + V::splat(factors[1][j]) * line(i, j);
+        }
+        sum = sum + V::splat(factors[0][i]) * layer;
+    }
+    sum
 }
 
 /// # Safety
@@ -186,24 +192,18 @@ impl<T: Float> Pixels<'_, T> {
             for (w, (places, across)) in places.enumerate() {
                 for first in (0..channels).step_by(lanes) {
                     let count = lanes.min(channels - first);
-                    let mut sum = T::Vector::<S>::splat(T::Wide::ZERO);
-                    for i in taps[0].of(d) {
-                        let mut layer = T::Vector::<S>::splat(T::Wide::ZERO);
-                        for j in taps[1].of(h) {
-                            let row = from.row([taps[0].index[i], taps[1].index[j]]);
-                            let source = image.wrapping_offset(row).wrapping_add(first);
-                            let mut line = T::Vector::<S>::splat(T::Wide::ZERO);
-                            for (&at, &factor) in places.iter().zip(across) {
-                                // SAFETY: the table of taps was built for this input size, so the position is inside the
-                                // input, and `count` channels from `first` on are adjacent.
-                                let value =
-                                    unsafe { T::load_some::<S>(source.offset(at as isize * from.steps[2]), count) };
-                                line = line + T::Vector::<S>::splat(factor) * value;
-                            }
-                            layer = layer + T::Vector::<S>::splat(factors[1][j]) * line;
+                    let sum = sum_of_lines(taps, factors, [d, h], |i, j| {
+                        let row = from.row([taps[0].index[i], taps[1].index[j]]);
+                        let source = image.wrapping_offset(row).wrapping_add(first);
+                        let mut line = T::Vector::<S>::splat(T::Wide::ZERO);
+                        for (&at, &factor) in places.iter().zip(across) {
+                            // SAFETY: the table of taps was built for this input size, so the position is inside the
+                            // input, and `count` channels from `first` on are adjacent.
+                            let value = unsafe { T::load_some::<S>(source.offset(at as isize * from.steps[2]), count) };
+                            line = line + T::Vector::<S>::splat(factor) * value;
                         }
-                        sum = sum + T::Vector::<S>::splat(factors[0][i]) * layer;
-                    }
+                        line
+                    });
                     let target = target.wrapping_offset(w as isize * to.steps[2]).wrapping_add(first);
                     // SAFETY: these channels of the position belong to this share alone.
                     unsafe { T::store_some::<S>(sum, target, count) };

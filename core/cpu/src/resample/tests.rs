@@ -2,54 +2,8 @@
 
 use super::*;
 use crate::array::Array;
+use crate::images::{Image, dot};
 use rushlight_base::DType;
-
-/// Sizes of a batch of images.
-type Sizes = [i64; 4];
-
-/// An image in either memory format, with its numbers in the order of channels first.
-struct Image {
-    memory: Vec<f32>,
-    sizes: Sizes,
-    strides: Sizes,
-}
-
-impl Image {
-    fn new(sizes: Sizes, last: bool, seed: usize) -> Image {
-        let [samples, channels, height, width] = sizes;
-        let strides = if last {
-            [height * width * channels, 1, width * channels, channels]
-        } else {
-            [channels * height * width, height * width, width, 1]
-        };
-        let mut image = Image { memory: vec![0.0; (samples * channels * height * width) as usize], sizes, strides };
-        if seed > 0 {
-            for nth in 0..image.memory.len() {
-                let at = image.place(nth);
-                image.memory[at] = ((nth * 37 + seed * 11) % 101) as f32 / 50.0 - 1.0;
-            }
-        }
-        image
-    }
-
-    fn place(&self, mut nth: usize) -> usize {
-        let mut at = 0;
-        for dim in (0..4).rev() {
-            at += nth % self.sizes[dim] as usize * self.strides[dim] as usize;
-            nth /= self.sizes[dim] as usize;
-        }
-        at
-    }
-
-    fn numbers(&self) -> Vec<f32> {
-        (0..self.memory.len()).map(|nth| self.memory[self.place(nth)]).collect()
-    }
-
-    fn array(&mut self) -> Array<'_> {
-        // SAFETY: the memory has an element for each index within the sizes.
-        unsafe { Array::new(self.memory.as_mut_ptr().cast(), DType::F32, &self.sizes, &self.strides) }
-    }
-}
 
 type Resample = fn(&Array, &Array, &[Taps; 3], usize) -> Result<()>;
 
@@ -72,10 +26,6 @@ fn cases() -> Vec<(&'static str, [Taps; 3], [i64; 2], Resample)> {
         ("mirrored", [Taps::none(), mirrored(8, 5, 2).unwrap(), mirrored(12, 7, 3).unwrap()], [8, 12], pick),
         ("repeated", [Taps::none(), repeated(8, 5, 2).unwrap(), repeated(40, 7, 30).unwrap()], [8, 40], pick),
     ]
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
 }
 
 #[test]

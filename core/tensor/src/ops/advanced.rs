@@ -1,6 +1,6 @@
 //! Kernels of indices into several dimensions at once.
 
-use super::access::{Operand, array, cast, copy_unless_same};
+use super::access::{array, cast, copy_unless_same};
 use super::masks::spread;
 use super::rules::{Region, is_mask, placed, region};
 use crate::dense::{Dense, Geometry, Spec};
@@ -16,16 +16,16 @@ impl Lists {
         let mut lists = Vec::new();
         for (_, first, index) in placed(indices) {
             if !is_mask(index) {
-                lists.push((first, as_long(index)?));
+                lists.push((first, in_dtype(index, DType::I64)?));
                 continue;
             }
-            let mask = Operand::cast(index, DType::Bool)?;
-            let count = rushlight_cpu::masks::count(&mask.array()) as i64;
+            let mask = in_dtype(index, DType::Bool)?;
+            let count = rushlight_cpu::masks::count(&array(&mask)) as i64;
             // Column by column, so that each coordinate is a list.
             let strides = DimVec::from_slice(&[1, count.max(1)]);
             let sizes = [count, index.ndim() as i64];
             let coordinates = Spec::new(&sizes, DType::I64, index.device).with_strides(strides).allocate()?;
-            rushlight_cpu::masks::coordinates(&array(&coordinates), &mask.array())?;
+            rushlight_cpu::masks::coordinates(&array(&coordinates), &array(&mask))?;
             for column in 0..index.ndim() as i64 {
                 let offset = coordinates.geometry.offset + column * count;
                 let (sizes, strides) = (DimVec::from_elem(count, 1), DimVec::from_elem(1, 1));
@@ -46,16 +46,15 @@ impl Lists {
     }
 }
 
-fn as_long(index: &Dense) -> Result<Dense> {
-    if index.dtype == DType::I64 { Ok(index.clone()) } else { cast(index, DType::I64) }
+fn in_dtype(index: &Dense, dtype: DType) -> Result<Dense> {
+    if index.dtype == dtype { Ok(index.clone()) } else { cast(index, dtype) }
 }
 
 /// The mask, and the first of the dimensions that it selects from, if it is the only index.
 fn single_mask(indices: &[Option<Dense>]) -> Result<Option<(usize, Dense)>> {
     let mut all = placed(indices);
     match (all.next(), all.next()) {
-        (Some((_, first, mask)), None) if is_mask(mask) && mask.dtype == DType::Bool => Ok(Some((first, mask.clone()))),
-        (Some((_, first, mask)), None) if is_mask(mask) => Ok(Some((first, cast(mask, DType::Bool)?))),
+        (Some((_, first, mask)), None) if is_mask(mask) => Ok(Some((first, in_dtype(mask, DType::Bool)?))),
         _ => Ok(None),
     }
 }

@@ -13,31 +13,30 @@
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
+// The keys. The library has no layer or device for those of the second list: programs may register kernels, which are not called.
+#define RLT_DISPATCH_KEYS(X) \
+  X(CPU) X(CUDA) X(Meta) X(ADInplaceOrView) X(AutogradOther) X(AutogradCPU) X(AutogradCUDA) X(AutogradMeta) \
+  X(Autograd) X(CompositeImplicitAutograd) X(CompositeExplicitAutograd) X(BackendSelect) \
+  RLT_OTHER_DISPATCH_KEYS(X)
+#define RLT_OTHER_DISPATCH_KEYS(X) \
+  X(FPGA) X(MAIA) X(Vulkan) X(Metal) X(Quantized) X(CustomRNGKeyId) X(MkldnnCPU) X(Sparse) X(SparseCsr) \
+  X(NestedTensor) X(Fake) X(FuncTorchDynamicLayerBackMode) X(Functionalize) X(Named) X(Conjugate) X(Negative) \
+  X(ZeroTensor) X(Tracer) X(AutocastCPU) X(AutocastXPU) X(AutocastIPU) X(AutocastHPU) X(AutocastXLA) X(AutocastMPS) \
+  X(AutocastCUDA) X(AutocastPrivateUse1) X(FuncTorchBatched) X(BatchedNestedTensor) X(FuncTorchVmapMode) X(Batched) \
+  X(VmapMode) X(FuncTorchGradWrapper) X(PythonTLSSnapshot) X(PreDispatch) X(PythonDispatcher) X(Python) X(HIP) \
+  X(XLA) X(MPS) X(IPU) X(XPU) X(HPU) X(VE) X(Lazy) X(MTIA) X(PrivateUse1) X(PrivateUse2) X(PrivateUse3) \
+  X(QuantizedCPU) X(QuantizedCUDA) X(QuantizedPrivateUse1) X(SparseCPU) X(SparseCUDA) X(SparsePrivateUse1) \
+  X(SparseCsrCPU) X(SparseCsrCUDA) X(NestedTensorCPU) X(NestedTensorCUDA) X(AutogradFunctionality) \
+  X(AutogradNestedTensor) X(AutogradHIP) X(AutogradXLA) X(AutogradMPS) X(AutogradIPU) X(AutogradXPU) X(AutogradHPU) \
+  X(AutogradLazy) X(AutogradMTIA) X(AutogradPrivateUse1) X(AutogradPrivateUse2) X(AutogradPrivateUse3) \
+  X(FuncTorchBatchedDecomposition) X(CompositeImplicitAutogradNestedTensor) \
+  X(CompositeExplicitAutogradNonFunctional)
+
 enum class DispatchKey : uint16_t {
   Undefined = 0,
-  CPU,
-  CUDA,
-  Meta,
-  ADInplaceOrView,
-  AutogradOther,
-  AutogradCPU,
-  AutogradCUDA,
-  AutogradMeta,
-  Autograd,
-  CompositeImplicitAutograd,
-  CompositeExplicitAutograd,
-  BackendSelect,
-  // The library has no layer or device for these: programs may register kernels, which are not called.
-  FPGA, MAIA, Vulkan, Metal, Quantized, CustomRNGKeyId, MkldnnCPU, Sparse, SparseCsr, NestedTensor, Fake,
-  FuncTorchDynamicLayerBackMode, Functionalize, Named, Conjugate, Negative, ZeroTensor, Tracer, AutocastCPU,
-  AutocastXPU, AutocastIPU, AutocastHPU, AutocastXLA, AutocastMPS, AutocastCUDA, AutocastPrivateUse1,
-  FuncTorchBatched, BatchedNestedTensor, FuncTorchVmapMode, Batched, VmapMode, FuncTorchGradWrapper,
-  PythonTLSSnapshot, PreDispatch, PythonDispatcher, Python, HIP, XLA, MPS, IPU, XPU, HPU, VE, Lazy, MTIA,
-  PrivateUse1, PrivateUse2, PrivateUse3, QuantizedCPU, QuantizedCUDA, QuantizedPrivateUse1, SparseCPU, SparseCUDA,
-  SparsePrivateUse1, SparseCsrCPU, SparseCsrCUDA, NestedTensorCPU, NestedTensorCUDA, AutogradFunctionality,
-  AutogradNestedTensor, AutogradHIP, AutogradXLA, AutogradMPS, AutogradIPU, AutogradXPU, AutogradHPU, AutogradLazy,
-  AutogradMTIA, AutogradPrivateUse1, AutogradPrivateUse2, AutogradPrivateUse3, FuncTorchBatchedDecomposition,
-  CompositeImplicitAutogradNestedTensor, CompositeExplicitAutogradNonFunctional,
+#define RLT_DISPATCH_KEY(key) key,
+  RLT_DISPATCH_KEYS(RLT_DISPATCH_KEY)
+#undef RLT_DISPATCH_KEY
   EndOfKeys,
   CatchAll = CompositeImplicitAutograd,
   Autocast = AutocastCUDA,
@@ -45,97 +44,14 @@ enum class DispatchKey : uint16_t {
 
 inline const char* toString(DispatchKey key) {
   switch (key) {
-    case DispatchKey::CPU: return "CPU";
-    case DispatchKey::CUDA: return "CUDA";
-    case DispatchKey::Meta: return "Meta";
-    case DispatchKey::ADInplaceOrView: return "ADInplaceOrView";
-    case DispatchKey::AutogradOther: return "AutogradOther";
-    case DispatchKey::AutogradCPU: return "AutogradCPU";
-    case DispatchKey::AutogradCUDA: return "AutogradCUDA";
-    case DispatchKey::AutogradMeta: return "AutogradMeta";
-    case DispatchKey::Autograd: return "Autograd";
-    case DispatchKey::CompositeImplicitAutograd: return "CompositeImplicitAutograd";
-    case DispatchKey::CompositeExplicitAutograd: return "CompositeExplicitAutograd";
-    case DispatchKey::BackendSelect: return "BackendSelect";
-#define RLT_NAME(key) case DispatchKey::key: return #key;
-    RLT_NAME(FPGA)
-    RLT_NAME(MAIA)
-    RLT_NAME(Vulkan)
-    RLT_NAME(Metal)
-    RLT_NAME(Quantized)
-    RLT_NAME(CustomRNGKeyId)
-    RLT_NAME(MkldnnCPU)
-    RLT_NAME(Sparse)
-    RLT_NAME(SparseCsr)
-    RLT_NAME(NestedTensor)
-    RLT_NAME(Fake)
-    RLT_NAME(FuncTorchDynamicLayerBackMode)
-    RLT_NAME(Functionalize)
-    RLT_NAME(Named)
-    RLT_NAME(Conjugate)
-    RLT_NAME(Negative)
-    RLT_NAME(ZeroTensor)
-    RLT_NAME(Tracer)
-    RLT_NAME(AutocastCPU)
-    RLT_NAME(AutocastXPU)
-    RLT_NAME(AutocastIPU)
-    RLT_NAME(AutocastHPU)
-    RLT_NAME(AutocastXLA)
-    RLT_NAME(AutocastMPS)
-    RLT_NAME(AutocastCUDA)
-    RLT_NAME(AutocastPrivateUse1)
-    RLT_NAME(FuncTorchBatched)
-    RLT_NAME(BatchedNestedTensor)
-    RLT_NAME(FuncTorchVmapMode)
-    RLT_NAME(Batched)
-    RLT_NAME(VmapMode)
-    RLT_NAME(FuncTorchGradWrapper)
-    RLT_NAME(PythonTLSSnapshot)
-    RLT_NAME(PreDispatch)
-    RLT_NAME(PythonDispatcher)
-    RLT_NAME(Python)
-    RLT_NAME(HIP)
-    RLT_NAME(XLA)
-    RLT_NAME(MPS)
-    RLT_NAME(IPU)
-    RLT_NAME(XPU)
-    RLT_NAME(HPU)
-    RLT_NAME(VE)
-    RLT_NAME(Lazy)
-    RLT_NAME(MTIA)
-    RLT_NAME(PrivateUse1)
-    RLT_NAME(PrivateUse2)
-    RLT_NAME(PrivateUse3)
-    RLT_NAME(QuantizedCPU)
-    RLT_NAME(QuantizedCUDA)
-    RLT_NAME(QuantizedPrivateUse1)
-    RLT_NAME(SparseCPU)
-    RLT_NAME(SparseCUDA)
-    RLT_NAME(SparsePrivateUse1)
-    RLT_NAME(SparseCsrCPU)
-    RLT_NAME(SparseCsrCUDA)
-    RLT_NAME(NestedTensorCPU)
-    RLT_NAME(NestedTensorCUDA)
-    RLT_NAME(AutogradFunctionality)
-    RLT_NAME(AutogradNestedTensor)
-    RLT_NAME(AutogradHIP)
-    RLT_NAME(AutogradXLA)
-    RLT_NAME(AutogradMPS)
-    RLT_NAME(AutogradIPU)
-    RLT_NAME(AutogradXPU)
-    RLT_NAME(AutogradHPU)
-    RLT_NAME(AutogradLazy)
-    RLT_NAME(AutogradMTIA)
-    RLT_NAME(AutogradPrivateUse1)
-    RLT_NAME(AutogradPrivateUse2)
-    RLT_NAME(AutogradPrivateUse3)
-    RLT_NAME(FuncTorchBatchedDecomposition)
-    RLT_NAME(CompositeImplicitAutogradNestedTensor)
-    RLT_NAME(CompositeExplicitAutogradNonFunctional)
-#undef RLT_NAME
+#define RLT_DISPATCH_KEY(key) case DispatchKey::key: return #key;
+    RLT_DISPATCH_KEYS(RLT_DISPATCH_KEY)
+#undef RLT_DISPATCH_KEY
     default: return "Undefined";
   }
 }
+#undef RLT_DISPATCH_KEYS
+#undef RLT_OTHER_DISPATCH_KEYS
 inline std::ostream& operator<<(std::ostream& out, DispatchKey key) { return out << toString(key); }
 
 class DispatchKeySet {

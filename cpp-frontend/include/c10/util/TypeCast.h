@@ -2,30 +2,23 @@
 #pragma once
 
 #include <c10/util/BFloat16-math.h>
-#include <c10/util/complex_type.h>
+#include <c10/util/complex_utils.h>
 
 #include <type_traits>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-namespace detail {
-template <class T>
-struct is_complex_number : std::false_type {};
-template <class T>
-struct is_complex_number<complex<T>> : std::true_type {};
-}  // namespace detail
-
 /// Complex numbers lose their imaginary part; half precision numbers convert through float.
 template <class To, class From>
 To convert(From from) {
   if constexpr (std::is_same_v<To, From>) {
     return from;
-  } else if constexpr (detail::is_complex_number<To>::value) {
+  } else if constexpr (is_complex<To>::value) {
     using Part = typename To::value_type;
-    if constexpr (detail::is_complex_number<From>::value) return To(convert<Part>(from.real()), convert<Part>(from.imag()));
+    if constexpr (is_complex<From>::value) return To(convert<Part>(from.real()), convert<Part>(from.imag()));
     else return To(convert<Part>(from), Part(0.0f));
-  } else if constexpr (detail::is_complex_number<From>::value) {
+  } else if constexpr (is_complex<From>::value) {
     if constexpr (std::is_same_v<To, bool>) return static_cast<bool>(from);
     else return convert<To>(from.real());
   } else if constexpr (std::is_reduced_floating_point_v<From>) {

@@ -4,10 +4,9 @@ use super::super::Job;
 use super::super::axis::Axis;
 use crate::array::Array;
 use crate::number::{Number, Wide};
-use crate::volume::{Volume, each_planes};
+use crate::volume::{Volume, try_each_planes};
+use rushlight_base::Result;
 use rushlight_base::list::filled;
-use rushlight_base::{Error, Result};
-use std::sync::OnceLock;
 
 /// Computes a phase.
 pub(super) fn run(job: &Job, axes: &[Axis; 3]) -> Result<()> {
@@ -38,16 +37,8 @@ fn run_of<T: Number>(
     }
     let [depth, height, width] = [0, 1, 2].map(|dim| axes[dim].length);
     let work = depth * height * width * axes.iter().map(|axis| axis.taps.len()).product::<usize>();
-    let failed: OnceLock<Error> = OnceLock::new();
-    each_planes(to.planes(), work, &|planes| {
-        let mut sums = match filled(width, T::Wide::ZERO) {
-            Ok(sums) => sums,
-            Err(error) => {
-                // The first error is reported.
-                let _ = failed.set(error);
-                return;
-            }
-        };
+    try_each_planes(to.planes(), work, &|planes| {
+        let mut sums = filled(width, T::Wide::ZERO)?;
         for plane in planes {
             let (sample, channel) = (plane / channels, plane % channels);
             let (group, within) = (channel / per_group, channel % per_group);
@@ -101,6 +92,6 @@ fn run_of<T: Number>(
                 }
             }
         }
-    })?;
-    failed.into_inner().map_or(Ok(()), Err)
+        Ok(())
+    })
 }

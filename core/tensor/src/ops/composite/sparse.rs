@@ -84,7 +84,6 @@ pub fn embedding_sparse_backward(
     scale_grad_by_freq: bool,
 ) -> Result<Tensor> {
     ensure!(!scale_grad_by_freq, Runtime, "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
-    #[cfg(feature = "op-nn")]
     ops::rules::check_rows("embedding_backward", 2, indices.dtype())?;
     let width = grad.sizes().last().copied().unwrap_or(1);
     let rows = ops::reshape(&ops::to_dtype(indices, DType::I64, false, false, None)?, &[-1])?;

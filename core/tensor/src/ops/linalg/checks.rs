@@ -59,14 +59,14 @@ fn is_low(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16 | DType::C32)
 }
 
+/// Whether decompositions have kernels for a dtype.
+pub(super) fn has_kernels(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128)
+}
+
 /// Fails unless there is a kernel of this name for the dtype.
 pub(super) fn kernel(name: &str, dense: &Dense) -> Result<()> {
-    ensure!(
-        matches!(dense.dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128),
-        Runtime,
-        "\"{name}\" not implemented for '{}'",
-        dense.dtype.c10_name()
-    );
+    ensure!(has_kernels(dense.dtype), Runtime, "\"{name}\" not implemented for '{}'", dense.dtype.c10_name());
     Ok(())
 }
 

@@ -92,7 +92,7 @@ pub fn pinv(self_: &Tensor, atol: Option<&Tensor>, rtol: Option<&Tensor>, hermit
 
 fn check_pinv(self_: &Tensor) -> Result<()> {
     ensure!(
-        self_.ndim() >= 2 && matches!(self_.dtype(), DType::F32 | DType::F64 | DType::C64 | DType::C128),
+        self_.ndim() >= 2 && checks::has_kernels(self_.dtype()),
         Runtime,
         "linalg.pinv({}{{{}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types",
         self_.dtype().c10_name(),
@@ -180,7 +180,7 @@ pub fn lstsq(
     );
     let driver = driver(driver_name)?;
     ensure!(
-        matches!(self_.dtype(), DType::F32 | DType::F64 | DType::C64 | DType::C128),
+        checks::has_kernels(self_.dtype()),
         Runtime,
         "This function doesn't handle types other than float and double"
     );

@@ -74,7 +74,7 @@ pub fn lu_unpack(
     if unpack_pivots {
         let order = checks::extent(lu_data)[0];
         checks::pivots(lu_pivots, order)?;
-        if is_factored(out0.dtype) {
+        if checks::has_kernels(out0.dtype) {
             kernels::permutation(&array(out0), &array(lu_pivots))?;
         } else {
             let exchanges = Spec::new(out0.sizes(), DType::F32, out0.device).allocate()?;
@@ -83,15 +83,10 @@ pub fn lu_unpack(
         }
     }
     match unpack_data {
-        true if is_factored(lu_data.dtype) => kernels::lu_unpack(&array(out1), &array(out2), &array(lu_data)),
+        true if checks::has_kernels(lu_data.dtype) => kernels::lu_unpack(&array(out1), &array(out2), &array(lu_data)),
         true => triangles(out1, out2, lu_data),
         false => Ok(()),
     }
-}
-
-/// The dtypes of decompositions.
-fn is_factored(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128)
 }
 
 /// l, u = the triangles of numbers of another dtype

@@ -295,7 +295,7 @@ pub fn matrix_rank(input: &Tensor, atol: Option<&Tensor>, rtol: Option<&Tensor>,
     let name = "torch.linalg.matrix_rank";
     checks::matrix(name, "input", &*input.dense()?)?;
     ensure!(
-        matches!(input.dtype(), DType::F32 | DType::F64 | DType::C64 | DType::C128),
+        checks::has_kernels(input.dtype()),
         Runtime,
         "This function doesn't handle types other than float and double"
     );

@@ -318,7 +318,7 @@ pub fn embedding(
 }
 
 /// Rows of a matrix are named by int32 or int64, in argument `nth` of `operator`.
-#[cfg(feature = "op-nn")]
+#[cfg(any(feature = "op-nn", feature = "op-sparse"))]
 pub(crate) fn check_rows(operator: &str, nth: usize, dtype: DType) -> Result<()> {
     ensure!(
         matches!(dtype, DType::I32 | DType::I64),

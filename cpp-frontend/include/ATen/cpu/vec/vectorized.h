@@ -61,7 +61,7 @@ using int_same_size_t = typename int_of_size<sizeof(T)>::type;
 
 namespace detail {
 template <class T>
-inline constexpr bool is_complex = c10::detail::is_complex_number<T>::value;
+inline constexpr bool is_complex = c10::is_complex<T>::value;
 
 /// Arithmetic of one element: integers wrap around, half precision is computed as float.
 template <class T>

@@ -12,14 +12,14 @@ namespace native {
 
 template <class T>
 T conj_impl(T value) {
-  if constexpr (c10::detail::is_complex_number<T>::value) return T(value.real(), -value.imag());
+  if constexpr (c10::is_complex<T>::value) return T(value.real(), -value.imag());
   else return value;
 }
 
 /// The angle of a number in the complex plane: 0 or pi for real numbers, NaN for NaN.
 template <class T>
 T angle_impl(T value) {
-  if constexpr (c10::detail::is_complex_number<T>::value) {
+  if constexpr (c10::is_complex<T>::value) {
     return T(std::atan2(value.imag(), value.real()));
   } else {
     if constexpr (!std::is_integral_v<T>) {
@@ -32,7 +32,7 @@ T angle_impl(T value) {
 /// z / |z|; 0 for 0.
 template <class T>
 T sgn_impl(T value) {
-  if constexpr (c10::detail::is_complex_number<T>::value) {
+  if constexpr (c10::is_complex<T>::value) {
     if (value == T(0)) return T(0);
     return value / std::abs(value);
   } else {
@@ -44,7 +44,7 @@ T sgn_impl(T value) {
 #define RLT_ROUNDING(name, function)                                                               \
   template <class T>                                                                               \
   T name(T value) {                                                                                \
-    if constexpr (c10::detail::is_complex_number<T>::value) return T(std::function(value.real()), std::function(value.imag())); \
+    if constexpr (c10::is_complex<T>::value) return T(std::function(value.real()), std::function(value.imag())); \
     else if constexpr (std::is_integral_v<T>) return value;                                        \
     else return std::function(value);                                                              \
   }
@@ -57,14 +57,14 @@ RLT_ROUNDING(trunc_impl, trunc)
 namespace detail {
 template <class T>
 bool number_is_nan(T value) {
-  if constexpr (c10::detail::is_complex_number<T>::value) return std::isnan(value.real()) || std::isnan(value.imag());
+  if constexpr (c10::is_complex<T>::value) return std::isnan(value.real()) || std::isnan(value.imag());
   else if constexpr (std::is_integral_v<T>) return false;
   else return std::isnan(value);
 }
 /// Complex numbers are ordered by magnitude.
 template <class T>
 bool number_is_less(T a, T b) {
-  if constexpr (c10::detail::is_complex_number<T>::value) return std::abs(a) < std::abs(b);
+  if constexpr (c10::is_complex<T>::value) return std::abs(a) < std::abs(b);
   else return a < b;
 }
 }  // namespace detail

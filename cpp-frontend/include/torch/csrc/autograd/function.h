@@ -103,7 +103,7 @@ std::vector<Edge> Node::next_edges() const {
 }
 
 /// Undefined tensors need no gradients.
-inline bool any_variable_requires_grad(const variable_list& variables) {
+inline bool any_variable_requires_grad(at::TensorList variables) {
   for (const Variable& variable : variables) {
     if (variable.defined() && variable.requires_grad()) return true;
   }

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <c10/core/TensorImpl.h>
-#include <torch/csrc/autograd/anomaly_mode.h>
-#include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/csrc/autograd/gradcheck.h>
-#include <torch/csrc/autograd/saved_variable_hooks.h>
+#include <torch/csrc/autograd/public.h>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN

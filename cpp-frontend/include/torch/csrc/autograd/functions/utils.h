@@ -13,12 +13,7 @@ namespace autograd {
 namespace detail {
 inline bool requires_gradient(const at::Tensor& tensor) { return tensor.defined() && tensor.requires_grad(); }
 inline bool requires_gradient(const std::optional<at::Tensor>& tensor) { return tensor && requires_gradient(*tensor); }
-inline bool requires_gradient(at::TensorList tensors) {
-  for (const at::Tensor& tensor : tensors) {
-    if (requires_gradient(tensor)) return true;
-  }
-  return false;
-}
+inline bool requires_gradient(at::TensorList tensors) { return any_variable_requires_grad(tensors); }
 }  // namespace detail
 
 /// Whether gradients are recorded and one of the arguments, tensors or lists of tensors, needs one.
