@@ -5,8 +5,8 @@
 //! around the generator (such as a mask divided by `1 - p`) is written out below as the reference.
 
 use rushlight_base::random::{
-    Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, RandomInteger, Real, Uniform,
-    fill_normal, randperm,
+    Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, Normal, RandomInteger, Real, Uniform,
+    normal_pieces, randperm,
 };
 use rushlight_base::{DType, bf16, f16};
 use safetensors::{Dtype, SafeTensors};
@@ -119,12 +119,21 @@ fn round(dtype: DType, value: f64) -> f64 {
 
 fn uniform<T: Real>(generator: &mut Generator, numel: usize, from: f64, to: f64) -> Vec<f64> {
     let uniform = Uniform::<T>::new(from, to).unwrap();
-    (0..numel).map(|_| uniform.sample(generator).to_f64()).collect()
+    let (mut filled, mut beside) = (vec![T::default(); numel], generator.clone());
+    uniform.fill(&mut beside, &mut filled);
+    let samples: Vec<f64> = (0..numel).map(|_| uniform.sample(generator).to_f64()).collect();
+    assert_eq!(filled.into_iter().map(T::to_f64).collect::<Vec<f64>>(), samples, "one by one and together");
+    samples
 }
 
 fn normal<T: BlockNormal>(generator: &mut Generator, numel: usize, mean: f64, std: f64) -> Vec<f64> {
+    if numel < 16 {
+        let normal = Normal::new(mean, std).unwrap();
+        return (0..numel).map(|_| T::from_f64(normal.sample(generator)).to_f64()).collect();
+    }
     let mut out = vec![T::default(); numel];
-    fill_normal(generator, &mut out, mean, std).unwrap();
+    let write = |at: usize, piece: &[T]| out[at..at + piece.len()].copy_from_slice(piece);
+    normal_pieces(generator, numel, mean, std, write).unwrap();
     out.into_iter().map(T::to_f64).collect()
 }
 

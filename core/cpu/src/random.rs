@@ -3,7 +3,6 @@
 use crate::array::Array;
 use crate::convert::Target;
 use crate::pointwise::Loop;
-use crate::sort::sort_by;
 use rushlight_base::list::filled;
 use rushlight_base::random::{
     self, Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, Normal, RandomInteger, Real,
@@ -18,38 +17,31 @@ const BLOCKS_FROM: usize = 16;
 pub fn uniform(walk: &Loop<1>, from: f64, to: f64, generator: &mut Generator) -> Result<()> {
     dispatch!(walk.dtype(0), "check_uniform_bounds", half float, T => {
         let distribution = Uniform::<T>::new(from, to)?;
-        walk.generate::<T>(|| distribution.sample(generator))?;
-        Ok(())
+        walk.generate_together::<T>(|piece| distribution.fill(generator, piece))
     })
 }
 
 /// Normal with mean and standard deviation.
 pub fn normal(out: &Array, mean: f64, std: f64, generator: &mut Generator) -> Result<()> {
-    let walk = Loop::new([out.clone()])?;
     dispatch!(out.dtype(), "normal_kernel_cpu", half float, T => {
         if out.is_contiguous() && out.numel() >= BLOCKS_FROM {
-            normal_blocks::<T>(&walk, out.numel(), mean, std, generator)
+            normal_blocks::<T>(out, mean, std, generator)
         } else {
             let distribution = Normal::new(mean, std)?;
-            walk.generate::<T>(|| <T as Real>::from_f64(distribution.sample(generator)))?;
-            Ok(())
+            Loop::new([out.clone()])?.generate::<T>(|| <T as Real>::from_f64(distribution.sample(generator)))
         }
     })
 }
 
-/// Overlapping blocks are sampled twice, so they are sampled in a buffer: tensors may alias.
-fn normal_blocks<T: BlockNormal>(
-    walk: &Loop<1>,
-    count: usize,
-    mean: f64,
-    std: f64,
-    generator: &mut Generator,
-) -> Result<()> {
-    let mut values = filled(count, T::default())?;
-    random::fill_normal(generator, &mut values, mean, std)?;
-    let mut values = values.into_iter();
-    walk.generate::<T>(|| values.next().unwrap_or_default())?;
-    Ok(())
+/// Of a contiguous array.
+fn normal_blocks<T: BlockNormal>(out: &Array, mean: f64, std: f64, generator: &mut Generator) -> Result<()> {
+    let start = out.as_ptr::<T>();
+    random::normal_pieces::<T>(generator, out.numel(), mean, std, |at, piece| {
+        for (i, &value) in piece.iter().enumerate() {
+            // SAFETY: the array is contiguous, and the piece ends within its elements, which `Array::new` guarantees.
+            unsafe { start.add(at + i).write(value) }
+        }
+    })
 }
 
 /// Floating-point numbers sampled in double precision, for every dtype.
@@ -263,7 +255,8 @@ pub fn multinomial(
     replacement: bool,
     generator: &mut Generator,
 ) -> Result<()> {
-    let mut sampled = Vec::new();
+    let rows = weights.numel() / categories.max(1);
+    let mut sampled = list::with_capacity(rows.saturating_mul(samples))?;
     dispatch!(weights.dtype(), "multinomial", half float, T => {
         let mut values = filled(weights.numel(), T::default())?;
         let strides = rushlight_base::contiguous_strides(weights.sizes());
@@ -286,8 +279,13 @@ pub fn multinomial(
             for row in values.chunks(categories.max(1)) {
                 let mut order: Vec<usize> = list::collect(0..row.len())?;
                 let weight = |index: usize| <T as Real>::to_f64(row[index]);
-                sort_by(&mut order, &|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
-                sampled.extend(order.into_iter().take(samples).map(|index| index as i64));
+                let descending = |a: &usize, b: &usize| weight(*b).total_cmp(&weight(*a)).then(a.cmp(b));
+                if (1..order.len()).contains(&samples) {
+                    order.select_nth_unstable_by(samples, descending);
+                }
+                order.truncate(samples);
+                order.sort_unstable_by(descending);
+                sampled.extend(order.into_iter().map(|index| index as i64));
             }
         }
         Ok(())
@@ -308,27 +306,49 @@ fn check_weights<T: Real>(row: &[T]) -> Result<()> {
     Ok(())
 }
 
+/// Samples indices from the cumulative sums of the weights. They are accumulated in double precision for doubles, in
+/// single precision for all other dtypes.
 fn with_replacement<T: Real>(
     row: &[T],
     samples: usize,
     generator: &mut Generator,
     sampled: &mut Vec<i64>,
 ) -> Result<()> {
-    // Doubles are accumulated in double precision, all other dtypes in single precision.
-    let round = |value: f64| if T::DTYPE == DType::F64 { value } else { f64::from(value as f32) };
-    let mut sum = 0.0;
-    let mut running: Vec<f64> = list::collect(row.iter().map(|weight| {
-        sum = round(sum + weight.to_f64());
-        sum
-    }))?;
-    running.iter_mut().for_each(|value| *value = round(*value / sum));
-    if let Some(last) = running.last_mut() {
-        *last = 1.0;
+    if T::DTYPE == DType::F64 {
+        let mut sum = 0.0;
+        let sums = row.iter().map(|weight| {
+            sum += weight.to_f64();
+            sum
+        });
+        let sums: Vec<f64> = list::collect(sums)?;
+        sample_sums(sums, |sum, total| sum / total, samples, generator, sampled)
+    } else {
+        let mut sum = 0.0;
+        let sums = row.iter().map(|weight| {
+            sum += weight.to_f64() as f32;
+            sum
+        });
+        let sums: Vec<f32> = list::collect(sums)?;
+        sample_sums(sums, |sum, total| sum / total, samples, generator, sampled)
     }
-    let unit = Uniform::<f64>::new(0.0, 1.0);
+}
+
+fn sample_sums<T: Real>(
+    mut sums: Vec<T>,
+    divide: impl Fn(T, T) -> T,
+    samples: usize,
+    generator: &mut Generator,
+    sampled: &mut Vec<i64>,
+) -> Result<()> {
+    let Some(&total) = sums.last() else { return Ok(()) };
+    sums.iter_mut().for_each(|sum| *sum = divide(*sum, total));
+    if let Some(last) = sums.last_mut() {
+        *last = T::from_f64(1.0);
+    }
+    let unit = Uniform::<f64>::new(0.0, 1.0)?;
     for _ in 0..samples {
-        let next_sample = unit.as_ref().map_or(0.0, |unit| unit.sample(generator));
-        sampled.push(running.partition_point(|&value| value < next_sample) as i64);
+        let next_sample = unit.sample(generator);
+        sampled.push(sums.partition_point(|sum| sum.to_f64() < next_sample) as i64);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Single-precision logarithm, sine and cosine after Moshier's Cephes library (`logf`, `sinf`, `cosf`).
 //!
 //! PyTorch fills float tensors with normals through these polynomials (in AVX2, compiled so that each multiply that
-//! feeds an add is fused), so `fill_normal` must round where they round: the system's `logf` is more accurate and
+//! feeds an add is fused), so `normal_pieces` must round where they round: the system's `logf` is more accurate and
 //! differs in the last bits. They also make normals the same on every platform. Valid only for the arguments that occur
 //! here: uniforms in `(0, 1]` and angles in `[0, 2 pi)`.
 #![allow(clippy::excessive_precision, reason = "the coefficients are written as Cephes publishes them")]

@@ -4,7 +4,7 @@
 //! `1 / (1 - p)`, `dropout` samples into the input's dtype and divides the mask by `1 - p`; both consume the same
 //! random numbers.
 
-use super::uniform::unit_f64;
+use super::uniform::{next_unit_f32, unit_f64};
 use super::{Generator, Real};
 use crate::{Result, ensure};
 
@@ -31,11 +31,7 @@ impl Bernoulli {
     pub fn sample_element<T: Real>(generator: &mut Generator, p: T) -> Result<bool> {
         let p = p.to_f64();
         ensure!((0.0..=1.0).contains(&p), Runtime, "Expected p_in >= 0 && p_in <= 1 to be true, but got p={p}");
-        let unit = if T::MANTISSA_BITS == f64::MANTISSA_BITS {
-            unit_f64(generator)
-        } else {
-            f32::uniform(generator, 0.0, 1.0).into()
-        };
+        let unit = if T::RANDOM_BITS == 64 { unit_f64(generator) } else { f64::from(next_unit_f32(generator)) };
         Ok(unit < p)
     }
 }

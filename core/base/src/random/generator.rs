@@ -60,11 +60,18 @@ impl Generator {
     }
 
     /// The next 32 random bits.
+    #[inline(always)]
     pub fn random(&mut self) -> u32 {
         self.engine.next_u32()
     }
 
+    /// The next words of 32 random bits, in order: at least one and at most `most`, if `most` is not 0.
+    pub fn words(&mut self, most: usize) -> &[u32] {
+        self.engine.next_words(most)
+    }
+
     /// The next 64 random bits; the first word is the high half.
+    #[inline(always)]
     pub fn random64(&mut self) -> u64 {
         let high = u64::from(self.random());
         (high << 32) | u64::from(self.random())

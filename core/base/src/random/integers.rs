@@ -18,6 +18,8 @@ pub struct RandomInteger {
     base: i64,
     /// Number of values; 0 stands for 2^64.
     range: u64,
+    /// 2^64 divided by the range, rounded up, for ranges that consume 32 bits.
+    reciprocal: u64,
     wide: bool,
 }
 
@@ -41,7 +43,7 @@ impl RandomInteger {
         if from == i64::MIN {
             let served = matches!(dtype, DType::I64 | DType::F64 | DType::F32 | DType::BF16);
             ensure!(served, Runtime, "random_ over all 64 bits handles only int64, double, float and bfloat16");
-            return Ok(RandomInteger { base: 0, range: 0, wide: true });
+            return Ok(RandomInteger::new(0, 0, true));
         }
         let low = raise_to_dtype(from, dtype);
         let high = match real_digits(dtype) {
@@ -70,19 +72,37 @@ impl RandomInteger {
             Some(digits) => (1u64 << digits) + 1,
             None => integer_bounds(dtype)?.1 as u64 + 1,
         };
-        Ok(RandomInteger { base: 0, range, wide: matches!(dtype, DType::I64 | DType::F64) })
+        Ok(RandomInteger::new(0, range, matches!(dtype, DType::I64 | DType::F64)))
     }
 
     fn of_range(base: i64, range: u64) -> RandomInteger {
-        RandomInteger { base, range, wide: range == 0 || range >= WIDE_RANGE }
+        RandomInteger::new(base, range, range == 0 || range >= WIDE_RANGE)
+    }
+
+    fn new(base: i64, range: u64, wide: bool) -> RandomInteger {
+        let reciprocal = if range < 2 { 0 } else { u64::MAX / range + 1 };
+        RandomInteger { base, range, reciprocal, wide }
     }
 
     /// The next integer. For a real dtype the caller converts it.
+    #[inline(always)]
     pub fn sample(&self, generator: &mut Generator) -> i64 {
-        let bits = if self.wide { generator.random64() } else { u64::from(generator.random()) };
-        // A range of 2^64 needs no remainder.
-        let reduced = bits.checked_rem(self.range).unwrap_or(bits);
+        let reduced = if self.wide {
+            // A range of 2^64 needs no remainder.
+            let bits = generator.random64();
+            bits.checked_rem(self.range).unwrap_or(bits)
+        } else {
+            self.remainder(generator.random())
+        };
         self.base.wrapping_add(reduced as i64)
+    }
+
+    /// The remainder of 32 bits for a range of at most 32 bits, by two multiplications (Lemire, Kaser and Kurz, "Faster
+    /// remainder by direct computation", 2019). The fraction of the quotient, in 64 bits, times the range.
+    #[inline(always)]
+    fn remainder(&self, bits: u32) -> u64 {
+        let fraction = self.reciprocal.wrapping_mul(u64::from(bits));
+        ((u128::from(fraction) * u128::from(self.range)) >> 64) as u64
     }
 }
 

@@ -18,6 +18,23 @@ mod uniform;
 pub use discrete::{Bernoulli, Geometric};
 pub use generator::Generator;
 pub use integers::{RandomInteger, randperm};
-pub use normal::{BlockNormal, LogNormal, Normal, fill_normal};
+pub use normal::{BlockNormal, LogNormal, Normal, normal_pieces};
 pub use rejection::{binomial, poisson, standard_gamma};
 pub use uniform::{Cauchy, Exponential, Real, Uniform};
+
+/// Runs `work`, which is inlined, with the fused multiply-add as an instruction: without it each one is a call.
+#[inline(always)]
+fn with_fused_multiply_add(work: impl FnOnce()) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma")]
+        fn fused(work: impl FnOnce()) {
+            work();
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the check above found both instruction sets, which is all that the function requires.
+            return unsafe { fused(work) };
+        }
+    }
+    work();
+}

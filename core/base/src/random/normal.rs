@@ -1,18 +1,21 @@
 //! Normal samples by Box and Muller's method, in the two orders that PyTorch uses.
 //!
 //! One element at a time (short or strided tensors): always in double, and the second of a pair is cached in the
-//! generator. In blocks ([`fill_normal`], contiguous tensors of 16 and more elements): first the uniforms of the whole
+//! generator. In blocks ([`normal_pieces`], contiguous tensors of 16 and more elements): first the uniforms of the whole
 //! tensor, in its own dtype, then pairs eight apart; an incomplete last block samples sixteen fresh ones and is
 //! recomputed, overlapping the previous one.
 
-use super::uniform::unit_f64;
-use super::{Generator, Real, cephes};
+use super::uniform::{fill_uniform, unit_f64};
+use super::{Generator, Real, cephes, with_fused_multiply_add};
 use crate::runtime::{BETWEEN_CHECKS, check_cancelled};
 use crate::{Result, bf16, ensure, f16};
 use std::f64::consts::PI;
 
 /// Elements in a block: eight pairs.
 const BLOCK: usize = 16;
+
+/// Elements that are sampled together: whole blocks, and a part of [`BETWEEN_CHECKS`].
+const PIECE: usize = 512;
 
 /// Normal with `mean` and standard deviation `std`, one sample at a time.
 #[derive(Clone, Copy, Debug)]
@@ -111,55 +114,48 @@ macro_rules! narrow_block_normal {
 narrow_block_normal!(f16);
 narrow_block_normal!(bf16);
 
-/// Fills `out` with the result of `normal_(mean, std)` for a contiguous tensor of this dtype.
-pub fn fill_normal<T: BlockNormal>(generator: &mut Generator, out: &mut [T], mean: f64, std: f64) -> Result<()> {
-    let normal = Normal::new(mean, std)?;
-    if out.len() < BLOCK {
-        out.fill_with(|| T::from_f64(normal.sample(generator)));
-        return Ok(());
-    }
+/// `normal_(mean, std)` of a contiguous tensor of at least [`BLOCK`] elements. The samples are written piece by piece:
+/// `write(at, piece)`.
+pub fn normal_pieces<T: BlockNormal>(
+    generator: &mut Generator,
+    count: usize,
+    mean: f64,
+    std: f64,
+    mut write: impl FnMut(usize, &[T]),
+) -> Result<()> {
+    Normal::new(mean, std)?;
+    ensure!(count >= BLOCK, Internal, "blocks of {BLOCK} normal samples need as many elements, not {count}");
     let (mean, std) = (T::from_f64(mean), T::from_f64(std));
-    for piece in out.chunks_mut(BETWEEN_CHECKS) {
-        check_cancelled()?;
-        fill_unit(generator, piece);
+    let mut buffer = [T::default(); PIECE];
+    let mut sample = |at: usize, len: usize| {
+        let piece = &mut buffer[..len];
+        fill_uniform(generator, piece, T::from_f64(0.0), T::from_f64(1.0));
         transform_blocks(piece, mean, std);
+        write(at, piece);
+    };
+    for at in (0..count).step_by(PIECE) {
+        if at.is_multiple_of(BETWEEN_CHECKS) {
+            check_cancelled()?;
+        }
+        sample(at, PIECE.min(count - at));
     }
-    if !out.len().is_multiple_of(BLOCK) {
-        let last = out.len() - BLOCK;
-        fill_unit(generator, &mut out[last..]);
-        transform_blocks(&mut out[last..], mean, std);
+    if !count.is_multiple_of(BLOCK) {
+        sample(count - BLOCK, BLOCK);
     }
     Ok(())
 }
 
-fn fill_unit<T: Real>(generator: &mut Generator, out: &mut [T]) {
-    let (zero, one) = (T::from_f64(0.0), T::from_f64(1.0));
-    out.fill_with(|| T::uniform(generator, zero, one));
-}
-
 /// Converts each whole block of uniforms to normals.
 fn transform_blocks<T: BlockNormal>(out: &mut [T], mean: T, std: T) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the check above found both instruction sets, which is all that the function requires.
-        return unsafe { transform_blocks_fma(out, mean, std) };
-    }
-    transform_blocks_portable(out, mean, std);
-}
-
-/// The same loop with the fused multiply-add as an instruction: without it each one is a call.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn transform_blocks_fma<T: BlockNormal>(out: &mut [T], mean: T, std: T) {
-    transform_blocks_portable(out, mean, std);
-}
-
-#[inline(always)]
-fn transform_blocks_portable<T: BlockNormal>(out: &mut [T], mean: T, std: T) {
-    for block in out.chunks_exact_mut(BLOCK) {
-        let (front, back) = block.split_at_mut(BLOCK / 2);
-        for (a, b) in front.iter_mut().zip(back) {
-            (*a, *b) = T::box_muller(*a, *b, mean, std);
-        }
-    }
+    with_fused_multiply_add(
+        #[inline(always)]
+        move || {
+            for block in out.chunks_exact_mut(BLOCK) {
+                let (front, back) = block.split_at_mut(BLOCK / 2);
+                for (a, b) in front.iter_mut().zip(back) {
+                    (*a, *b) = T::box_muller(*a, *b, mean, std);
+                }
+            }
+        },
+    );
 }

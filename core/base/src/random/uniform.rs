@@ -3,7 +3,7 @@
 //! The number of bits kept is that of the dtype's mantissa, and the scaling to `[from, to)` is one fused multiply-add:
 //! ATen is compiled so, and a separate multiply and add would differ in the last bit.
 
-use super::Generator;
+use super::{Generator, with_fused_multiply_add};
 use crate::{Element, Result, bf16, ensure, f16};
 use std::f64::consts::PI;
 
@@ -15,19 +15,35 @@ pub trait Real: Element {
     fn from_f64(value: f64) -> Self;
     /// The value, exactly.
     fn to_f64(self) -> f64;
-    /// A uniform of [`Real::MANTISSA_BITS`] bits in `[0, 1)`, times `span`, plus `from`.
-    fn uniform(generator: &mut Generator, from: Self, span: Self) -> Self;
+    /// Random bits that a uniform consumes: 32 or 64.
+    const RANDOM_BITS: u32;
+    /// A uniform in `[0, 1)` of the lowest [`Real::MANTISSA_BITS`] random bits, times `span`, plus `from`.
+    fn uniform_of(bits: u64, from: Self, span: Self) -> Self;
 }
 
-/// `MANTISSA_BITS` random bits as an `f32` in `[0, 1)`.
-fn unit_f32(generator: &mut Generator, digits: u32) -> f32 {
-    let kept = generator.random() & ((1u32 << digits) - 1);
+/// The lowest `digits` bits as an `f32` in `[0, 1)`.
+#[inline(always)]
+fn unit_f32(bits: u64, digits: u32) -> f32 {
+    let kept = bits as u32 & ((1u32 << digits) - 1);
     kept as f32 / (1u32 << digits) as f32
 }
 
+/// 24 random bits as an `f32` in `[0, 1)`.
+#[inline(always)]
+pub(super) fn next_unit_f32(generator: &mut Generator) -> f32 {
+    unit_f32(u64::from(generator.random()), f32::MANTISSA_BITS)
+}
+
 /// 53 random bits as an `f64` in `[0, 1)`.
+#[inline(always)]
 pub(super) fn unit_f64(generator: &mut Generator) -> f64 {
-    let kept = generator.random64() & ((1u64 << 53) - 1);
+    unit_f64_of(generator.random64())
+}
+
+/// The lowest 53 bits as an `f64` in `[0, 1)`.
+#[inline(always)]
+fn unit_f64_of(bits: u64) -> f64 {
+    let kept = bits & ((1u64 << 53) - 1);
     kept as f64 / (1u64 << 53) as f64
 }
 
@@ -39,8 +55,10 @@ impl Real for f64 {
     fn to_f64(self) -> f64 {
         self
     }
-    fn uniform(generator: &mut Generator, from: f64, span: f64) -> f64 {
-        unit_f64(generator).mul_add(span, from)
+    const RANDOM_BITS: u32 = 64;
+    #[inline(always)]
+    fn uniform_of(bits: u64, from: f64, span: f64) -> f64 {
+        unit_f64_of(bits).mul_add(span, from)
     }
 }
 
@@ -52,8 +70,10 @@ impl Real for f32 {
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
-    fn uniform(generator: &mut Generator, from: f32, span: f32) -> f32 {
-        unit_f32(generator, Self::MANTISSA_BITS).mul_add(span, from)
+    const RANDOM_BITS: u32 = 32;
+    #[inline(always)]
+    fn uniform_of(bits: u64, from: f32, span: f32) -> f32 {
+        unit_f32(bits, Self::MANTISSA_BITS).mul_add(span, from)
     }
 }
 
@@ -67,8 +87,10 @@ macro_rules! narrow_real {
             fn to_f64(self) -> f64 {
                 f64::from(self.to_f32())
             }
-            fn uniform(generator: &mut Generator, from: $type, span: $type) -> $type {
-                let unit = unit_f32(generator, Self::MANTISSA_BITS);
+            const RANDOM_BITS: u32 = 32;
+            #[inline(always)]
+            fn uniform_of(bits: u64, from: $type, span: $type) -> $type {
+                let unit = unit_f32(bits, Self::MANTISSA_BITS);
                 <$type>::from_f32(unit.mul_add(span.to_f32(), from.to_f32()))
             }
         }
@@ -107,8 +129,35 @@ impl<T: Real> Uniform<T> {
 
     /// The next sample.
     pub fn sample(&self, generator: &mut Generator) -> T {
-        T::uniform(generator, self.from, self.span)
+        let bits = if T::RANDOM_BITS == 64 { generator.random64() } else { u64::from(generator.random()) };
+        T::uniform_of(bits, self.from, self.span)
     }
+
+    /// The next samples.
+    pub fn fill(&self, generator: &mut Generator, out: &mut [T]) {
+        fill_uniform(generator, out, self.from, self.span);
+    }
+}
+
+/// Fills `out` with uniforms in `[0, 1)`, times `span`, plus `from`.
+pub(super) fn fill_uniform<T: Real>(generator: &mut Generator, mut out: &mut [T], from: T, span: T) {
+    with_fused_multiply_add(
+        #[inline(always)]
+        move || {
+            if T::RANDOM_BITS == 64 {
+                out.fill_with(|| T::uniform_of(generator.random64(), from, span));
+                return;
+            }
+            while !out.is_empty() {
+                let words = generator.words(out.len());
+                let (now, later) = std::mem::take(&mut out).split_at_mut(words.len());
+                for (slot, &word) in now.iter_mut().zip(words) {
+                    *slot = T::uniform_of(u64::from(word), from, span);
+                }
+                out = later;
+            }
+        },
+    );
 }
 
 /// The largest finite value of a real dtype.

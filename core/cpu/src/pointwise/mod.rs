@@ -46,6 +46,9 @@ pub(crate) const LIGHT: usize = 16384;
 /// From this many elements of a complex division, or of a function of tens of instructions, a second thread pays.
 pub(crate) const HEAVY: usize = 4096;
 
+/// Elements that are generated together.
+const TOGETHER: usize = 128;
+
 /// `N` arrays traversed over the shape of the first (the output); the others are broadcast to it.
 pub struct Loop<'a, const N: usize> {
     at: [*mut u8; N],
@@ -297,21 +300,37 @@ impl Loop<'_, 4> {
 impl Loop<'_, 1> {
     /// `out = f()` at every element, in memory order of the output.
     pub(crate) fn generate<R: Element>(&self, mut f: impl FnMut() -> R) -> Result<()> {
+        self.generate_together(|piece: &mut [R]| piece.fill_with(&mut f))
+    }
+
+    /// `out = what `fill` writes`, some elements at a time in memory order of the output.
+    pub(crate) fn generate_together<R: Element>(&self, mut fill: impl FnMut(&mut [R])) -> Result<()> {
         let out = self.start::<R>(0);
         let (len, [step]) = (self.row_len(), self.row_steps());
+        let mut buffer = [R::default(); TOGETHER];
         let mut result = Ok(());
         self.rows(&mut |[offset]| {
-            for first in (0..len).step_by(BETWEEN_CHECKS) {
-                if result.is_ok() {
+            for first in (0..len).step_by(TOGETHER) {
+                if result.is_ok() && first.is_multiple_of(BETWEEN_CHECKS) {
                     result = check_cancelled();
                 }
                 if result.is_err() {
                     return;
                 }
-                for i in first as isize..len.min(first + BETWEEN_CHECKS) as isize {
+                let piece = &mut buffer[..TOGETHER.min(len - first)];
+                fill(piece);
+                if step == 1 {
+                    // SAFETY: the plan only visits indices within the array's sizes, whose elements `Array::new`
+                    // guarantees; the buffer is apart from them.
+                    unsafe {
+                        out.offset(offset + first as isize).copy_from_nonoverlapping(piece.as_ptr(), piece.len())
+                    };
+                    continue;
+                }
+                for (i, &value) in (first as isize..).zip(&*piece) {
                     // SAFETY: the plan only visits indices within the array's sizes, whose elements `Array::new`
                     // guarantees.
-                    unsafe { out.offset(offset + i * step).write(f()) }
+                    unsafe { out.offset(offset + i * step).write(value) }
                 }
             }
         });
