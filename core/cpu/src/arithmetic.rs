@@ -5,9 +5,11 @@
 use crate::array::Array;
 #[cfg(target_arch = "nvptx64")]
 use crate::floats::Roundings;
-use crate::number::{Analytic, Number, Ordered, Real, Wide};
-use crate::pointwise::{HEAVY, LIGHT, Loop, Parameter, Words};
+use crate::math;
+use crate::number::{Analytic, Number, Ordered, Wide};
+use crate::pointwise::{HEAVY, LIGHT, Loop, Parameter, Words, functions};
 use crate::raised::Raised;
+use crate::simd::FloatVector;
 use rushlight_base::{Result, Scalar, ensure};
 
 kernels! { "arithmetic";
@@ -96,7 +98,7 @@ kernels! { "arithmetic";
         if walk.common().is_floating() {
             return compute!(walk.common(), name, half float, T => match rounding {
                 Rounding::Trunc => walk.map::<T, T, T>(LIGHT, |a, b| (a / b).trunc()),
-                Rounding::Floor => walk.map::<T, T, T>(HEAVY, floor_quotient),
+                Rounding::Floor => walk.apply::<T>(HEAVY, FloorQuotient {}),
             });
         }
         let by_zero = Raised::new();
@@ -119,53 +121,24 @@ kernels! { "arithmetic";
     }
 }
 
+functions! {
+    FloorQuotient: |a, b| floor_quotient(a, b);
+}
+
 /// The floor of the exact quotient: `(a / b).floor()` alone would round up first where a / b is just
 /// below an integer.
 #[inline(always)]
-fn floor_quotient<T: FloatOps>(a: T, b: T) -> T {
-    if b == T::ZERO {
-        return a.div(b);
-    }
-    let remainder = a.remainder(b);
-    let quotient = a.sub(remainder).div(b);
-    // Whether the signs differ, as one comparison, for which there is a select without a branch: signs are often random.
-    let is_above = remainder.with_sign_of(b) != remainder;
-    let quotient = quotient.sub(if is_above { T::ONE } else { T::ZERO });
-    // Plus zero, if it is zero; then with the sign of the quotient.
-    let quotient = quotient.add(T::ZERO);
-    let floor = quotient.round_down();
-    let floor = floor.add(if quotient.sub(floor) > T::from_f64(0.5) { T::ONE } else { T::ZERO });
-    let sign = T::ONE.with_sign_of(a).mul(T::ONE.with_sign_of(b));
-    floor.mul(if quotient == T::ZERO { sign } else { T::ONE })
+fn floor_quotient<V: FloatVector>(a: V, b: V) -> V {
+    let [zero, half, one] = [0.0, 0.5, 1.0].map(V::from_f64);
+    let rest = math::fmod(a, b);
+    let quotient = (a - rest) / b;
+    let quotient = V::select(rest.copysign(b).ne(rest), quotient - one, quotient);
+    let floor = quotient.floor();
+    let nearest = V::select((quotient - floor).gt(half), floor + one, floor);
+    // A zero has the sign of the quotient.
+    let signed = V::select(quotient.eq(zero), zero.copysign(one.copysign(a) * one.copysign(b)), nearest);
+    V::select(b.eq(zero), a / b, signed)
 }
-
-/// The operations of a real type that [`floor_quotient`] needs beyond arithmetic.
-trait FloatOps: Real {
-    fn remainder(self, other: Self) -> Self;
-    fn round_down(self) -> Self;
-    fn with_sign_of(self, other: Self) -> Self;
-}
-
-macro_rules! float_ops {
-    ($($type:ty),*) => {$(
-        impl FloatOps for $type {
-            #[inline(always)]
-            fn remainder(self, other: $type) -> $type {
-                Real::rest(self, other)
-            }
-            #[inline(always)]
-            fn round_down(self) -> $type {
-                self.floor()
-            }
-            #[inline(always)]
-            fn with_sign_of(self, other: $type) -> $type {
-                self.copysign(other)
-            }
-        }
-    )*};
-}
-
-float_ops!(f32, f64);
 
 kernels! { "arithmetic";
     /// out = -a
@@ -284,10 +257,13 @@ kernels! { "arithmetic";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::{Double, Single};
 
     #[test]
     fn floor_division_is_exact_near_integers() {
-        assert_eq!(floor_quotient(1.0f64, 0.1), 9.0);
+        let doubles = floor_quotient(Double::splat(1.0), Double::splat(0.1)).fold(|only, _| only);
+        assert_eq!(doubles, 9.0);
+        let floor_quotient = |a, b| floor_quotient(Single::splat(a), Single::splat(b)).fold(|only, _| only);
         assert_eq!(floor_quotient(-7.0f32, 2.0), -4.0);
         assert_eq!(floor_quotient(7.0f32, -2.0), -4.0);
         assert!(floor_quotient(0.0f32, 0.0).is_nan());

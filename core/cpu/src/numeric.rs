@@ -5,8 +5,9 @@
 
 #[cfg(target_arch = "nvptx64")]
 use crate::floats::{Functions, Roundings};
+use crate::math;
 use crate::number::{Analytic, Flag, Number, Ordered, Real, Wide};
-use crate::pointwise::{HEAVY, LIGHT, Loop};
+use crate::pointwise::{HEAVY, LIGHT, Loop, functions};
 use crate::raised::Raised;
 use rushlight_base::{Complex, Complex64, Complex128, DType, Result, Scalar, bf16, ensure, f16};
 
@@ -171,6 +172,15 @@ macro_rules! signed {
 
 signed!(f32, f64; whole u8, i8, i16, i32, i64, u16, u32, u64);
 
+functions! {
+    Fmod: |a, b| math::fmod(a, b);
+    Remainder: |a, b| {
+        let rest = math::fmod(a, b);
+        // Where the signs differ.
+        V::select(rest.copysign(b).ne(rest), rest + b, rest)
+    };
+}
+
 kernels! { "numeric";
     /// out = the magnitude of a with the sign of b
     pub fn copysign(walk: &Loop<3>) -> Result<()> {
@@ -182,15 +192,7 @@ kernels! { "numeric";
         let name = if floor { "remainder_cpu" } else { "fmod_cpu" };
         if walk.common().is_floating() {
             return compute!(walk.common(), name, half float, T => {
-                if !floor {
-                    return walk.map::<T, T, T>(HEAVY, Real::rest);
-                }
-                walk.map::<T, T, T>(HEAVY, |a, b| {
-                    let rest = a.rest(b);
-                    // Whether the signs differ, as one comparison, for which there is a select without a branch: signs
-                    // are often random. Minus zero changes no sum.
-                    rest + if rest.copysign(b) != rest { b } else { -0.0 }
-                })
+                if floor { walk.apply::<T>(HEAVY, Remainder {}) } else { walk.apply::<T>(HEAVY, Fmod {}) }
             });
         }
         let by_zero = Raised::new();

@@ -9,6 +9,7 @@
 mod coefficients;
 mod erf;
 mod exp;
+mod fmod;
 mod log;
 mod pair;
 mod pow;
@@ -20,10 +21,12 @@ mod tests;
 
 pub use erf::{erf, erfc, phi};
 pub use exp::{cosh, exp, exp2, expm1, sigmoid, sinh, tanh};
+pub use fmod::fmod;
 pub use log::{acosh, asinh, atanh, log, log1p, log2, log10};
 pub use pow::pow;
 pub use trig::{acos, asin, atan, cos, sin, tan};
 
+use crate::number::Real;
 use crate::simd::FloatVector;
 use tables::Tables;
 
@@ -31,13 +34,24 @@ use tables::Tables;
 pub trait Elementary: coefficients::Coefficients + Huge {
     /// The tables that some functions use where vectors look numbers up in one instruction.
     const TABLES: Option<&'static Tables<Self>>;
+
+    /// The remainder of a truncated quotient of any size.
+    fn rest(self, other: Self) -> Self;
 }
 
 impl Elementary for f32 {
     const TABLES: Option<&'static Tables<f32>> = Some(&tables::SINGLE);
+
+    fn rest(self, other: f32) -> f32 {
+        Real::rest(self, other)
+    }
 }
 impl Elementary for f64 {
     const TABLES: Option<&'static Tables<f64>> = None;
+
+    fn rest(self, other: f64) -> f64 {
+        Real::rest(self, other)
+    }
 }
 
 /// The tables, if they make a function of `V` faster.

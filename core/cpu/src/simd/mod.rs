@@ -54,6 +54,11 @@ pub use vector::{FloatVector, HalfVector, IntVector, MAX_LANES, Mask};
 use rushlight_base::{DType, Element};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+/// The vector of one `f32`, on every processor.
+pub(crate) type Single = portable::Lanes<f32, 1>;
+/// The vector of one `f64`, on every processor.
+pub(crate) type Double = portable::Lanes<f64, 1>;
+
 /// An instruction set that kernels are compiled for; a later one is wider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

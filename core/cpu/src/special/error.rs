@@ -3,28 +3,26 @@
 
 use super::coefficients::{ERFCX, ERFINV_EDGE, ERFINV_FAR, ERFINV_NEAR, QUANTILE_FAR, QUANTILE_NEAR};
 use super::float::Float;
+use crate::math;
+use crate::simd::{FloatVector, Mask};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// The inverse of the error function
-pub(super) fn erfinv<T: Float>(x: T) -> T {
-    let one = T::of(1.0);
-    if x.is_nan() || x.abs() > one {
-        return T::NAN;
+#[inline(always)]
+pub(super) fn erfinv<V: FloatVector>(x: V) -> V {
+    let [one, most] = [1.0, 5.0].map(V::from_f64);
+    let w = -math::log((one - x) * (one + x));
+    let mut value = x * ERFINV_NEAR.of(V::from_f64(0.4) * w - one);
+    let far = w.gt(most);
+    if far.any() {
+        let s = w.sqrt();
+        let middle = ERFINV_FAR.of((s - V::from_f64(3.1)) / V::from_f64(0.9));
+        let edge = ERFINV_EDGE.of((s - V::from_f64(5.1)) / V::from_f64(1.1));
+        let distant = V::select(s.le(V::from_f64(4.0)), middle, edge).copysign(x);
+        let distant = V::select(x.abs().eq(one), V::from_f64(f64::INFINITY).copysign(x), distant);
+        value = V::select(far, distant, value);
     }
-    if x.abs() == one {
-        return if x.is_minus() { -T::INFINITY } else { T::INFINITY };
-    }
-    let w = -((one - x) * (one + x)).ln();
-    if w <= T::of(5.0) {
-        return x * ERFINV_NEAR.at(T::of(0.4) * w - one);
-    }
-    let s = w.sqrt();
-    let value = if s <= T::of(4.0) {
-        ERFINV_FAR.at((s - T::of(3.1)) / T::of(0.9))
-    } else {
-        ERFINV_EDGE.at((s - T::of(5.1)) / T::of(1.1))
-    };
-    if x.is_minus() { -value } else { value }
+    V::select(x.abs().le(one), value, V::from_f64(f64::NAN))
 }
 
 /// The quantile of p of the standard normal distribution
@@ -42,7 +40,7 @@ pub(super) fn ndtri<T: Float>(p: T) -> T {
     // e^-2
     let edge = T::of(0.135_335_283_236_612_7);
     if p > edge && p < one - edge {
-        return T::of(SQRT_2) * erfinv(p + p - one);
+        return T::of(SQRT_2) * (p + p - one).erfinv();
     }
     let upper = p > T::of(0.5);
     let s = (T::of(-2.0) * if upper { (-p).ln_1p() } else { p.ln() }).sqrt();

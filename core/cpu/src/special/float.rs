@@ -1,5 +1,9 @@
 //! The scalar that special functions are written over, `f32` or `f64`, and their Chebyshev series.
 
+use super::error::erfinv;
+use super::gamma::{lgamma, stirling};
+use crate::math::Huge;
+use crate::simd::{Double, FloatVector, Single};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// `f32` or `f64`. Everything is computed in the type itself.
@@ -38,10 +42,25 @@ pub(super) trait Float:
     fn powf(self, exponent: Self) -> Self;
     fn is_nan(self) -> bool;
     fn is_minus(self) -> bool;
+    /// ln |Gamma(self)|, as for vectors.
+    fn lgamma(self) -> Self;
+    /// The error of Stirling's formula, as for vectors.
+    fn stirling(self) -> Self;
+    /// The inverse of the error function, as for vectors.
+    fn erfinv(self) -> Self;
+
+    /// The remainder modulo 2, exactly, in [-1, 1]: sines and tangents of pi times a number depend on it alone.
+    fn turned(self) -> Self {
+        let two = Self::of(2.0);
+        // The remainder of the absolute value is exact; that of a small negative number would round to 2.
+        let rest = self.abs() - (self.abs() / two).floor() * two;
+        let rest = if rest > Self::of(1.0) { rest - two } else { rest };
+        if self < Self::of(0.0) { -rest } else { rest }
+    }
 }
 
 macro_rules! floats {
-    ($($type:ident, single $single:expr;)*) => {$(
+    ($($type:ident, $Vector:ident, single $single:expr;)*) => {$(
         impl Float for $type {
             const EPSILON: $type = $type::EPSILON;
             const NAN: $type = $type::NAN;
@@ -67,6 +86,15 @@ macro_rules! floats {
             fn is_minus(self) -> bool {
                 self.is_sign_negative()
             }
+            fn lgamma(self) -> $type {
+                lgamma($Vector::splat(self)).fold(|only, _| only)
+            }
+            fn stirling(self) -> $type {
+                stirling($Vector::splat(self)).fold(|only, _| only)
+            }
+            fn erfinv(self) -> $type {
+                erfinv($Vector::splat(self)).fold(|only, _| only)
+            }
         }
     )*};
     (@forward $type:ident $($name:ident)*) => {$(
@@ -77,8 +105,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, single true;
-    f64, single false;
+    f32, Single, single true;
+    f64, Double, single false;
 }
 
 /// A Chebyshev series on [-1, 1].
@@ -99,6 +127,18 @@ impl Series {
             (next, after) = (twice * next - after + T::of(term), next);
         }
         t * next - after + T::of(terms[0])
+    }
+
+    /// [`Series::at`] of vectors.
+    #[inline(always)]
+    pub(super) fn of<V: FloatVector>(&self, t: V) -> V {
+        let terms = if const { V::Scalar::MANTISSA == 23 } { &self.terms[..self.single] } else { self.terms };
+        let twice = t + t;
+        let (mut next, mut after) = (V::from_f64(0.0), V::from_f64(0.0));
+        for &term in terms[1..].iter().rev() {
+            (next, after) = (twice.mul_add(next, V::from_f64(term) - after), next);
+        }
+        t.mul_add(next, V::from_f64(terms[0]) - after)
     }
 }
 

@@ -5,6 +5,8 @@
 
 use super::coefficients::{BERNOULLI, LGAMMA};
 use super::float::{Float, polynomial};
+use crate::math;
+use crate::simd::{FloatVector, Mask};
 use std::f64::consts::PI;
 
 /// From here on, asymptotic series hold to the last digit.
@@ -12,67 +14,74 @@ const FAR: f64 = 10.0;
 
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 
-/// The remainder of x modulo 2, exactly, in [-1, 1]: sines and tangents of pi x depend on it alone.
-fn turned<T: Float>(x: T) -> T {
-    let two = T::of(2.0);
-    // The remainder of |x| is exact; that of a small negative x would round to 2.
-    let rest = x.abs() - (x.abs() / two).floor() * two;
-    let rest = if rest > T::of(1.0) { rest - two } else { rest };
-    if x < T::of(0.0) { -rest } else { rest }
-}
-
-/// The error of Stirling's formula for ln Gamma(x), for x >= 10.
-fn stirling<T: Float>(x: T) -> T {
-    let terms: [f64; 8] = std::array::from_fn(|n| {
-        let twice = 2.0 * (n + 1) as f64;
-        BERNOULLI[n] / (twice * (twice - 1.0))
-    });
-    polynomial(T::of(1.0) / (x * x), &terms) / x
-}
-
 /// ln |Gamma(x)|
-pub(super) fn lgamma<T: Float>(x: T) -> T {
-    let one = T::of(1.0);
-    if x.is_nan() {
-        return x;
+#[inline(always)]
+pub(super) fn lgamma<V: FloatVector>(x: V) -> V {
+    let [zero, one] = [0.0, 1.0].map(V::from_f64);
+    let infinity = V::from_f64(f64::INFINITY);
+    let minus = x.le(zero);
+    // Up to -1/2 the reflection formula; from there to 0, Gamma(x) = Gamma(x + 1)/x.
+    let near_zero = minus & x.gt(V::from_f64(-0.5));
+    let mut value = lgamma_of_positive(V::select(minus, V::select(near_zero, x + one, -x), x));
+    if minus.any() {
+        let sine = math::sin(turned(x.abs()) * V::from_f64(PI)).abs();
+        let log = math::log(V::select(near_zero, x.abs(), V::from_f64(PI) / (sine * x.abs())));
+        let reflected = V::select(near_zero, value - log, log - value);
+        value = V::select(minus, V::select(x.eq(x.floor()), infinity, reflected), value);
     }
-    if x.abs() == T::INFINITY {
-        return T::INFINITY;
-    }
-    if x <= T::of(0.0) {
-        if x == x.floor() {
-            return T::INFINITY;
-        }
-        if x > T::of(-0.5) {
-            return lgamma_of_positive(x + one) - x.abs().ln();
-        }
-        let sine = (turned(x) * T::of(PI)).sin().abs();
-        return (T::of(PI) / (sine * x.abs())).ln() - lgamma_of_positive(-x);
-    }
-    lgamma_of_positive(x)
+    value = V::select(x.abs().eq(infinity), infinity, value);
+    V::select(x.is_nan(), x, value)
+}
+
+/// The remainder of x >= 0 modulo 2, exactly, in [-1, 1].
+#[inline(always)]
+fn turned<V: FloatVector>(x: V) -> V {
+    let (one, two) = (V::from_f64(1.0), V::from_f64(2.0));
+    let rest = x - (x / two).floor() * two;
+    V::select(rest.gt(one), rest - two, rest)
 }
 
 /// ln Gamma(x), for x > 0
-fn lgamma_of_positive<T: Float>(x: T) -> T {
-    let one = T::of(1.0);
-    if x < one { lgamma_from_one(x + one) - x.ln() } else { lgamma_from_one(x) }
+#[inline(always)]
+fn lgamma_of_positive<V: FloatVector>(x: V) -> V {
+    let [zero, half, one, two, three] = [0.0, 0.5, 1.0, 2.0, 3.0].map(V::from_f64);
+    let below = x.lt(one);
+    let from_one = V::select(below, x + one, x);
+    let far = from_one.ge(V::from_f64(FAR));
+    // Down to [1, 3], where the zeros at 1 and 2 are known.
+    let (mut y, mut product) = (from_one, one);
+    for _ in 0..FAR as usize - 3 {
+        let above = y.gt(three) & !far;
+        if !above.any() {
+            break;
+        }
+        y = V::select(above, y - one, y);
+        product = V::select(above, product * y, product);
+    }
+    let log = math::log(V::select(far, from_one, product));
+    // Plus zero: the zeros are positive ones, as in PyTorch.
+    let near = (y - one) * (y - two) * LGAMMA.of(y - two) + zero + log;
+    let mut value = near;
+    if far.any() {
+        let distant = (from_one - half) * log - from_one + V::from_f64(HALF_LOG_TAU) + stirling(from_one);
+        value = V::select(far, distant, value);
+    }
+    if below.any() {
+        value = V::select(below, value - math::log(x), value);
+    }
+    value
 }
 
-/// ln Gamma(x), for x >= 1
-fn lgamma_from_one<T: Float>(x: T) -> T {
-    let (one, two) = (T::of(1.0), T::of(2.0));
-    if x >= T::of(FAR) {
-        return (x - T::of(0.5)) * x.ln() - x + T::of(HALF_LOG_TAU) + stirling(x);
+/// The error of Stirling's formula for ln Gamma(x), for x >= 10.
+#[inline(always)]
+pub(super) fn stirling<V: FloatVector>(x: V) -> V {
+    let square = V::from_f64(1.0) / (x * x);
+    let mut sum = V::from_f64(0.0);
+    for (n, bernoulli) in BERNOULLI.iter().enumerate().take(8).rev() {
+        let twice = 2.0 * (n + 1) as f64;
+        sum = sum.mul_add(square, V::from_f64(bernoulli / (twice * (twice - 1.0))));
     }
-    // Down to [1, 3], where the zeros at 1 and 2 are known.
-    let (mut x, mut product) = (x, one);
-    while x > T::of(3.0) {
-        x = x - one;
-        product = product * x;
-    }
-    // Plus zero: the zeros are positive ones, as in PyTorch.
-    let near = (x - one) * (x - two) * LGAMMA.at(x - two) + T::of(0.0);
-    if product == one { near } else { near + product.ln() }
+    sum / x
 }
 
 /// The derivative of ln Gamma
@@ -91,7 +100,7 @@ pub(super) fn digamma<T: Float>(x: T) -> T {
         if x == x.floor() {
             return T::NAN;
         }
-        return digamma_of_positive(one - x) - T::of(PI) / (turned(x) * T::of(PI)).tan();
+        return digamma_of_positive(one - x) - T::of(PI) / (x.turned() * T::of(PI)).tan();
     }
     digamma_of_positive(x)
 }
@@ -199,12 +208,12 @@ pub(super) fn zeta<T: Float>(x: T, q: T) -> T {
 /// x^a e^-x / Gamma(a)
 fn density<T: Float>(a: T, x: T) -> T {
     if a < T::of(FAR) {
-        return (a * x.ln() - x - lgamma(a)).exp();
+        return (a * x.ln() - x - a.lgamma()).exp();
     }
     // The large terms cancel on paper, by Stirling's formula, instead of in the digits.
     let off = (x - a) / a;
     let distance = if off.abs() < T::of(0.5) { off - off.ln_1p() } else { off - (x / a).ln() };
-    (a / T::of(2.0 * PI)).sqrt() * (-(a * distance) - stirling(a)).exp()
+    (a / T::of(2.0 * PI)).sqrt() * (-(a * distance) - a.stirling()).exp()
 }
 
 /// The part of Gamma(a) below x, by its power series

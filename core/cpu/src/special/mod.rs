@@ -16,7 +16,7 @@ mod polynomials;
 mod tests;
 
 use crate::math;
-use crate::pointwise::{HEAVY, Loop, functions};
+use crate::pointwise::{HEAVY, Loop, float_kernels};
 use rushlight_base::Result;
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -33,12 +33,8 @@ macro_rules! of_one {
 }
 
 of_one! {
-    /// out = ln |Gamma(a)|
-    lgamma("lgamma_vml_cpu"): gamma::lgamma;
     /// out = the derivative of ln Gamma at a
     digamma("digamma"): gamma::digamma;
-    /// out = the inverse of the error function at a
-    erfinv("erfinv_vml_cpu"): error::erfinv;
     /// out = I0(a)
     i0("i0"): bessel::i0;
     /// out = e^-|a| I0(a)
@@ -77,13 +73,16 @@ of_one! {
     spherical_bessel_j0("spherical_bessel_j0"): bessel::spherical_j0;
 }
 
-kernels! { "special";
+float_kernels! { "special";
     /// out = the CDF of the standard normal distribution at a, for floats
-    pub fn ndtr(walk: &Loop<2>) -> Result<()> {
-        functions! { F: |x| math::erfc(x * V::from_f64(-FRAC_1_SQRT_2)) * V::from_f64(0.5); }
-        compute!(walk.common(), "ndtr", half float, T => walk.apply::<T>(HEAVY, F {}))
-    }
+    ndtr<2>("ndtr", HEAVY): |a| math::erfc(a * V::from_f64(-FRAC_1_SQRT_2)) * V::from_f64(0.5);
+    /// out = ln |Gamma(a)|
+    lgamma<2>("lgamma_vml_cpu", HEAVY): |a| gamma::lgamma(a);
+    /// out = the inverse of the error function at a
+    erfinv<2>("erfinv_vml_cpu", HEAVY): |a| error::erfinv(a);
+}
 
+kernels! { "special";
     /// out = the n-th derivative of digamma at a
     pub fn polygamma(walk: &Loop<2>, n: i64) -> Result<()> {
         compute!(walk.common(), "polygamma", half float, T => {
