@@ -34,7 +34,7 @@ pub(crate) trait Source: Element {
 pub(crate) trait Target: Element {
     /// The cast.
     fn cast<A: Source>(a: A) -> Self;
-    /// The cast of an integer, if this type has at most as many bits.
+    /// The cast of an integer, if this type is one of integers.
     const FROM_I32: Option<fn(i32) -> Self> = None;
 }
 
@@ -67,8 +67,7 @@ macro_rules! integer_cast {
             fn cast<A: Source>(a: A) -> $type {
                 a.to_i64() as $type
             }
-            const FROM_I32: Option<fn(i32) -> $type> =
-                if size_of::<$type>() <= size_of::<i32>() { Some(|a| a as $type) } else { None };
+            const FROM_I32: Option<fn(i32) -> $type> = Some(|a| a as $type);
         }
     )*};
 }

@@ -80,7 +80,7 @@ half_casts! {
 unsafe fn cast_all<A: Source, R: Target>(from: *const u8, to: *mut u8, len: usize) {
     let kernel = CastAll::<A, R> { from: from.cast(), to: to.cast(), len };
     // The rare pairs would fill the library with loops for each instruction set.
-    if const { !is_common(A::DTYPE) || !is_common(R::DTYPE) } {
+    if const { !is_common_pair(A::DTYPE, R::DTYPE) } {
         simd::run_plain(kernel)
     } else if const { simd::is_float(A::DTYPE) } {
         simd::run(kernel)
@@ -89,9 +89,12 @@ unsafe fn cast_all<A: Source, R: Target>(from: *const u8, to: *mut u8, len: usiz
     }
 }
 
-const fn is_common(dtype: DType) -> bool {
+const fn is_common_pair(from: DType, to: DType) -> bool {
     use DType::*;
-    matches!(dtype, U8 | I32 | I64 | F16 | BF16 | F32 | F64 | Bool)
+    const fn is_common(dtype: DType) -> bool {
+        matches!(dtype, U8 | I32 | I64 | F16 | BF16 | F32 | F64 | Bool)
+    }
+    is_common(from) && (is_common(to) || matches!((from, to), (F32, I8 | I16)))
 }
 
 struct CastAll<A, R> {

@@ -42,6 +42,7 @@ pub mod histogram;
 #[cfg(test)]
 mod images;
 pub mod indexing;
+pub mod join;
 pub mod layer_norm;
 pub mod loss;
 pub mod masks;

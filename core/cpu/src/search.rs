@@ -7,6 +7,7 @@ use crate::shared::Shared;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DType, DimVec, Result, bail, ensure};
+use std::hint::select_unpredictable;
 
 /// Searches worth another thread.
 const GRAIN: usize = 1024;
@@ -74,7 +75,9 @@ fn place_of<W: Ordered>(value: W, len: usize, right: bool, element: impl Fn(usiz
         let middle = low + (high - low) / 2;
         let there = element(middle);
         let found = if right { there > value } else { there >= value };
-        if found { high = middle } else { low = middle + 1 }
+        // Without a branch, which would be predicted wrongly half of the time.
+        high = select_unpredictable(found, middle, high);
+        low = select_unpredictable(found, low, middle + 1);
     }
     low
 }

@@ -80,6 +80,15 @@ impl<T: Copy> Kernel for Move<T> {
                     unsafe { out.add(i).write_unaligned(value) }
                 }
             }
+        } else if to.step == 1 && from.step == -1 {
+            // With a constant step, the compiler reverses vectors (0.3 of the time).
+            for (out, a) in (0..rows).map(row) {
+                for i in 0..len {
+                    // SAFETY: `i` is below `len`; the caller of `move_tile` guarantees `len` elements in each row on
+                    // both sides.
+                    unsafe { out.add(i).write_unaligned(a.sub(i).read_unaligned()) }
+                }
+            }
         } else if to.step == 1 && from.across == 1 && rows >= SIDE && len >= SIDE {
             transpose::<S, T>(out, to.across, a, from.step, len, rows);
         } else {

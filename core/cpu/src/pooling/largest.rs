@@ -93,13 +93,32 @@ impl<T: Number<Wide: Bounded>> Kernel for Largest<T> {
     }
 }
 
-/// Computes a group of floats; in vectors, if they are adjacent and the integers of the vectors can be positions.
+/// Computes a group of floats; in vectors, if their elements are adjacent or every second one, and the integers of the
+/// vectors can be positions.
 fn in_vectors<T: Float<Wide: Bounded>>(group: Largest<T>) {
     let fits = size_of::<T::Wide>() == size_of::<i64>() || i32::try_from(group.met.area()).is_ok();
-    if group.met.step == 1 && fits { run(Vectors(group)) } else { run_narrow(group) }
+    if matches!(group.met.step, 1 | 2) && fits { run(Vectors(group)) } else { run_narrow(group) }
 }
 
-/// The largest elements that a group of adjacent outputs meets.
+/// `count` elements, every second one.
+///
+/// # Safety
+/// The elements and those between them are readable, and `count` is from 1 to the number of lanes.
+#[inline(always)]
+unsafe fn every_second<S: Simd, T: Float>(from: *const T, count: usize) -> T::Vector<S> {
+    let (width, reach) = (T::Vector::<S>::LANES, 2 * count - 1);
+    // SAFETY: both loads are within the `reach` elements that the caller guarantees.
+    unsafe {
+        let low = T::load_some::<S>(from, reach.min(width));
+        let high = match reach.checked_sub(width) {
+            Some(rest) if rest > 0 => T::load_some::<S>(from.add(width), rest),
+            _ => low,
+        };
+        low.evens(high)
+    }
+}
+
+/// The largest elements that a group of outputs meets.
 struct Vectors<T>(Largest<T>);
 
 impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
@@ -109,10 +128,7 @@ impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
     fn run<S: Simd>(self, _: S) {
         let Largest { met, target: (target, step), index: (index, index_step) } = self.0;
         let width = T::Vector::<S>::LANES;
-        let ramp = match met.along {
-            0 => <T::Vector<S> as FloatVector>::Int::from_i64(0),
-            _ => T::Vector::<S>::iota().to_int(),
-        };
+        let ramp = (T::Vector::<S>::iota() * T::Vector::<S>::from_f64(met.along as f64)).to_int();
         for first in (0..met.lanes).step_by(width) {
             let count = width.min(met.lanes - first);
             let mut best = T::Vector::<S>::splat(T::Wide::LEAST);
@@ -125,7 +141,10 @@ impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
             // buffer.
             unsafe {
                 met.each_tap(|from, position| {
-                    let value = T::load_some::<S>(from.add(first), count);
+                    let value = match met.step {
+                        1 => T::load_some::<S>(from.add(first), count),
+                        _ => every_second::<S, T>(from.add(2 * first), count),
+                    };
                     let here = <T::Vector<S> as FloatVector>::Int::from_i64(position + (first * met.along) as i64);
                     let here = here + ramp;
                     let better = value.gt(best) | value.is_nan();

@@ -4,7 +4,7 @@
 use super::reducer::{Reducer, Steps};
 use crate::convert::Source;
 use crate::number::{Analytic, Number, Real, Wide};
-use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
+use crate::simd::{self, Float, FloatVector, Kernel, Mask, Simd};
 use rushlight_base::{Complex128, Element};
 use std::marker::PhantomData;
 
@@ -19,6 +19,8 @@ pub(crate) trait Fold: Copy + Send + Sync {
     type In: Element;
     /// The accumulator type.
     type Acc: Copy + Send + Sync;
+    /// Whether lines are folded in vectors of up to AVX2: for the folds that are worth their code.
+    const IN_VECTORS: bool = false;
     /// The result of an empty range.
     fn empty(self) -> Self::Acc;
     /// The result of one element.
@@ -49,12 +51,55 @@ impl<F: Fold> Reducer for Folding<F> {
     }
 
     unsafe fn lines(self, at: *const F::In, len: usize, steps: Steps, _: usize, acc: &mut [F::Acc]) {
+        let lines = FoldLines { fold: self.0, at, len, between: steps.column, acc };
+        if F::IN_VECTORS { simd::run_narrow(lines) } else { simd::run_plain(lines) }
+    }
+
+    unsafe fn tile(self, at: *const F::In, rows: usize, row_step: isize, _: usize, acc: &mut [F::Acc]) {
         let fold = self.0;
+        for row in 0..rows as isize {
+            let element = |column: usize| {
+                // SAFETY: the caller guarantees `rows` rows with as many columns as `acc` has. The parts of complex
+                // numbers may be less aligned than their type.
+                fold.lift(unsafe { at.offset(row * row_step).add(column).read_unaligned() })
+            };
+            let mut column = 0;
+            while column + LANES <= acc.len() {
+                // Through a local block: the compiler must assume that the row aliases the accumulators.
+                let mut block = [fold.empty(); LANES];
+                for (lane, to) in block.iter_mut().enumerate() {
+                    *to = fold.merge(acc[column + lane], element(column + lane));
+                }
+                acc[column..column + LANES].copy_from_slice(&block);
+                column += LANES;
+            }
+            for (column, acc) in acc.iter_mut().enumerate().skip(column) {
+                *acc = fold.merge(*acc, element(column));
+            }
+        }
+    }
+}
+
+/// Lines of `len` elements, `between` apart: see [`Reducer::lines`].
+struct FoldLines<'a, F: Fold> {
+    fold: F,
+    at: *const F::In,
+    len: usize,
+    between: isize,
+    acc: &'a mut [F::Acc],
+}
+
+impl<F: Fold> Kernel for FoldLines<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let FoldLines { fold, at, len, between, acc } = self;
         for (line, acc) in acc.iter_mut().enumerate() {
-            let at = at.wrapping_offset(line as isize * steps.column);
+            let at = at.wrapping_offset(line as isize * between);
             let element = |i: usize| {
-                // SAFETY: the caller guarantees the lines, and `i` stays below `len`. The parts of complex numbers may
-                // be less aligned than their type.
+                // SAFETY: the caller of `lines` guarantees the lines, and `i` stays below `len`. The parts of complex
+                // numbers may be less aligned than their type.
                 fold.lift(unsafe { at.add(i).read_unaligned() })
             };
             let mut i = 0;
@@ -78,30 +123,6 @@ impl<F: Fold> Reducer for Folding<F> {
             while i < len {
                 *acc = fold.merge(*acc, element(i));
                 i += 1;
-            }
-        }
-    }
-
-    unsafe fn tile(self, at: *const F::In, rows: usize, row_step: isize, _: usize, acc: &mut [F::Acc]) {
-        let fold = self.0;
-        for row in 0..rows as isize {
-            let element = |column: usize| {
-                // SAFETY: the caller guarantees `rows` rows with as many columns as `acc` has. The parts of complex
-                // numbers may be less aligned than their type.
-                fold.lift(unsafe { at.offset(row * row_step).add(column).read_unaligned() })
-            };
-            let mut column = 0;
-            while column + LANES <= acc.len() {
-                // Through a local block: the compiler must assume that the row aliases the accumulators.
-                let mut block = [fold.empty(); LANES];
-                for (lane, to) in block.iter_mut().enumerate() {
-                    *to = fold.merge(acc[column + lane], element(column + lane));
-                }
-                acc[column..column + LANES].copy_from_slice(&block);
-                column += LANES;
-            }
-            for (column, acc) in acc.iter_mut().enumerate().skip(column) {
-                *acc = fold.merge(*acc, element(column));
             }
         }
     }
@@ -346,11 +367,12 @@ pub(crate) const MET_TRUE: u8 = 1;
 pub(crate) const MET_FALSE: u8 = 2;
 
 macro_rules! folds {
-    ($($name:ident<$T:ident: $bound:path>, $acc:ty, $empty:expr, |$self_:ident, $x:ident| $lift:expr,
+    ($($name:ident<$T:ident: $bound:path>, $in_vectors:expr, $acc:ty, $empty:expr, |$self_:ident, $x:ident| $lift:expr,
         |$a:ident, $b:ident| $merge:expr;)*) => {$(
         impl<$T: $bound> Fold for $name<$T> {
             type In = $T;
             type Acc = $acc;
+            const IN_VECTORS: bool = $in_vectors;
             #[inline(always)]
             fn empty(self) -> $acc {
                 $empty
@@ -368,12 +390,12 @@ macro_rules! folds {
 }
 
 folds! {
-    Sum<T: Number>, T::Wide, T::Wide::ZERO, |self, x| x.wide(), |a, b| a.add(b);
-    SumToI64<T: Source>, i64, 0, |self, x| x.to_i64(), |a, b| a.wrapping_add(b);
-    Product<T: Number>, T::Wide, T::Wide::ONE, |self, x| x.wide(), |a, b| a.mul(b);
-    ProductToI64<T: Source>, i64, 1, |self, x| x.to_i64(), |a, b| a.wrapping_mul(b);
-    Count<T: Word>, i64, 0, |self, x| i64::from(x.has_any(self.0)), |a, b| a + b;
-    Truth<T: Word>, u8, 0, |self, x| MET_FALSE - u8::from(x.has_any(self.0)), |a, b| a | b;
+    Sum<T: Number>, true, T::Wide, T::Wide::ZERO, |self, x| x.wide(), |a, b| a.add(b);
+    SumToI64<T: Source>, true, i64, 0, |self, x| x.to_i64(), |a, b| a.wrapping_add(b);
+    Product<T: Number>, false, T::Wide, T::Wide::ONE, |self, x| x.wide(), |a, b| a.mul(b);
+    ProductToI64<T: Source>, false, i64, 1, |self, x| x.to_i64(), |a, b| a.wrapping_mul(b);
+    Count<T: Word>, false, i64, 0, |self, x| i64::from(x.has_any(self.0)), |a, b| a + b;
+    Truth<T: Word>, false, u8, 0, |self, x| MET_FALSE - u8::from(x.has_any(self.0)), |a, b| a | b;
 }
 
 /// Declares folds over floats without parameters.

@@ -15,7 +15,7 @@ mod tree;
 
 pub use moments::{moments, variance};
 pub use norms::norm;
-pub use pairs::distances;
+pub use pairs::{distances, distances_by_product};
 
 use crate::array::Array;
 use crate::device;

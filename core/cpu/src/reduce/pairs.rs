@@ -1,13 +1,16 @@
-//! Norms of the differences of pairs of rows.
+//! Norms of the differences of pairs of rows: each by itself, or Euclidean ones by a matrix product.
 
-use super::fold::FloatFold;
+use super::fold::{FloatFold, FloatFolding};
 use super::norms::{LargestSize, Powers, Set, Sizes, Squares};
 use crate::array::Array;
+use crate::gemm::{Epilogue, gemm_with};
 use crate::math;
+use crate::pointwise::{LIGHT, Loop};
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
+use rushlight_base::list::filled;
 use rushlight_base::runtime::parallel_chunks;
-use rushlight_base::{DimVec, Element, Result, ensure};
+use rushlight_base::{DimVec, Element, Result, Scalar, ensure};
 
 #[cfg(test)]
 use super::tests::run;
@@ -143,4 +146,78 @@ fn each_row(out: &Array, a: &Array, b: &Array, visit: &(dyn Fn([*mut u8; 3]) + S
             }));
         }
     })
+}
+
+/// `out[..., i, j]` = the square root of `|a_i|^2 + |b_j|^2 - 2 a_i b_j`, not below zero: the distance of two rows by a
+/// matrix product. Rounded where rows are close to each other. For `f32` and `f64`.
+pub fn distances_by_product(out: &Array, a: &Array, b: &Array) -> Result<()> {
+    let rank = out.ndim();
+    let (m, n, k) = (out.size(rank - 2) as i64, out.size(rank - 1) as i64, a.size(rank - 1) as i64);
+    let batches = &out.sizes()[..rank - 2];
+    let matrix = |array: &Array, nth: usize| {
+        let offset = start(nth, batches, &array.strides()[..rank - 2]) * array.dtype().size() as isize;
+        array.start().wrapping_offset(offset)
+    };
+    let step = |array: &Array| [array.stride(rank - 2) as i64, array.stride(rank - 1) as i64];
+    let [to, left, right] = [out, a, b].map(step);
+    let [of_out, of_left, of_right, of_turned] = [[m, n], [m, k], [n, k], [k, n]];
+    let (across, columns) = ([right[1], right[0]], [[m, 1], [n, 1], [1, n]]);
+    dispatch!(out.dtype(), "cdist", float, T => {
+        let (mut of_a, mut of_b) = (filled(m as usize, T::default())?, filled(n as usize, T::default())?);
+        for nth in 0..batches.iter().product::<i64>() as usize {
+            let part = |array: &Array, sizes, strides| {
+                // SAFETY: the matrices of a batch are parts of the array, whose elements its creator guarantees.
+                unsafe { Array::new(matrix(array, nth), T::DTYPE, sizes, strides) }
+            };
+            let (out, a) = (part(out, &of_out, &to), part(a, &of_left, &left));
+            let (b, turned) = (part(b, &of_right, &right), part(b, &of_turned, &across));
+            // SAFETY: each list has an element for each row.
+            let [of_rows, of_columns, row] = unsafe {
+                let of_b = of_b.as_mut_ptr().cast::<u8>();
+                [
+                    Array::new(of_a.as_mut_ptr().cast(), T::DTYPE, &columns[0], &[1, 1]),
+                    Array::new(of_b, T::DTYPE, &columns[1], &[1, 1]),
+                    Array::new(of_b, T::DTYPE, &columns[2], &[1, 1]),
+                ]
+            };
+            for (norms, rows) in [(&of_rows, &a), (&of_columns, &b)] {
+                super::reduce_into(norms, rows, FloatFolding::<_, T>::new(Squares), |sum| sum)?;
+            }
+            let two = Epilogue { alpha: Scalar::Int(-2), add: Some((&row, Scalar::Int(1))), ..Epilogue::default() };
+            gemm_with(&out, &a, &turned, &two)?;
+            Loop::new([out.clone(), out, of_rows])?.map::<T, T, T>(LIGHT, |products, square| {
+                let sum = products + square;
+                (if sum < 0.0 { 0.0 } else { sum }).sqrt()
+            })?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::DType;
+
+    #[test]
+    fn products_and_differences_give_the_same_distances() {
+        let (batch, m, n, k) = (2, 30, 7, 19);
+        let number = |i: usize| ((i * 7919 % 1000) as f64 - 500.0) / 250.0;
+        let mut a: Vec<f64> = (0..batch * m * k).map(number).collect();
+        let mut b: Vec<f64> = (0..n * k).map(|i| number(i + 77)).collect();
+        let mut outs = [vec![0f64; batch * m * n], vec![0f64; batch * m * n]];
+        let sizes = [[batch, m, n], [batch, m, k], [batch, n, k]].map(|sizes| sizes.map(|size| size as i64));
+        let strides = [[m * n, n, 1], [k, batch * k, 1], [0, 1, n]].map(|strides| strides.map(|step| step as i64));
+        let [direct, product] = outs.each_mut().map(|out| out.as_mut_ptr().cast::<u8>());
+        // SAFETY: the lists hold as many elements as the sizes and strides require.
+        let array = |at, nth: usize| unsafe { Array::new(at, DType::F64, &sizes[nth], &strides[nth]) };
+        let (a, b) = (array(a.as_mut_ptr().cast(), 1), array(b.as_mut_ptr().cast(), 2));
+        distances(&array(direct, 0), &a, &b, 2.0).unwrap();
+        distances_by_product(&array(product, 0), &a, &b).unwrap();
+        let [direct, product] = outs;
+        assert!(direct.iter().all(|&distance| distance > 1.0));
+        for (at, (direct, product)) in direct.iter().zip(product).enumerate() {
+            assert!((direct - product).abs() < 1e-13 * direct, "{product} instead of {direct} at {at}");
+        }
+    }
 }

@@ -4,15 +4,20 @@ use super::access::{array, copy_into, copy_unless_same, over, sub_array};
 use super::rules::is_skipped;
 use super::views;
 use crate::dense::{Dense, Geometry};
-use rushlight_base::{Result, Scalar, wrap_dim};
+use rushlight_base::{Result, Scalar, list, wrap_dim};
 use rushlight_cpu::triangle::{self, Triangle};
-use rushlight_cpu::{Loop, arithmetic, convert, fill};
+use rushlight_cpu::{Array, Loop, arithmetic, convert, fill, join};
 
 /// out = tensors, one after another along dim
 pub fn cat(out: &Dense, tensors: &[Dense], dim: i64) -> Result<()> {
     let dim = wrap_dim(dim, out.ndim())?;
+    let joined = || tensors.iter().filter(|tensor| !is_skipped(tensor.sizes()));
+    let arrays: Vec<Array> = list::collect(joined().map(array))?;
+    if join::join(&array(out), &arrays, dim)? {
+        return Ok(());
+    }
     let mut part = out.geometry.clone();
-    for tensor in tensors.iter().filter(|tensor| !is_skipped(tensor.sizes())) {
+    for tensor in joined() {
         part.sizes[dim] = tensor.sizes()[dim];
         convert::copy(&Loop::new([sub_array(out, &part), array(tensor)])?)?;
         part.offset += part.sizes[dim] * part.strides[dim];

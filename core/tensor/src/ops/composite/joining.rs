@@ -462,23 +462,17 @@ pub fn roll(self_: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
         shifts.len(),
         dims.len()
     );
-    let mut result = ops::clone(self_, None)?;
     // Dimensions of a tensor without elements are not checked.
-    if self_.numel() == 0 {
-        return Ok(result);
+    if self_.numel() == 0 || dims.is_empty() {
+        return ops::clone(self_, None);
     }
-    for (&shift, &dim) in shifts.iter().zip(dims) {
-        result = rolled(&result, shift, dim)?;
-    }
-    Ok(result)
+    let first = rolled(self_, shifts[0], dims[0])?;
+    shifts.iter().zip(dims).skip(1).try_fold(first, |result, (&shift, &dim)| rolled(&result, shift, dim))
 }
 
 fn rolled(self_: &Tensor, shift: i64, dim: i64) -> Result<Tensor> {
     let at = wrap_dim(dim, self_.ndim())?;
-    let size = self_.sizes().get(at).copied().unwrap_or(0);
-    if size == 0 {
-        return Ok(self_.clone());
-    }
+    let Some(size) = self_.sizes().get(at).copied() else { return ops::clone(self_, None) };
     let start = size - shift.rem_euclid(size);
     let (head, tail) = (ops::narrow(self_, dim, 0, start)?, ops::narrow(self_, dim, start, size - start)?);
     ops::cat(&[&tail, &head], dim)

