@@ -100,24 +100,6 @@ fn in_vectors<T: Float<Wide: Bounded>>(group: Largest<T>) {
     if matches!(group.met.step, 1 | 2) && fits { run(Vectors(group)) } else { run_narrow(group) }
 }
 
-/// `count` elements, every second one.
-///
-/// # Safety
-/// The elements and those between them are readable, and `count` is from 1 to the number of lanes.
-#[inline(always)]
-unsafe fn every_second<S: Simd, T: Float>(from: *const T, count: usize) -> T::Vector<S> {
-    let (width, reach) = (T::Vector::<S>::LANES, 2 * count - 1);
-    // SAFETY: both loads are within the `reach` elements that the caller guarantees.
-    unsafe {
-        let low = T::load_some::<S>(from, reach.min(width));
-        let high = match reach.checked_sub(width) {
-            Some(rest) if rest > 0 => T::load_some::<S>(from.add(width), rest),
-            _ => low,
-        };
-        low.evens(high)
-    }
-}
-
 /// The largest elements that a group of outputs meets.
 struct Vectors<T>(Largest<T>);
 
@@ -143,7 +125,7 @@ impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
                 met.each_tap(|from, position| {
                     let value = match met.step {
                         1 => T::load_some::<S>(from.add(first), count),
-                        _ => every_second::<S, T>(from.add(2 * first), count),
+                        _ => T::load_every_second::<S>(from.add(2 * first), count),
                     };
                     let here = <T::Vector<S> as FloatVector>::Int::from_i64(position + (first * met.along) as i64);
                     let here = here + ramp;

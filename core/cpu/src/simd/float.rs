@@ -52,6 +52,24 @@ pub trait Float: Number {
         }
     }
 
+    /// Reads `count` elements, every second one; the other lanes are zero.
+    ///
+    /// # Safety
+    /// The elements and those between them can be read, and `count` is from 1 to `LANES`.
+    #[inline(always)]
+    unsafe fn load_every_second<S: Simd>(source: *const Self, count: usize) -> Self::Vector<S> {
+        let (lanes, reach) = (Self::Vector::<S>::LANES, 2 * count - 1);
+        // SAFETY: both loads are within the `reach` elements that the caller guarantees.
+        unsafe {
+            let low = Self::load_some::<S>(source, reach.min(lanes));
+            let high = match reach > lanes {
+                true => Self::load_some::<S>(source.add(lanes), reach - lanes),
+                false => Self::Vector::<S>::from_f64(0.0),
+            };
+            low.evens(high)
+        }
+    }
+
     /// Writes the first `count` lanes, mostly a whole vector, rounded to the element.
     ///
     /// # Safety

@@ -10,7 +10,7 @@ use super::kernel_offsets;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd, run as run_kernel};
-use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::runtime::try_parallel_chunks;
 use rushlight_base::{Result, list};
 use std::ops::Range;
 
@@ -52,9 +52,9 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
     let weights = Shared::new(job.weight.as_ptr::<T>());
     let biases = job.bias.map(|bias| Shared::new(bias.as_ptr::<T>()));
     let grain = (GRAIN / (work * per_group + elements).max(1)).max(1);
-    parallel_chunks(planes, grain, &|planes| {
+    try_parallel_chunks(planes, grain, &|planes| {
         let space = elements.saturating_mul(together).saturating_add(most).saturating_mul(size_of::<T::Wide>());
-        let Some(buffer) = shortage.scratch(space) else { return };
+        let Some(buffer) = shortage.scratch(space) else { return Ok(()) };
         let plane = buffer.start().cast::<T::Wide>();
         let factors = plane.wrapping_add(elements * together);
         let (sources, targets, weights, biases) =
@@ -70,7 +70,7 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
             targets,
             weights,
             biases,
-        });
+        })
     })?;
     shortage.check()
 }
@@ -91,13 +91,17 @@ struct Share<'a, T: Float> {
 }
 
 impl<T: Float> Kernel for Share<'_, T> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
+    fn run<S: Simd>(self, _: S) -> Result<()> {
         let job = self.job;
         let [per_group, _] = job.channels();
         let (pitch, together) = (pitch(self.layout), together(self.layout));
+        let mut entries = list::with_capacity(self.phases.len())?;
+        for phase in self.phases {
+            entries.push(phase.entries(self.layout.steps(), T::Vector::<S>::LANES)?);
+        }
         for plane in self.planes.clone() {
             let (sample, group) = (plane / job.groups, plane % job.groups);
             let nth = (plane - self.planes.start) % together;
@@ -121,56 +125,63 @@ impl<T: Float> Kernel for Share<'_, T> {
                     _ => <T::Wide as crate::number::Wide>::ZERO,
                 };
                 let to = sample as isize * job.out.stride(0) + channel as isize * job.out.stride(1);
-                for phase in self.phases {
+                for (phase, entries) in self.phases.iter().zip(&entries) {
                     // SAFETY: the weight has an element at each offset, and the buffer a factor for each tap; the
                     // phase's positions are elements of the output's plane, which belongs to this share alone.
                     unsafe {
                         for (t, &offset) in phase.kernel.iter().enumerate() {
                             self.factors.add(t).write(self.weights.offset(kernel + offset).read().wide());
                         }
-                        self.phase::<S>(phase, padded, start, self.targets.offset(to + phase.place.offset));
+                        self.phase::<S>(phase, entries, padded, start, self.targets.offset(to + phase.place.offset));
                     }
                 }
             }
         }
+        Ok(())
     }
 }
 
 /// A vector of positions: their offsets in the plane and in the output, and how many there are.
 type Entry = (isize, isize, usize);
 
-impl<T: Float> Share<'_, T> {
-    /// # Safety
-    /// The positions of the phase are elements of the output from `to` on, and factors and plane are those of the
-    /// phase.
-    #[inline(always)]
-    unsafe fn phase<S: Simd>(&self, phase: &Phase, plane: *const T::Wide, start: T::Wide, to: *mut T) {
-        let lanes = T::Vector::<S>::LANES;
-        let [depth, height, width] = [0, 1, 2].map(|dim| phase.axes[dim].length);
-        let (from_steps, to_steps) = (self.layout.steps(), phase.place.steps);
-        let (mut tile, mut count) = ([(0, 0, 0); TILE], 0);
+impl Phase {
+    /// The vectors of the positions, in whole tiles: missing ones have the offset of the first, and no positions.
+    fn entries(&self, from_steps: [isize; 3], lanes: usize) -> Result<Vec<Entry>> {
+        let [depth, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
+        let to_steps = self.place.steps;
+        let mut entries = list::with_capacity((depth * height * width.div_ceil(lanes)).next_multiple_of(TILE))?;
         for d in 0..depth as isize {
             for h in 0..height as isize {
                 let from = d * from_steps[0] + h * from_steps[1];
                 let target = d * to_steps[0] + h * to_steps[1];
                 for w in (0..width).step_by(lanes) {
-                    let entry: Entry = (from + w as isize, target + w as isize * to_steps[2], lanes.min(width - w));
-                    tile[count] = entry;
-                    count += 1;
-                    if count == TILE {
-                        // SAFETY: the caller guarantees the positions of the phase.
-                        unsafe { self.tile::<S>(&phase.taps, plane, start, &tile, TILE, to, to_steps[2]) };
-                        count = 0;
-                    }
+                    entries.push((from + w as isize, target + w as isize * to_steps[2], lanes.min(width - w)));
                 }
             }
         }
-        if count > 0 {
-            // Missing vectors repeat the first one, and are not stored.
-            let first = tile[0];
-            tile[count..].fill(first);
+        while !entries.len().is_multiple_of(TILE) {
+            entries.push((entries[0].0, 0, 0));
+        }
+        Ok(entries)
+    }
+}
+
+impl<T: Float> Share<'_, T> {
+    /// # Safety
+    /// The positions of the phase are elements of the output from `to` on, and factors and plane are those of the
+    /// phase.
+    #[inline(always)]
+    unsafe fn phase<S: Simd>(
+        &self,
+        phase: &Phase,
+        entries: &[Entry],
+        plane: *const T::Wide,
+        start: T::Wide,
+        to: *mut T,
+    ) {
+        for tile in entries.as_chunks::<TILE>().0 {
             // SAFETY: the caller guarantees the positions of the phase.
-            unsafe { self.tile::<S>(&phase.taps, plane, start, &tile, count, to, to_steps[2]) };
+            unsafe { self.tile::<S>(&phase.taps, plane, start, tile, to, phase.place.steps[2]) };
         }
     }
 
@@ -184,7 +195,6 @@ impl<T: Float> Share<'_, T> {
         plane: *const T::Wide,
         start: T::Wide,
         tile: &[Entry; TILE],
-        count: usize,
         to: *mut T,
         step: isize,
     ) {
@@ -199,11 +209,12 @@ impl<T: Float> Share<'_, T> {
                     sums[v] = T::Vector::<S>::load(from[v].offset(tap)).mul_add(factor, sums[v]);
                 }
             }
-            for v in 0..count {
-                let to = to.offset(tile[v].1);
+            for (sum, &(_, offset, count)) in sums.into_iter().zip(tile) {
+                let to = to.offset(offset);
                 match step {
-                    1 => T::store_some::<S>(sums[v], to, tile[v].2),
-                    _ => T::store_strided::<S>(sums[v], to, step * size_of::<T>() as isize, tile[v].2),
+                    _ if count == 0 => {}
+                    1 => T::store_some::<S>(sum, to, count),
+                    _ => T::store_strided::<S>(sum, to, step * size_of::<T>() as isize, count),
                 }
             }
         }
@@ -237,20 +248,43 @@ pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, t
             zero.store(to.add(i));
         }
         zero.store(to.add(last));
-        for (r, &offset) in layout.rows.iter().enumerate() {
-            if offset == ZEROS {
-                continue;
+        let rows = || {
+            layout.rows.iter().enumerate().filter(|row| *row.1 != ZEROS).map(|(r, &offset)| (to.add(r * width), offset))
+        };
+        let piece = |part: usize| {
+            let (inside, first) = &layout.parts[part];
+            (part * length + inside.start, *first, inside.len())
+        };
+        let is_short = layout.parts.iter().all(|(inside, _)| (1..=lanes).contains(&inside.len()));
+        match (layout.step, layout.parts.len()) {
+            // Rows of one vector for each part.
+            (1, 1) if is_short => {
+                let (start, first, count) = piece(0);
+                for (to, offset) in rows() {
+                    T::load_some::<S>(from.wrapping_offset(offset + first), count).store(to.add(start));
+                }
             }
-            let to = to.add(r * width);
-            for (part, (inside, first)) in layout.parts.iter().enumerate() {
-                let (from, to) = (from.wrapping_offset(offset + first), to.add(part * length + inside.start));
-                let count = inside.len();
-                match layout.step {
-                    1 => convert::<T, S>(from, to, count),
-                    2 => halve::<T, S>(from, to, count),
-                    step => {
-                        for i in 0..count {
-                            to.add(i).write(from.offset(i as isize * step).read().wide());
+            (2, 2) if is_short => {
+                let ((a, first_a, count_a), (b, first_b, count_b)) = (piece(0), piece(1));
+                for (to, offset) in rows() {
+                    let from = from.wrapping_offset(offset);
+                    T::load_every_second::<S>(from.wrapping_offset(first_a), count_a).store(to.add(a));
+                    T::load_every_second::<S>(from.wrapping_offset(first_b), count_b).store(to.add(b));
+                }
+            }
+            (step, parts) => {
+                for (to, offset) in rows() {
+                    for part in 0..parts {
+                        let (start, first, count) = piece(part);
+                        let (from, to) = (from.wrapping_offset(offset + first), to.add(start));
+                        match step {
+                            1 => convert::<T, S>(from, to, count),
+                            2 => halve::<T, S>(from, to, count),
+                            step => {
+                                for i in 0..count {
+                                    to.add(i).write(from.offset(i as isize * step).read().wide());
+                                }
+                            }
                         }
                     }
                 }
@@ -284,13 +318,7 @@ unsafe fn halve<T: Float, S: Simd>(from: *const T, to: *mut T::Wide, count: usiz
     // SAFETY: the caller guarantees the elements up to the last of `count`, and space for the last vector.
     unsafe {
         for i in (0..count).step_by(lanes) {
-            let left = 2 * (count - i) - 1;
-            let first = T::load_some::<S>(from.add(2 * i), lanes.min(left));
-            let second = match left > lanes {
-                true => T::load_some::<S>(from.add(2 * i + lanes), lanes.min(left - lanes)),
-                false => T::Vector::<S>::splat(<T::Wide as crate::number::Wide>::ZERO),
-            };
-            first.evens(second).store(to.add(i));
+            T::load_every_second::<S>(from.add(2 * i), lanes.min(count - i)).store(to.add(i));
         }
     }
 }
