@@ -11,7 +11,7 @@ use crate::array::Array;
 use crate::number::Wide;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Simd, run as run_kernel};
-use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
 use rushlight_base::{Result, Scratch, list};
 use std::ops::Range;
 
@@ -24,7 +24,6 @@ const TILE: usize = 4;
 
 /// Computes a phase.
 pub(super) fn run<T: Float>(job: &Job, axes: &[Axis; 3]) -> Result<()> {
-    let layout = Channels::new(job.image, axes, job.spatial, 1, PADDED)?;
     let (channels, taps) = (job.out.size(1), count_taps(axes));
     let padded = channels.next_multiple_of(MAX_LANES);
     let factors = Scratch::new((taps + 1).saturating_mul(padded).saturating_mul(size_of::<T::Wide>()))?;
@@ -52,88 +51,146 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Axis; 3]) -> Result<()> {
         // SAFETY: the last row of the buffer is for the bias.
         unsafe { start.add(taps * padded + channel).write(bias) };
     }
+    let steps = spatial_steps(job.image, job.spatial);
+    let mut met = list::with_capacity(taps)?;
+    each_tap(axes, |tap| {
+        let offset = [0, 1, 2].map(|dim| tap[dim].1 * steps[dim]).iter().sum();
+        met.push(Tap { offset, inside: [0, 1, 2].map(|dim| axes[dim].inside(tap[dim].1)) });
+    });
     let place = Place::of(job.out, axes, job.spatial);
-    let (factors, to) = (Shared::new(start), Shared::new(job.out.as_ptr::<T>()));
-    let count = job.image.size(0);
-    for first in (0..count).step_by(layout.together) {
-        let samples = first..count.min(first + layout.together);
-        let view = layout.samples::<T>(job.image, samples.clone())?;
-        let mut offsets = list::with_capacity(taps)?;
-        each_tap(axes, |tap| offsets.push(layout.offset(tap.map(|(_, offset)| offset), &view)));
-        let rows = samples.len() * axes[0].length * axes[1].length;
-        let work = axes[2].length.saturating_mul(channels).saturating_mul(taps);
-        let to = Shared::new(to.get().wrapping_offset(first as isize * job.out.stride(0) + place.offset));
-        let out_sample = job.out.stride(0);
-        let out_steps = place.steps;
-        parallel_chunks(rows, (GRAIN / work.max(1)).max(1), &|rows| {
-            let (factors, out) = (factors.get().cast_const(), to.get());
-            let taps = &offsets;
-            run_kernel(Rows { view, axes, taps, factors, padded, channels, rows, out, out_sample, out_steps });
-        })?;
-    }
-    Ok(())
+    let (factors, to) = (Shared::new(start), Shared::new(job.out.as_ptr::<T>().wrapping_offset(place.offset)));
+    let (image, samples) = (Shared::new(job.image.as_ptr::<T>()), [job.image.stride(0), job.out.stride(0)]);
+    let rows = job.image.size(0) * axes[0].length * axes[1].length;
+    let work = axes[2].length.saturating_mul(channels).saturating_mul(taps);
+    try_parallel_chunks(rows, (GRAIN / work.max(1)).max(1), &|rows| {
+        run_kernel(Rows {
+            image: image.get().cast_const(),
+            image_steps: [0, 1, 2].map(|dim| steps[dim] * axes[dim].step),
+            axes,
+            taps: &met,
+            active: list::with_capacity(taps)?,
+            factors: factors.get().cast_const(),
+            padded,
+            channels,
+            rows,
+            out: to.get(),
+            out_steps: place.steps,
+            samples,
+        });
+        Ok(())
+    })
 }
 
-/// Some rows of the output.
+/// What a tap meets at the first position, and the positions at which that is inside the image.
+struct Tap {
+    offset: isize,
+    inside: [(usize, usize); 3],
+}
+
+/// Some rows of the output. Taps that meet padding are left out, so that the image is read in place (0.6 to 1.0 of the time of
+/// padding a copy).
 struct Rows<'a, T: Float> {
-    view: Deep,
+    image: *const T,
+    /// Steps in the image between positions of the output.
+    image_steps: [isize; 3],
     axes: &'a [Axis; 3],
-    taps: &'a [isize],
+    taps: &'a [Tap],
+    /// The offsets of the taps that meet the image at the current positions, and their rows of `factors`.
+    active: Vec<(isize, usize)>,
     /// A row of `padded` for each tap, and one with the bias.
     factors: *const T::Wide,
     padded: usize,
     channels: usize,
     rows: Range<usize>,
     out: *mut T,
-    out_sample: isize,
     out_steps: [isize; 3],
+    /// From a sample to the next, in the image and in the output.
+    samples: [isize; 2],
 }
 
 impl<T: Float> Kernel for Rows<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        let lanes = T::Vector::<S>::LANES;
+    fn run<S: Simd>(mut self, _: S) {
         let [depth, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
-        let steps = [0, 1, 2].map(|dim| self.view.steps[dim] * self.axes[dim].step);
-        let image = self.view.at.get().cast::<T>().cast_const();
         for row in self.rows.clone() {
             let (plane, h) = (row / height, row % height);
             let (sample, d) = ((plane / depth) as isize, plane % depth);
-            let from = sample * self.view.sample + d as isize * steps[0] + h as isize * steps[1];
-            let to = sample * self.out_sample + d as isize * self.out_steps[0] + h as isize * self.out_steps[1];
+            let place = |sample_step: isize, steps: [isize; 3]| {
+                sample * sample_step + d as isize * steps[0] + h as isize * steps[1]
+            };
+            let from = self.image.wrapping_offset(place(self.samples[0], self.image_steps));
+            let to = self.out.wrapping_offset(place(self.samples[1], self.out_steps));
+            let meets = |tap: &&Tap| within(tap.inside[0], d) && within(tap.inside[1], h);
+            // Positions at which all taps of the row meet the image, and the others.
+            let whole = self
+                .taps
+                .iter()
+                .filter(meets)
+                .fold((0, width), |(low, high), tap| (low.max(tap.inside[2].0), high.min(tap.inside[2].1)));
+            let (low, high) = if whole.0 < whole.1 { whole } else { (width, width) };
+            for w in (0..low).chain(high..width) {
+                self.select(|tap| meets(&tap) && within(tap.inside[2], w));
+                // SAFETY: the row and `w` are positions of the output, and the selected taps meet the image there.
+                unsafe { self.positions::<S, 1>(from, to, w..w + 1) };
+            }
+            self.select(|tap| meets(&tap));
+            // SAFETY: from `low` to `high` all taps of the row meet the image.
+            unsafe { self.positions::<S, TILE>(from, to, low..high) };
+        }
+    }
+}
+
+fn within(range: (usize, usize), at: usize) -> bool {
+    (range.0..range.1).contains(&at)
+}
+
+impl<T: Float> Rows<'_, T> {
+    /// Makes the taps active that `meets` selects.
+    #[inline(always)]
+    fn select(&mut self, meets: impl Fn(&Tap) -> bool) {
+        self.active.clear();
+        let selected = self.taps.iter().enumerate().filter(|(_, tap)| meets(tap));
+        self.active.extend(selected.map(|(t, tap)| (tap.offset, t * self.padded)));
+    }
+
+    /// Computes all channels at some positions of a row, `N` at a time.
+    ///
+    /// # Safety
+    /// The positions are those of the row at `to`, no other share has it, and what the active taps meet is inside the
+    /// image.
+    #[inline(always)]
+    unsafe fn positions<S: Simd, const N: usize>(&self, from: *const T, to: *mut T, positions: Range<usize>) {
+        let lanes = T::Vector::<S>::LANES;
+        for w in positions.clone().step_by(N) {
+            // Missing positions repeat the last one.
+            let at: [isize; N] = std::array::from_fn(|i| (w + i).min(positions.end - 1) as isize);
+            let from = at.map(|at| from.wrapping_offset(at * self.image_steps[2]));
+            let to = at.map(|at| to.wrapping_offset(at * self.out_steps[2]));
             for channel in (0..self.channels).step_by(lanes) {
                 let some = lanes.min(self.channels - channel);
-                for w in (0..width).step_by(TILE) {
-                    // Missing positions repeat the last one.
-                    let at: [isize; TILE] = std::array::from_fn(|i| (w + i).min(width - 1) as isize);
-                    // SAFETY: rows, positions and channels are below the sizes of the output, and what the taps meet is
-                    // inside the view; no other share has these rows.
-                    unsafe {
-                        let from = at.map(|at| image.offset(from + at * steps[2]).add(channel));
-                        let to = at.map(|at| self.out.offset(to + at * self.out_steps[2]).add(channel));
-                        match some == lanes {
-                            true => self.tile::<S, true>(from, to, channel, some),
-                            false => self.tile::<S, false>(from, to, channel, some),
-                        }
+                // SAFETY: the caller guarantees the elements, with all channels.
+                unsafe {
+                    let (from, to) = (from.map(|at| at.add(channel)), to.map(|at| at.add(channel)));
+                    match some == lanes {
+                        true => self.tile::<S, N, true>(from, to, channel, some),
+                        false => self.tile::<S, N, false>(from, to, channel, some),
                     }
                 }
             }
         }
     }
-}
 
-impl<T: Float> Rows<'_, T> {
     /// Computes `some` channels at some positions, a whole vector if `FULL`.
     ///
     /// # Safety
-    /// What the taps meet from these addresses on can be read, and the results written.
+    /// What the active taps meet from these addresses on can be read, and the results written.
     #[inline(always)]
-    unsafe fn tile<S: Simd, const FULL: bool>(
+    unsafe fn tile<S: Simd, const N: usize, const FULL: bool>(
         &self,
-        from: [*const T; TILE],
-        to: [*mut T; TILE],
+        from: [*const T; N],
+        to: [*mut T; N],
         channel: usize,
         some: usize,
     ) {
@@ -141,18 +198,18 @@ impl<T: Float> Rows<'_, T> {
         // SAFETY: the caller guarantees the elements; rows of factors have whole vectors.
         unsafe {
             let start = T::Vector::<S>::load(factors.add(self.taps.len() * self.padded));
-            let mut sums = [start; TILE];
-            for (t, &tap) in self.taps.iter().enumerate() {
-                let factor = T::Vector::<S>::load(factors.add(t * self.padded));
-                for i in 0..TILE {
+            let mut sums = [start; N];
+            for &(offset, row) in &self.active {
+                let factor = T::Vector::<S>::load(factors.add(row));
+                for i in 0..N {
                     let met = match FULL {
-                        true => T::load::<S>(from[i].offset(tap)),
-                        false => T::load_partial::<S>(from[i].offset(tap), some),
+                        true => T::load::<S>(from[i].offset(offset)),
+                        false => T::load_partial::<S>(from[i].offset(offset), some),
                     };
                     sums[i] = met.mul_add(factor, sums[i]);
                 }
             }
-            for i in 0..TILE {
+            for i in 0..N {
                 match FULL {
                     true => T::store::<S>(sums[i], to[i]),
                     false => T::store_partial::<S>(sums[i], to[i], some),
