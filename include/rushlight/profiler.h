@@ -6,7 +6,7 @@
  * A profile records every call of an operator, also those inside of other operators, the nodes of backward passes, and the
  * ranges of the program (`rlt_record_function_begin`). `rlt_profile_table` shows it as a table, `rlt_profile_chrome_trace`
  * writes it for `chrome://tracing` and Perfetto. Callbacks (`rlt_add_callback`) are notified of the same calls. Without a
- * profile or callback a call pays for one instruction.
+ * profile or callback a call reads one more word of memory.
  *
  *     rlt_tensor *x = NULL, *y = NULL;
  *     rlt_record_function *range = NULL;

@@ -26,7 +26,7 @@ import org.rushlight.internal.NativeProfiler;
  * }</pre>
  *
  * <p>There is at most one profile of all threads, and one of each thread ({@link Options#thisThread}). Without a profile a call
- * of an operator costs one instruction more.
+ * of an operator reads one more word of memory.
  */
 public final class Profiler implements AutoCloseable {
     private final Object lock = new Object();
