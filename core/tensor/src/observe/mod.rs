@@ -2,7 +2,7 @@
 //! PyTorch's RecordFunction.
 //!
 //! `registry` has the observers, of the process and of each thread. [`OBSERVED`](crate::keys::KeySet::OBSERVED) is a key of
-//! every call while there is any, so that a call without observers pays for one instruction; `dispatch/observed.rs` is the
+//! every call while there is any, so that a call without observers reads one more word; `dispatch/observed.rs` is the
 //! layer of operators. The profiler (`profile`) is an observer.
 
 mod call;
