@@ -24,6 +24,7 @@ pub mod hooks;
 pub mod io;
 pub mod memory;
 pub mod object;
+pub mod profiler;
 pub mod runtime;
 #[cfg(feature = "script")]
 pub mod script;

@@ -17,6 +17,7 @@
 #include <rushlight/script.h>              /* TorchScript: models that Python saved with `torch.jit.save`, and programs in source code. */
 #include <rushlight/hooks.h>               /* Hooks: on leaves, on graph nodes, on saved tensors. */
 #include <rushlight/gradcheck.h>           /* Gradcheck: compares analytical gradients with finite differences. */
+#include <rushlight/profiler.h>            /* Profiler: which operators ran, how long they took, how much memory they allocated. */
 #include <rushlight/dlpack.h>              /* DLPack: exchanging tensors with other libraries, without a copy. */
 #include <rushlight/ops/activation.h>      /* Activation functions, applied element-wise. */
 #include <rushlight/ops/bitwise.h>         /* Bitwise logic and shifts of integer and bool tensors. */

@@ -22,6 +22,9 @@ static rlt_script *script, *out_script;
 static rlt_module *module, *out_module;
 static rlt_trace *trace, *out_trace;
 static rlt_cuda_event *event, *out_event;
+static rlt_profile *profile, *out_profile;
+static rlt_record_function *range, *out_range;
+static rlt_profile_event profile_event = {.struct_size = sizeof profile_event};
 static rlt_stream stream = {{RLT_DEVICE_CUDA, 0}, 0}, out_stream;
 static rlt_cuda_properties properties;
 static rlt_cuda_memory_stats cuda_stats;
@@ -101,6 +104,16 @@ static int32_t checked(void *ctx, const rlt_tensor *const *inputs, int64_t n, rl
   return 0;
 }
 
+static int32_t call_begin(void *ctx, const rlt_call *call, void **state) {
+  (void)ctx, (void)call, (void)state;
+  return 0;
+}
+
+static int32_t call_end(void *ctx, const rlt_call *call, void *state) {
+  (void)ctx, (void)call, (void)state;
+  return 0;
+}
+
 static rlt_allocator allocator = {sizeof allocator, NULL, allocate, deallocate};
 static rlt_log log_hook = {sizeof log_hook, NULL, write_log};
 static rlt_parallel_for parallel_for = {sizeof parallel_for, NULL, run};
@@ -127,6 +140,9 @@ static void setup(void) {
   OK(rlt_state_dict_insert(dict, "text", tensor));
   OK(rlt_script_compile("def text(x):\n    return x\n", &script));
   OK(rlt_module_load(RUSHLIGHT_TEST_DATA "/script/net.pt", &module));
+  OK(rlt_profiler_start(NULL));
+  OK(rlt_record_function_begin(RLT_SCOPE_USER, "text", NULL, 0, NULL, &range));
+  OK(rlt_profiler_stop(&profile));
   value.tag = RLT_VALUE_TENSOR;
   value.as.tensor = tensor;
   named.name = "text";
@@ -163,6 +179,8 @@ static void forget(void) {
   rlt_module_free(out_module), out_module = NULL;
   rlt_trace_free(out_trace), out_trace = NULL;
   rlt_cuda_event_free(out_event), out_event = NULL;
+  rlt_profile_free(out_profile), out_profile = NULL;
+  rlt_record_function_end(out_range), out_range = NULL;
   rlt_value_free(&out_value);
   OK(rlt_set_allocator(NULL));
   OK(rlt_set_log(NULL));
@@ -187,6 +205,8 @@ static int teardown(int calls) {
   rlt_module_free(module);
   rlt_trace_free(trace);
   rlt_cuda_event_free(event);
+  rlt_profile_free(profile);
+  rlt_record_function_end(range);
   OK(rlt_op_unregister(op));
   rlt_object_free(object);
   rlt_future_free(future);

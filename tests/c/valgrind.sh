@@ -4,7 +4,7 @@
 set -eu
 # Freed tensors are returned to malloc at once, so that a late access is detected.
 export RUSHLIGHT_CACHE_LIMIT=0
-for test in errors by_name autograd memory files null_arguments fork threads "chain 2000"; do
+for test in errors by_name autograd profiler memory files null_arguments fork threads "chain 2000"; do
   echo "valgrind: $test"
   # An entry consists of the program and its arguments.
   # shellcheck disable=SC2086

@@ -47,6 +47,28 @@ TEST(Exceptions, Check) {
   TORCH_CHECK(true, "never");
 }
 
+TEST(Exceptions, StacktracesOnRequest) {
+  auto text = [] {
+    try {
+      torch::ones({2}).size(7);
+    } catch (const c10::Error& error) {
+      EXPECT_EQ(std::string(error.what_without_backtrace()).find("frame #"), std::string::npos);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(text().find("frame #"), std::string::npos);
+  ASSERT_EQ(setenv("TORCH_SHOW_CPP_STACKTRACES", "1", 1), 0);
+  std::string shown = text();
+  ASSERT_EQ(unsetenv("TORCH_SHOW_CPP_STACKTRACES"), 0);
+#if RLT_BACKTRACE
+  EXPECT_EQ(shown.find("Dimension out of range"), 0u);
+  EXPECT_NE(shown.find("\nframe #0: "), std::string::npos);
+  EXPECT_NE(shown.find("\nframe #3: "), std::string::npos);
+#endif
+  EXPECT_EQ(text().find("frame #"), std::string::npos);
+}
+
 TEST(Exceptions, Context) {
   c10::Error error("went wrong");
   error.add_context("while testing");

@@ -1,8 +1,10 @@
 //! `rushlight bench`: measures a few operators on this machine.
 
+use crate::profile::Profiling;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use rushlight_base::{Scalar, runtime};
+use rushlight_tensor::observe::{self, Described, Scope};
 use rushlight_tensor::{Options, Tensor, manual_seed, ops};
 use std::hint::black_box;
 use std::io::Write;
@@ -11,12 +13,17 @@ use std::time::{Duration, Instant};
 /// How many seconds each case is repeated.
 const BUDGET: Duration = Duration::from_millis(300);
 
+/// How often each case is called while it is recorded.
+const RECORDED: usize = 10;
+
 /// Measures a small call, memory-bound and compute-bound operators. Other running programs distort the results.
 #[derive(clap::Args)]
 pub struct Bench {
     /// Number of threads; default: one, and all processors.
     #[arg(long)]
     threads: Option<i64>,
+    #[command(flatten)]
+    profiling: Profiling,
 }
 
 /// A case, and the amount of its unit per call.
@@ -37,6 +44,10 @@ impl Bench {
             None => vec![1],
         };
         let cases = cases()?;
+        if self.profiling.is_on() {
+            runtime::set_num_threads(self.threads.unwrap_or(all))?;
+            return self.profiling.run(out, || cases.iter().try_for_each(record))?;
+        }
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
         let threads = |count: &i64| if *count == 1 { "1 thread".to_owned() } else { format!("{count} threads") };
@@ -88,6 +99,15 @@ fn cases() -> Result<Vec<Case>> {
             Box::new(move || ops::conv2d(&image, &kernel, None, &[1, 1], &[1, 1], &[1, 1], 1)),
         ),
     ])
+}
+
+/// Calls a case as a range of its name.
+fn record(case: &Case) -> Result<()> {
+    let _range = observe::begin(Scope::User, Described { name: case.name.to_owned(), ..Described::default() });
+    for _ in 0..RECORDED {
+        black_box((case.call)()?);
+    }
+    Ok(())
 }
 
 /// The median time of a call, in seconds. Calls that are too short for the clock are timed by the hundred.

@@ -1,7 +1,7 @@
 //! The command-line tool `rushlight`.
 //!
 //! Its commands are `inspect`, `run`, `convert`, `verify` and `bench`. `script` describes saved models; `model` is a file of tensors in any format (`npz` is
-//! NumPy's), `summary` the statistics of a tensor's values; strings from files are printed through `plain`.
+//! NumPy's), `summary` the statistics of a tensor's values, `profile` an option of commands that run operators; strings from files are printed through `plain`.
 
 mod bench;
 mod convert;
@@ -9,6 +9,7 @@ mod inspect;
 mod model;
 mod npz;
 mod plain;
+mod profile;
 mod run;
 mod script;
 mod summary;

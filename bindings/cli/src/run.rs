@@ -3,6 +3,7 @@
 use crate::inspect::shown_table;
 use crate::model::{Format, Model};
 use crate::plain::plain;
+use crate::profile::Profiling;
 use crate::summary::Summary;
 use anyhow::{Context, Result, bail, ensure};
 use comfy_table::Table;
@@ -32,6 +33,8 @@ pub struct Run {
     /// Writes the tensors of the results to a file: .npy (a single tensor), .npz, .safetensors or .pt.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    profiling: Profiling,
 }
 
 impl Run {
@@ -49,7 +52,7 @@ impl Run {
                 None => args.extend(arguments(input)?),
             }
         }
-        let called = module.run_method(&self.method, args, named);
+        let called = self.profiling.run(out, || module.run_method(&self.method, args, named))?;
         let text = std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner));
         for line in String::from_utf8_lossy(&text).lines() {
             writeln!(out, "{}", plain(line))?;

@@ -295,6 +295,26 @@ fn the_benchmark_reports_a_figure_for_each_case() {
     }
 }
 
+#[test]
+fn the_operators_that_a_command_runs_are_profiled() {
+    let trace = place("trace.json");
+    let names = |path: &Path| -> Vec<String> {
+        let trace: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
+        events.map(|event| event["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let shown = text(&rushlight(&["bench", "--threads", "1", "--profile", trace.to_str().unwrap()], &[]));
+    assert!(shown.contains("Self CPU %") && shown.contains("Input Shapes"), "{shown}");
+    let row = shown.lines().find(|line| line.starts_with("aten::add ") && line.ends_with("[[4], [4], []]")).unwrap();
+    assert!(row.split_whitespace().any(|cell| cell == "10"), "{row}");
+    assert_eq!(names(&trace).iter().filter(|name| *name == "aten::add").count(), 20);
+    let model = data("zoo/ctl_strings/model.pt");
+    let arguments = ["run", "--input", "\"Hello world\"", "--input", "loud=true", "--profile", trace.to_str().unwrap()];
+    let shown = text(&rushlight(&arguments, &[&model]));
+    assert!(shown.contains("aten::embedding") && shown.contains("result.0"), "{shown}");
+    assert!(names(&trace).contains(&"aten::embedding".to_owned()));
+}
+
 /// Written by torch.jit.save (tests/data/zoo): a saved model is described and run.
 #[test]
 fn saved_models_are_described() {

@@ -2,15 +2,16 @@
 //!
 //! A Java `long` is the handle of the C interface, so the two bindings share tensors; the wrappers in `java/` own them.
 //! `support` has the guard that turns errors and panics into Java exceptions, and the conversions; `ops` the operators;
-//! the other modules are written by hand, one for each part of `org.rushlight.internal.NativeCore`, `script` and `trace` for
-//! `NativeScript` and `NativeTrace`. Below are `rushlight-tensor`, `rushlight-io` and `rushlight-script`; the crate `capi` links this one into
-//! the shared library.
+//! the other modules are written by hand, one for each part of `org.rushlight.internal.NativeCore`, `profiler`, `script` and
+//! `trace` for `NativeProfiler`, `NativeScript` and `NativeTrace`. Below are `rushlight-tensor`, `rushlight-io` and
+//! `rushlight-script`; the crate `capi` links this one into the shared library.
 
 mod arrays;
 mod autograd;
 mod files;
 mod graph;
 mod library;
+mod profiler;
 mod runtime;
 #[cfg(feature = "script")]
 mod script;

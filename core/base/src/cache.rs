@@ -59,6 +59,11 @@ pub(crate) struct Shard {
     /// high-water mark was updated.
     live: AtomicI64,
     high: AtomicI64,
+    /// Counted bytes in blocks that the thread allocated.
+    taken: AtomicI64,
+    /// Of blocks that are in no shard: counted bytes that the thread allocated, and that it freed.
+    large_taken: AtomicI64,
+    large_given: AtomicI64,
     kept: AtomicUsize,
     free: UnsafeCell<Lists>,
 }
@@ -98,6 +103,9 @@ impl Shard {
             wanted: AtomicBool::new(false),
             live: AtomicI64::new(0),
             high: AtomicI64::new(0),
+            taken: AtomicI64::new(0),
+            large_taken: AtomicI64::new(0),
+            large_given: AtomicI64::new(0),
             kept: AtomicUsize::new(0),
             free: UnsafeCell::new([ptr::null_mut(); CLASSES]),
         }
@@ -134,6 +142,7 @@ impl Shard {
 
     #[inline(always)]
     fn count(&self, counted: i64) {
+        local::add(&self.taken, counted);
         let live = local::add(&self.live, counted);
         if live > self.high.load(Ordering::Relaxed) {
             self.high.store(live, Ordering::Relaxed);
@@ -481,6 +490,9 @@ pub(crate) fn count(counted: i64) {
     // The shards may have reached their maximum when this count was lower: it is added to the previous sum.
     look();
     LARGE_LIVE.fetch_add(counted, Ordering::Relaxed);
+    if let Some(Local { shard, .. }) = local::mine() {
+        local::add(if counted < 0 { &shard.large_given } else { &shard.large_taken }, counted.abs());
+    }
     PEAK.fetch_max(live(), Ordering::Relaxed);
 }
 
@@ -505,6 +517,14 @@ fn shards() -> impl Iterator<Item = &'static Shard> {
 /// Counted bytes in live blocks.
 pub(crate) fn live() -> i64 {
     LARGE_LIVE.load(Ordering::Relaxed) + shards().map(|shard| shard.live.load(Ordering::Relaxed)).sum::<i64>()
+}
+
+/// Counted bytes that this thread has allocated and freed, from a common start; zeros for a thread without a shard.
+pub(crate) fn of_thread() -> (i64, i64) {
+    let Some(Local { shard, .. }) = local::mine() else { return (0, 0) };
+    let of = |counter: &AtomicI64| counter.load(Ordering::Relaxed);
+    let small = of(&shard.taken);
+    (small + of(&shard.large_taken), small - of(&shard.live) + of(&shard.large_given))
 }
 
 /// Counted bytes in live blocks, their maximum, and cached bytes.

@@ -60,6 +60,12 @@ pub fn allocated_memory() -> i64 {
     cache::live()
 }
 
+/// Bytes of tensor memory on the CPU that this thread has allocated, and that it has freed. Only differences between two
+/// calls on the same thread have a meaning.
+pub fn thread_traffic() -> (i64, i64) {
+    cache::of_thread()
+}
+
 /// Resets the high-water mark to the bytes allocated now.
 pub fn reset_peak_memory() {
     cache::reset_peak();

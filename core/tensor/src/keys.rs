@@ -7,6 +7,7 @@ use crate::dense::{Dense, Lazy};
 use rushlight_base::DeviceType;
 use std::cell::Cell;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A set of keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -53,8 +54,12 @@ impl KeySet {
     /// Calls become nodes of a graph (a thread's key).
     pub const TRACE: KeySet = KeySet(1 << 21);
 
+    /// Calls are observed (a key of the process).
+    pub const OBSERVED: KeySet = KeySet(1 << 22);
+
     /// Layers that work on boxed values. Each has one file in `dispatch/`.
-    pub const BOXED: KeySet = KeySet(KeySet::TRACE.0 | KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::COMPONENTS.0);
+    pub const BOXED: KeySet =
+        KeySet(KeySet::OBSERVED.0 | KeySet::TRACE.0 | KeySet::RECORD.0 | KeySet::LAZY.0 | KeySet::COMPONENTS.0);
     /// Everything that keeps a call from going straight to the kernel.
     pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0 | KeySet::INFERENCE.0);
 
@@ -152,12 +157,27 @@ thread_local! {
     static LOCAL: Cell<Local> = const { Cell::new(Local { include: KeySet::EMPTY, exclude: KeySet::EMPTY }) };
 }
 
+/// The keys of every call of the process: [`KeySet::OBSERVED`], or none.
+static OF_PROCESS: AtomicU64 = AtomicU64::new(0);
+
+/// Sets whether every call has the key [`KeySet::OBSERVED`].
+pub(crate) fn set_observed(on: bool) {
+    OF_PROCESS.store(if on { KeySet::OBSERVED.0 } else { 0 }, Ordering::Relaxed);
+}
+
+/// Whether every call has the key [`KeySet::OBSERVED`].
+#[inline]
+pub(crate) fn is_observed() -> bool {
+    OF_PROCESS.load(Ordering::Relaxed) != 0
+}
+
 /// The layers that a call whose tensors have the keys `tensors` has to pass. Empty: the typed kernel is called
 /// directly.
 #[inline]
 pub fn active(tensors: KeySet) -> KeySet {
     let local = LOCAL.get();
-    (tensors | local.include) & !local.exclude & KeySet::LAYERS
+    let of_process = KeySet(OF_PROCESS.load(Ordering::Relaxed));
+    (tensors | local.include | of_process) & !local.exclude & KeySet::LAYERS
 }
 
 /// The layers of a call that only creates a view: lazy bits are kept.

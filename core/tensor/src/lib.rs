@@ -1,8 +1,8 @@
 //! Tensors, dispatch, autograd and operators of Rushlight.
 //!
-//! `tensor` and `dense` are the data, `keys` and `dispatch` the dispatcher, `autograd` the gradients, `ops` the
-//! operators (hand-written rules and glue, and the functions generated from `core/schema`). Kernels are in
-//! `rushlight-cpu`; this crate does not depend on C.
+//! `tensor` and `dense` are the data, `keys` and `dispatch` the dispatcher, `autograd` the gradients, `observe` the
+//! observers of calls, `profile` the profiler, `ops` the operators (hand-written rules and glue, and the functions
+//! generated from `core/schema`). Kernels are in `rushlight-cpu`; this crate does not depend on C.
 
 pub mod autograd;
 mod body;
@@ -14,9 +14,11 @@ mod generator;
 mod keys;
 #[cfg(feature = "op-nested")]
 pub mod nested;
+pub mod observe;
 mod once;
 pub mod ops;
 mod options;
+pub mod profile;
 #[cfg(feature = "op-quantization")]
 pub mod quantized;
 mod quantizer;
@@ -39,6 +41,8 @@ pub use refcount::{Fresh, Tensor, TensorImpl, WeakTensor};
 /// Returns to the state before the first call: default generator, run-time operators, settings and hooks. No other call
 /// may be running.
 pub fn shutdown() {
+    profile::shutdown();
+    observe::shutdown();
     dispatch::record::stop();
     dispatch::runtime_ops::shutdown();
     #[cfg(feature = "op-quantization")]

@@ -4,6 +4,7 @@ use rushlight_checks::documents::page::{Mark, Page};
 use rushlight_checks::documents::{self, book, links};
 use rushlight_checks::root;
 use std::fs::read_to_string;
+use std::process::Command;
 
 /// A block that shows a file is preceded by the line `<!-- file: PATH -->`.
 #[test]
@@ -64,4 +65,35 @@ fn the_crate_map_is_complete() {
     for member in members.split('"').skip(1).step_by(2) {
         assert!(map.contains(&format!("`{member}`")), "ARCHITECTURE.md does not name {member}");
     }
+}
+
+/// Every environment variable that the library, its C++ headers or the tool reads has a row in docs/environment.md.
+#[test]
+fn every_environment_variable_is_documented() {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "--", "core", "capi", "cpp-frontend", "bindings"]).current_dir(root());
+    let files = String::from_utf8(git.output().unwrap().stdout).unwrap();
+    let is_source = |file: &&str| {
+        let is_shipped = !file.ends_with("build.rs")
+            && !file.contains("/tests/")
+            && !file.ends_with("tests.rs")
+            && !file.starts_with("bindings/opgen");
+        is_shipped && [".rs", ".h"].iter().any(|ending| file.ends_with(ending))
+    };
+    let page = read_to_string(root().join("docs/environment.md")).unwrap();
+    let mut found = 0;
+    for file in files.lines().filter(is_source) {
+        let source = read_to_string(root().join(file)).unwrap();
+        for call in ["env::var(\"", "env::var_os(\"", "getenv(\""] {
+            for after in source.split(call).skip(1) {
+                let name = after.split('"').next().unwrap_or_default();
+                assert!(
+                    page.contains(&format!("`{name}`")),
+                    "{file} reads {name}, which docs/environment.md does not list"
+                );
+                found += 1;
+            }
+        }
+    }
+    assert!(found >= 6, "the search finds the variables: {found}");
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub const FOLDER: &str = "include/rushlight/ops";
 
 /// The hand-written modules of `capi/src` that have a header, in the order in which they are read.
-const HAND_WRITTEN: [&str; 14] = [
+const HAND_WRITTEN: [&str; 15] = [
     "core",
     "tensor",
     "autograd",
@@ -36,6 +36,7 @@ const HAND_WRITTEN: [&str; 14] = [
     "script",
     "hooks",
     "gradcheck",
+    "profiler",
     "dlpack",
 ];
 

@@ -7,8 +7,10 @@
 use super::anomaly::{self, Evaluating};
 use super::expr::Expr;
 use super::modes::GradModeGuard;
-use super::node::{BackwardCall, Edge, Node, TensorMeta};
+use super::node::{BackwardCall, Edge, Gradients, LEAF_SEQUENCE, Node, TensorMeta};
 use super::reentrant;
+use crate::dispatch::Value;
+use crate::observe::{self, Call, Name, Running, Scope};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, SmallVec, bail, ensure, err, format_sizes, list, runtime};
@@ -177,13 +179,22 @@ impl Walk<'_> {
 
     fn run_node(&mut self, index: usize) -> Result<()> {
         let node = self.tasks[index].node.clone();
+        if observe::is_any() {
+            let name = format!("autograd::engine::evaluate_function: {}", node.name());
+            let _running = Running::begin(Name::Text(&name), Scope::Function, |call| describe(call, &node));
+            return self.run_task(index, &node);
+        }
+        self.run_task(index, &node)
+    }
+
+    fn run_task(&mut self, index: usize, node: &Arc<Node>) -> Result<()> {
         let mut grads = std::mem::take(&mut self.tasks[index].grads);
-        call_hooks(&node, &mut grads)?;
+        call_hooks(node, &mut grads)?;
         let captured = self.capture(index, &grads);
         let runs =
             self.tasks[index].needed || (captured && self.pass.accumulate_captured && node.next_edges().is_empty());
-        let inputs = if runs { self.evaluate_with_hooks(&node, grads)? } else { SmallVec::new() };
-        self.deliver(&node, inputs)
+        let inputs = if runs { self.evaluate_with_hooks(node, grads)? } else { SmallVec::new() };
+        self.deliver(node, inputs)
     }
 
     fn capture(&mut self, index: usize, grads: &[Option<Tensor>]) -> bool {
@@ -238,7 +249,7 @@ impl Walk<'_> {
         let grads: SmallVec<[Option<Expr>; 1]> = grads.into_iter().map(|grad| grad.map(Expr::from)).collect();
         let needs = node.next_edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.wants(edge))).collect();
         let call = BackwardCall { node, grads: &grads, needs };
-        let mut inputs = call.run()?.0;
+        let mut inputs = if observe::is_any() { run_observed(&call) } else { call.run() }?.0;
         for (position, (grad, edge)) in inputs.iter_mut().zip(node.next_edges()).enumerate() {
             let (Some(found), Some(edge)) = (grad.take(), edge) else { continue };
             let meta = &edge.node.outputs()[edge.output as usize];
@@ -274,6 +285,33 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Runs a node as a call that observers see, with the gradients of its outputs as arguments.
+#[cold]
+fn run_observed(call: &BackwardCall<'_>) -> Result<Gradients> {
+    let name = call.node.name();
+    let values = |grads: &mut dyn Iterator<Item = Option<&Tensor>>| -> Vec<Value> {
+        grads.map(|grad| grad.map_or(Value::None, Value::from)).collect()
+    };
+    let inputs = values(&mut call.grads.iter().map(|grad| grad.as_ref().and_then(|grad| grad.tensor().ok())));
+    let running = Running::begin(Name::Text(&name), Scope::BackwardFunction, |observed| {
+        describe(observed, call.node);
+        observed.inputs = &inputs;
+    });
+    let gradients = call.run();
+    if let (Some(running), Ok(gradients)) = (running, &gradients) {
+        running.end_with(&values(&mut gradients.0.iter().map(Option::as_ref)));
+    }
+    gradients
+}
+
+/// The numbers of a node, which connect it with the call that recorded it. The node of a leaf has none.
+fn describe(call: &mut Call<'_>, node: &Node) {
+    if node.sequence() != LEAF_SEQUENCE {
+        call.sequence = node.sequence() as i64;
+        call.forward_thread = node.thread();
     }
 }
 

@@ -38,7 +38,10 @@ pub use modes::{
     GradModeGuard, InferenceModeGuard, is_anomaly_enabled, is_anomaly_nan_checked, is_grad_enabled, is_inference_mode,
     set_anomaly_enabled, set_anomaly_nan_checked, set_grad_enabled, set_inference_mode,
 };
-pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta};
+pub use node::{
+    Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta,
+    next_sequence_number,
+};
 pub use record::{
     as_view, become_view, check_history, check_inference_write, check_inplace, edges_of_write, mark_several,
     mark_unknown, rebase_history, record, record_result, recorded, recorded_write, rejected_out, rejected_write,

@@ -2,6 +2,7 @@
 
 use super::saved_hooks::SavedHooks;
 use crate::keys::{KeySet, excluded, set_excluded};
+use crate::observe::Inherited;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,6 +65,7 @@ pub(super) struct Modes {
     inference: bool,
     excluded: KeySet,
     saved_hooks: SavedHooks,
+    observers: Inherited,
 }
 
 impl Modes {
@@ -74,6 +76,7 @@ impl Modes {
             inference: is_inference_mode(),
             excluded: excluded(),
             saved_hooks: SavedHooks::here(),
+            observers: Inherited::here(),
         }
     }
 
@@ -82,6 +85,7 @@ impl Modes {
         set_excluded(self.excluded, true);
         INFERENCE.set(self.inference);
         set_grad_enabled(self.grad_enabled);
+        self.observers.put_in_force();
         self.saved_hooks.put_in_force()
     }
 }

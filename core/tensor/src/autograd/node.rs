@@ -7,6 +7,7 @@ use super::meta::{HookId, TensorHook};
 use super::modes::is_anomaly_enabled;
 use super::saved::Saved;
 use crate::dense::Dense;
+use crate::observe::current_thread;
 use crate::once::OnceBox;
 use crate::options::Options;
 use crate::tensor::Tensor;
@@ -51,6 +52,8 @@ pub struct NodeOf<B: ?Sized> {
 /// What all nodes have.
 struct Head {
     sequence: u64,
+    /// The thread that recorded the call: sequence numbers are those of a thread.
+    thread: u64,
     next: NextEdges,
     outputs: SmallVec<[TensorMeta; 1]>,
     hooks: OnceBox<Mutex<Hooks>>,
@@ -300,6 +303,11 @@ fn next_sequence() -> u64 {
     SEQUENCE.replace(SEQUENCE.get() + 1)
 }
 
+/// The sequence number of the node that this thread records next.
+pub fn next_sequence_number() -> i64 {
+    SEQUENCE.get() as i64
+}
+
 /// A call that is being recorded: the data of its node besides the derivative.
 pub(super) struct RecordedCall {
     pub edges: Edges,
@@ -360,7 +368,7 @@ impl RecordedCall {
     unsafe fn write_head(&mut self, place: *mut Head, sequence: u64) {
         let next = NextEdges(take(&mut self.edges).0);
         let (outputs, hooks, origin) = (take(&mut self.outputs), OnceBox::new(), OnceBox::new());
-        let head = Head { sequence, next, outputs, hooks, origin };
+        let head = Head { sequence, thread: current_thread(), next, outputs, hooks, origin };
         if is_anomaly_enabled() {
             head.remember_origin();
         }
@@ -397,6 +405,11 @@ impl Node {
     /// Later calls of a thread have larger numbers.
     pub fn sequence(&self) -> u64 {
         self.head.sequence
+    }
+
+    /// The number of the thread that recorded the call.
+    pub fn thread(&self) -> u64 {
+        self.head.thread
     }
 
     /// The destinations of the gradients of the inputs.

@@ -7,7 +7,7 @@ use super::lent::LentValues;
 use super::opdef::{Arguments, OpDef};
 use super::runtime_ops::{self, RuntimeOp};
 use super::value::Value;
-use super::{KeySet, active, boxed_op, index, named_dynamic};
+use super::{KeySet, active, boxed_op, index, named_dynamic, observed};
 use crate::ops;
 use rushlight_base::{Error, Result, Scalar, bail, ensure, err};
 use rushlight_schema::{Argument, BaseType, Default as SchemaDefault, Signature};
@@ -28,6 +28,14 @@ impl Op {
         match self {
             Op::BuiltIn(def) => def.full_name().to_owned(),
             Op::Runtime(op) => op.full_name(),
+        }
+    }
+
+    /// An address that identifies the operator.
+    pub(super) fn identity(&self) -> *const () {
+        match self {
+            Op::BuiltIn(def) => std::ptr::from_ref::<OpDef>(def).cast(),
+            Op::Runtime(op) => Arc::as_ptr(op).cast(),
         }
     }
 
@@ -59,7 +67,7 @@ impl Op {
         match self {
             Op::BuiltIn(def) => def.call(args, results),
             Op::Runtime(op) => {
-                let keys = active(keys_of_values(args));
+                let keys = observed::below(self.identity(), active(keys_of_values(args)));
                 if keys.is_boxed() {
                     return boxed_op(self, keys, args, results);
                 }
@@ -124,7 +132,7 @@ impl Op {
     }
 }
 
-fn keys_of_values(args: &[Value]) -> KeySet {
+pub(super) fn keys_of_values(args: &[Value]) -> KeySet {
     let mut keys = KeySet::EMPTY;
     for value in args {
         value.for_each_tensor(|tensor| keys |= tensor.keys());

@@ -9,7 +9,7 @@
 //!     { result [self_, other]; rules::arithmetic(self_, other), pointwise::mul(self_, other) };
 //! ```
 
-use super::{LentValues, Op, OpDef, ToValue, Value, Values, boxed_op};
+use super::{LentValues, Op, OpDef, ToValue, Value, Values, boxed_op, unobserved};
 use crate::keys::{KeySet, active_for_view};
 use crate::{Generator, Options, Tensor, autograd};
 use rushlight_base::{DType, Device, Layout, MemoryFormat, Result, Scalar};
@@ -132,6 +132,7 @@ pub fn boxed<T: super::FromValues>(op: &'static OpDef, keys: KeySet, args: &[&dy
 /// be recorded.
 #[inline(never)]
 pub fn done_above(op: &'static OpDef, keys: KeySet, args: &[&dyn Argument], rejected: Rejected) -> Result<bool> {
+    let keys = unobserved(op, keys);
     if keys.is_boxed() {
         return boxed::<()>(op, keys, args).map(|()| true);
     }
@@ -190,26 +191,33 @@ macro_rules! forms {
 /// What a typed function does after it knows the keys that are left.
 macro_rules! above {
     (none $keys:ident $row:ident $name:ident [$($p:ident)*] $body:tt) => {{
-        if $keys.is_boxed() {
+        if $keys.is_boxed() && $crate::dispatch::unobserved(&$row, $keys).is_boxed() {
             return $crate::dispatch::boxed(&$row, $keys, &[$(&$p),*]);
         }
         $crate::dispatch::forwarded!($name [$($p)*] $body)
     }};
     (recorded $keys:ident $row:ident $name:ident [$($p:ident)*] $body:tt) => {{
+        let mut $keys = $keys;
         if $keys.is_boxed() {
-            return $crate::dispatch::boxed(&$row, $keys, &[$(&$p),*]);
+            $keys = $crate::dispatch::unobserved(&$row, $keys);
+            if $keys.is_boxed() {
+                return $crate::dispatch::boxed(&$row, $keys, &[$(&$p),*]);
+            }
         }
         let result = $crate::dispatch::forwarded!($name [$($p)*] $body)?;
         if $keys.is_empty() { Ok(result) } else { gradient::$name(result, $($p),*) }
     }};
     (gradient $keys:ident $row:ident $name:ident [$($p:ident)*] $body:tt) => {{
-        if $keys.is_empty() {
-            return $crate::dispatch::forwarded!($name [$($p)*] $body);
+        if !$keys.is_empty() {
+            let keys = $crate::dispatch::unobserved(&$row, $keys);
+            if keys.is_boxed() {
+                return $crate::dispatch::boxed(&$row, keys, &[$(&$p),*]);
+            }
+            if !keys.is_empty() {
+                return gradient::$name($($p),*);
+            }
         }
-        if $keys.is_boxed() {
-            return $crate::dispatch::boxed(&$row, $keys, &[$(&$p),*]);
-        }
-        gradient::$name($($p),*)
+        $crate::dispatch::forwarded!($name [$($p)*] $body)
     }};
     ($rejected:ident $keys:ident $row:ident $name:ident [$($p:ident)*] $body:tt) => {{
         if !$keys.is_empty() && $crate::dispatch::done_above(&$row, $keys, &[$(&$p),*], $crate::autograd::$rejected)? {

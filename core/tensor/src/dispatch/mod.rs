@@ -22,6 +22,7 @@ mod lazy;
 mod lent;
 mod linked;
 mod object;
+mod observed;
 pub mod opdef;
 mod output;
 pub mod record;
@@ -48,6 +49,7 @@ pub(crate) use linked::QUANTIZED;
 pub(crate) use linked::SPARSE;
 pub use linked::link_layers;
 pub use object::{EnumValue, Future, Object, QScheme, Stream};
+pub(crate) use observed::unobserved;
 pub use opdef::{Arguments, OpDef};
 pub use output::{Overlap, Target, check_inplace_dtype, written};
 pub use value::{FromValue, Ints, ToValue, Value};
@@ -64,6 +66,7 @@ struct Layer {
 
 /// The boxed layers, outermost first. A new layer is a file and a row here.
 const LAYERS: &[Layer] = &[
+    Layer { key: KeySet::OBSERVED, handle: observed::handle },
     Layer { key: KeySet::TRACE, handle: trace::handle },
     Layer { key: KeySet::RECORD, handle: record::handle },
     Layer { key: KeySet::SPARSE, handle: linked::sparse },

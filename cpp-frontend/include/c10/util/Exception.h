@@ -5,6 +5,7 @@
 #pragma once
 
 #include <c10/macros/Macros.h>
+#include <c10/util/Backtrace.h>
 #include <c10/util/Lazy.h>
 #include <c10/util/StringUtil.h>
 #include <rushlight/core.h>
@@ -155,6 +156,9 @@ inline FailureHandler set_failure_handler(FailureHandler handler) {
 template <class E>
 [[noreturn]] RLT_COLD void raise(std::string message) {
 #if RLT_EXCEPTIONS
+  if constexpr (std::is_base_of_v<c10::Error, E>) {
+    if (c10::detail::shows_stacktraces()) throw E(std::move(message), c10::get_backtrace());
+  }
   throw E(std::move(message));
 #else
   if (FailureHandler handler = failure_handler()) {

@@ -34,6 +34,8 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_op_find", &["overload"]),
     ("rlt_op_schema", &["overload"]),
     ("rlt_record_start", &["callback"]),
+    ("rlt_profile_table", &["sort_by"]),
+    ("rlt_add_callback", &["begin", "end"]),
     ("rlt_trace_finish", &["other"]),
     ("rlt_module_new", &["script"]),
     ("rlt_module_register", &["type"]),
@@ -79,7 +81,15 @@ fn program(functions: &[Function]) -> String {
 fn is_pointer(parameter: &Parameter) -> bool {
     parameter.ty.contains('*')
         || parameter.ty.ends_with("_hook")
-        || ["rlt_deleter", "rlt_op_callback", "rlt_record_callback", "rlt_gradcheck_function"].contains(&&*parameter.ty)
+        || [
+            "rlt_deleter",
+            "rlt_op_callback",
+            "rlt_record_callback",
+            "rlt_gradcheck_function",
+            "rlt_call_begin",
+            "rlt_call_end",
+        ]
+        .contains(&&*parameter.ty)
 }
 
 fn test(function: &Function, null: usize) -> String {
@@ -156,9 +166,22 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "int32_t" => "0",
         "double" => "0.5",
         "const rlt_tensor *" => "tensor",
-        "rlt_tensor *" | "rlt_generator *" | "rlt_error *" | "rlt_node *" | "rlt_saved_tensor *"
-        | "rlt_tensor_list *" | "rlt_op *" | "rlt_value *" | "rlt_object *" | "rlt_future *" | "rlt_storage *"
-        | "rlt_script *" | "rlt_module *" | "rlt_trace *"
+        "rlt_tensor *"
+        | "rlt_generator *"
+        | "rlt_error *"
+        | "rlt_node *"
+        | "rlt_saved_tensor *"
+        | "rlt_tensor_list *"
+        | "rlt_op *"
+        | "rlt_value *"
+        | "rlt_object *"
+        | "rlt_future *"
+        | "rlt_storage *"
+        | "rlt_script *"
+        | "rlt_module *"
+        | "rlt_trace *"
+        | "rlt_profile *"
+        | "rlt_record_function *"
             if function.returns == "void" =>
         {
             "NULL"
@@ -232,7 +255,17 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_unpack_hook" => "unpack",
         "rlt_op_callback" => "kernel",
         "rlt_gradcheck_function" => "checked",
-        "const rlt_gradcheck_options *" => "NULL",
+        "const rlt_gradcheck_options *" | "const rlt_profiler_options *" | "const rlt_record_function_options *" => {
+            "NULL"
+        }
+        "const rlt_callback_options *" => "NULL",
+        "rlt_call_begin" => "call_begin",
+        "rlt_call_end" => "call_end",
+        "const rlt_profile *" => "profile",
+        "rlt_profile **" => "&out_profile",
+        "rlt_profile_event *" => "&profile_event",
+        "rlt_record_function *" => "range",
+        "rlt_record_function **" => "&out_range",
         "rlt_record_callback" | "rlt_print_callback" => "NULL",
         "struct DLManagedTensorVersioned **" | "DLManagedTensorVersioned **" => "&out_dlpack",
         "struct DLManagedTensor **" | "DLManagedTensor **" => "&out_legacy",
