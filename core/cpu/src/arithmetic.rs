@@ -99,7 +99,7 @@ kernels! { "arithmetic";
                 Rounding::Floor => walk.map::<T, T, T>(HEAVY, floor_quotient),
             });
         }
-        let by_zero = Raised::new();
+        let by_zero = Raised::of(walk);
         dispatch!(walk.common(), name, integer, T => {
             let by_zero = &by_zero;
             walk.map::<T, T, T>(HEAVY, move |a, b| {

@@ -2,7 +2,7 @@
 
 use crate::device::{self, gpu};
 use crate::stream::Stream;
-use crate::{allocator, driver, modules};
+use crate::{allocator, driver, modules, record};
 use rushlight_base::backend::{self, Backend, Launch, Place};
 use rushlight_base::{Device, DeviceType, Result};
 
@@ -53,6 +53,10 @@ impl Backend for Cuda {
     unsafe fn launch(&self, launch: &Launch) -> Result<()> {
         // SAFETY: the caller makes the same promises.
         unsafe { modules::launch(launch) }
+    }
+
+    fn record(&self, device: Device) -> Result<u64> {
+        record::for_launch(gpu(device)?)
     }
 }
 

@@ -175,16 +175,15 @@ pub fn memory_info(device: Device) -> Result<(usize, usize)> {
     Ok((free, total))
 }
 
-/// Waits for all work of a device.
+/// Waits for all work of a device. An error that one of its kernels has reported is the error of this call.
 pub fn synchronize(device: Device) -> Result<()> {
-    gpu(device)?;
+    let gpu = gpu(device)?;
     // SAFETY: the device's context is current.
-    unsafe { driver::synchronize_context() }
+    unsafe { driver::synchronize_context() }?;
+    crate::record::check_all(gpu)
 }
 
 /// Waits for all work of the current stream of a device.
 pub(crate) fn synchronize_stream(device: Device) -> Result<()> {
-    let gpu = gpu(device)?;
-    // SAFETY: the stream belongs to the device, whose context is current.
-    unsafe { driver::synchronize_stream(Stream::current(gpu).raw()) }
+    Stream::current(gpu(device)?).synchronize()
 }
