@@ -144,4 +144,26 @@ TEST(CudaNorm, NormalisesBatchesAndGroups) {
   EXPECT_TRUE(torch::group_norm(x.cuda(), 3, weight.cuda(), bias.cuda()).cpu().allclose(torch::group_norm(x, 3, weight, bias), 1e-4, 1e-5));
 }
 
+TEST(CudaRandom, HasTheNumbersOfTorchCuda) {
+  auto near = [](const torch::Tensor& actual, const std::vector<float>& expected) {
+    EXPECT_TRUE(actual.cpu().allclose(torch::tensor(expected), 0, 5e-5)) << actual.cpu();
+  };
+  // What torch.rand(6, device="cuda") and torch.randn(6, device="cuda") print after torch.manual_seed(0).
+  torch::manual_seed(0);
+  near(torch::rand({6}, on_gpu), {0.3990f, 0.5167f, 0.0249f, 0.9401f, 0.9459f, 0.7967f});
+  torch::manual_seed(0);
+  near(torch::randn({6}, on_gpu), {-0.9247f, -0.4253f, -2.6438f, 0.1452f, -0.1209f, -0.5797f});
+  // The next call goes on, and elements beyond the threads of the device belong to later calls.
+  torch::Tensor first = torch::rand({100000}, on_gpu).cpu(), second = torch::rand({100000}, on_gpu).cpu();
+  EXPECT_FALSE(first.equal(second));
+  EXPECT_NEAR(first.mean().item<float>(), 0.5, 0.01);
+  EXPECT_TRUE(((first >= 0) & (first < 1)).all().item<bool>());
+  torch::Tensor integers = torch::randint(-3, 4, {10000}, on_gpu.dtype(torch::kInt)).cpu();
+  EXPECT_EQ(integers.min().item<int>(), -3);
+  EXPECT_EQ(integers.max().item<int>(), 3);
+  torch::Tensor kept = torch::dropout(torch::ones({10000}, on_gpu), 0.25, true).cpu();
+  EXPECT_NEAR(kept.mean().item<float>(), 1.0, 0.05);
+  EXPECT_EQ((kept == 0).logical_or((kept - 4.0f / 3).abs() < 1e-6).sum().item<int64_t>(), 10000);
+}
+
 }  // namespace

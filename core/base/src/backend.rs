@@ -59,6 +59,9 @@ pub trait Backend: Send + Sync {
     /// The compute capability of a device: 9.0 is (9, 0).
     fn capability(&self, device: Device) -> Result<(i32, i32)>;
 
+    /// How many multiprocessors a device has, and how many threads one of them holds.
+    fn processors(&self, device: Device) -> Result<[u32; 2]>;
+
     /// The index of the current device of this thread.
     fn current_device(&self) -> Result<i8>;
 

@@ -20,6 +20,10 @@ impl Backend for Cuda {
         Ok(gpu(device)?.capability)
     }
 
+    fn processors(&self, device: Device) -> Result<[u32; 2]> {
+        Ok(gpu(device)?.processors)
+    }
+
     fn current_device(&self) -> Result<i8> {
         device::current_device()
     }

@@ -10,6 +10,7 @@ mod loss;
 mod masks;
 mod norm;
 pub mod parameters;
+pub mod random;
 mod reduce;
 mod rows;
 mod scan;

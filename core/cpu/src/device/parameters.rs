@@ -442,3 +442,26 @@ pub struct Images {
     /// Unused.
     pub reserved: u32,
 }
+
+/// Threads of a block that generates random numbers: PyTorch's, so that numbers are.
+pub const RANDOM_THREADS: u32 = 256;
+
+/// Random numbers for the elements of a dense tensor.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Random {
+    /// The address of the first element.
+    pub at: u64,
+    /// Number of elements.
+    pub count: u64,
+    /// The seed, and how many numbers each thread has had before.
+    pub seed: u64,
+    /// A multiple of 4.
+    pub offset: u64,
+    /// Two numbers of the distribution: bounds, mean and deviation, or a probability.
+    pub numbers: [f64; 2],
+    /// How many integers there are.
+    pub range: u64,
+    /// The first of them.
+    pub base: i64,
+}

@@ -39,7 +39,10 @@ mod optim;
 #[path = "../../../cpu/src/device/parameters.rs"]
 mod parameters;
 mod pointwise;
+#[path = "../../../base/src/random/philox.rs"]
+mod philox;
 mod raised;
+mod random;
 mod reduce;
 #[path = "../../../base/src/report.rs"]
 pub mod report;
