@@ -3,7 +3,6 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/util/accumulate.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <gtest/gtest.h>
@@ -13,22 +12,9 @@
 #include <sstream>
 #include <string>
 
+#include "support.h"
+
 namespace {
-
-const torch::TensorOptions on_gpu = torch::TensorOptions(torch::kCUDA);
-
-/// The text of the c10::Error that a call throws.
-template <class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "no error";
-}
-
-torch::Tensor values(at::IntArrayRef sizes) { return torch::arange(1, 1 + c10::multiply_integers(sizes), torch::kFloat).view(sizes) / 4; }
 
 TEST(CudaDevice, IsThereAndHasProperties) {
   ASSERT_TRUE(torch::cuda::is_available());

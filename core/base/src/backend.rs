@@ -4,10 +4,11 @@
 //! when its first device is used ([`register`]), so that this crate depends on no driver. The CPU has none: its kernels
 //! are called directly.
 
+use crate::report::{Mistake, Record, Watch};
 use crate::{DType, Device, DeviceType, Error, Result, err};
 use std::any::Any;
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A kernel, by the names under which the files of kernels hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +59,9 @@ pub trait Backend: Send + Sync {
     /// The compute capability of a device: 9.0 is (9, 0).
     fn capability(&self, device: Device) -> Result<(i32, i32)>;
 
+    /// How many multiprocessors a device has, and how many threads one of them holds.
+    fn processors(&self, device: Device) -> Result<[u32; 2]>;
+
     /// The index of the current device of this thread.
     fn current_device(&self) -> Result<i8>;
 
@@ -83,6 +87,10 @@ pub trait Backend: Send + Sync {
     /// # Safety
     /// The parameters are those that the kernel declares, and the memory that they name is allocated on the device.
     unsafe fn launch(&self, launch: &Launch) -> Result<()>;
+
+    /// The address of the [`Record`] of a device, for a kernel that is about to be started on its current stream. When the
+    /// stream is next waited for, a report in the record is an error ([`reported`]).
+    fn record(&self, device: Device) -> Result<u64>;
 }
 
 thread_local! {
@@ -93,6 +101,52 @@ thread_local! {
 /// Names the operator whose kernel is about to run on a device, for [`no_kernel`].
 pub fn enter_operator(operator: &'static str) {
     OPERATOR.set(operator);
+}
+
+/// The operators that kernels may report, by number.
+static REPORTING: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+
+/// Where a kernel of the operator that runs on this thread reports a mistake. For the next launch on `device`.
+pub fn watch(device: Device, mistake: Mistake, numbers: [i64; 2]) -> Result<Watch> {
+    let at = of(device.kind)?.record(device)?;
+    let name = OPERATOR.get();
+    let mut names = REPORTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = names.iter().position(|other| *other == name);
+    let operator = known.unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    });
+    Ok(Watch { at, mistake: mistake as u32, operator: operator as u32, numbers })
+}
+
+/// The name of an operator by the number in a [`Watch`].
+fn operator_name(number: u32) -> &'static str {
+    let names = REPORTING.lock().unwrap_or_else(PoisonError::into_inner);
+    names.get(number as usize).copied().unwrap_or_default()
+}
+
+/// The error that a kernel has reported, in the words of the same kernel on the CPU. It names the operator of the kernel,
+/// because another one may be the first to wait for it.
+#[cold]
+pub fn reported(record: &Record, device: Device) -> Error {
+    let (found, [size, dim]) = (record.found, record.numbers);
+    let error = match Mistake::ALL.into_iter().find(|mistake| *mistake as u32 == record.mistake) {
+        Some(Mistake::Index) => {
+            err!(Index, "index {found} is out of bounds for dimension {dim} with size {size}")
+        }
+        Some(Mistake::Slice) => err!(
+            Index,
+            "index out of range in self\nindex {found} is out of bounds for dimension {dim} with size {size}"
+        ),
+        Some(Mistake::Row) => err!(Index, "index out of range in self: index {found} for {size} rows"),
+        Some(Mistake::Element) => {
+            err!(Index, "out of range: tried to access index {found} on a tensor of {size} elements.")
+        }
+        Some(Mistake::Target) => err!(Index, "Target {found} is out of bounds."),
+        Some(Mistake::Division) => err!(Runtime, "ZeroDivisionError"),
+        None => err!(Internal, "a kernel has reported a mistake of number {}", record.mistake),
+    };
+    error.in_operator(&format!("{} on device {device}", operator_name(record.operator)))
 }
 
 /// Ends a kernel that was about to read or write memory of `device` from the host, because the device has no kernel for
@@ -123,4 +177,31 @@ pub fn register(backend: &'static dyn Backend) {
 pub fn of(kind: DeviceType) -> Result<&'static dyn Backend> {
     let backend = if kind == DeviceType::Cuda { CUDA.get() } else { None };
     backend.copied().ok_or_else(|| err!(Runtime, "no device of type {} is in use", kind.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_names_the_operator_of_the_kernel() {
+        REPORTING.lock().unwrap().extend(["index_select", "gather"]);
+        let number = REPORTING.lock().unwrap().iter().position(|name| *name == "gather").unwrap() as u32;
+        let mut record = Record {
+            taken: 1,
+            mistake: Mistake::Index as u32,
+            operator: number,
+            reserved: 0,
+            found: 7,
+            numbers: [5, 1],
+        };
+        let error = reported(&record, Device::cuda(0)).in_operator("add.Tensor");
+        assert_eq!(
+            error.message(),
+            "index 7 is out of bounds for dimension 1 with size 5\n  in operator gather on device cuda:0"
+        );
+        record.mistake = Mistake::Division as u32;
+        let error = reported(&record, Device::cuda(1));
+        assert_eq!(error.message(), "ZeroDivisionError\n  in operator gather on device cuda:1");
+    }
 }

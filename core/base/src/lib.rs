@@ -25,6 +25,7 @@ pub mod plan;
 mod pool;
 pub mod random;
 pub mod reduction;
+pub mod report;
 pub mod reserve;
 pub mod runtime;
 mod scalar;

@@ -101,7 +101,7 @@ kernels! { "arithmetic";
                 Rounding::Floor => walk.apply::<T>(HEAVY, FloorQuotient {}),
             });
         }
-        let by_zero = Raised::new();
+        let by_zero = Raised::of(walk);
         dispatch!(walk.common(), name, integer, T => {
             let by_zero = &by_zero;
             walk.map::<T, T, T>(HEAVY, move |a, b| {

@@ -141,6 +141,15 @@ impl<'a> Array<'a> {
         Ok(Array { at, sizes: &self.sizes[1..], strides: &self.strides[1..], ..*self })
     }
 
+    /// The first elements of an array of one dimension.
+    pub(crate) fn shortened<'b>(&self, sizes: &'b [i64; 1]) -> Array<'b>
+    where
+        'a: 'b,
+    {
+        assert!(self.ndim() == 1 && (0..=self.sizes[0]).contains(&sizes[0]), "more elements than an array has");
+        Array { sizes, ..*self }
+    }
+
     /// Sizes and strides with dimension `dim` taken out (of a 0-dim array: nothing to take out).
     pub(crate) fn without(&self, dim: usize) -> (DimVec, DimVec) {
         let keep = |list: &[i64]| -> DimVec {

@@ -13,12 +13,15 @@ mod kernels;
 #[macro_use]
 mod stepwise;
 mod array;
+mod bisect;
 mod cast;
 mod complex;
+mod log_add;
 pub mod math;
 mod number;
 mod order;
 mod raised;
+mod rank;
 mod rows;
 pub mod simd;
 

@@ -1,12 +1,16 @@
 //! Elements that a mask selects, in row-major order.
 
 use crate::array::Array;
+use crate::device;
 use crate::number::Flag;
 use rushlight_base::plan::Plan;
 use rushlight_base::{DimVec, Result, ensure};
 
-/// Number of true elements of a mask.
-pub fn count(mask: &Array) -> usize {
+/// Number of true elements of a mask. On a device this waits for the mask.
+pub fn count(mask: &Array) -> Result<usize> {
+    if !mask.is_on_host() {
+        return device::count_of_mask(mask);
+    }
     let at = mask.as_ptr::<Flag>();
     let plan = Plan::new(mask.sizes(), [mask.strides()]);
     let (len, [step]) = plan.inner();
@@ -15,7 +19,7 @@ pub fn count(mask: &Array) -> usize {
         // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
         count += (0..len as isize).filter(|i| unsafe { at.offset(offset + i * step).read() }.0 != 0).count();
     });
-    count
+    Ok(count)
 }
 
 /// Calls `visit` for each true element with its index among them and the offset of its position in `other`, at most
@@ -67,6 +71,9 @@ fn each_in_row(
 /// out[k] = the coordinates of the k-th true element
 pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
     ensure!(out.ndim() == 2 && out.size(1) == mask.ndim(), Internal, "coordinates got shape {:?}", out.sizes());
+    if !mask.is_on_host() {
+        return device::coordinates(out, mask);
+    }
     let (to, steps) = (out.as_ptr::<i64>(), [out.stride(0), out.stride(1)]);
     let Some(last) = mask.ndim().checked_sub(1) else { return Ok(()) };
     let (len, mut number) = (mask.size(last), 0);
@@ -107,6 +114,9 @@ pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
 pub fn select(out: &Array, a: &Array, mask: &Array) -> Result<()> {
     let fits = a.sizes() == mask.sizes() && a.dtype() == out.dtype() && out.ndim() == 1;
     ensure!(fits, Internal, "select got {:?}, {:?} and {:?}", out.sizes(), a.sizes(), mask.sizes());
+    if !mask.is_on_host() {
+        return device::select_by_mask(out, a, mask);
+    }
     let step = out.stride(0);
     let plan = Plan::row_major(mask.sizes(), [mask.strides(), a.strides()]);
     let (len, [step_mask, step_a]) = plan.inner();
@@ -130,6 +140,9 @@ pub fn scatter(out: &Array, mask: &Array, source: &Array) -> Result<()> {
     let plan = Plan::row_major(source.sizes(), [source.strides()]);
     ensure!(plan.rank() == 1, Internal, "scatter got a source of several rows: {:?}", source.sizes());
     let [step] = plan.row_steps();
+    if !mask.is_on_host() {
+        return device::scatter_by_mask(out, mask, source);
+    }
     by_size!(out, T => {
         let (to, from) = (out.start().cast::<T>(), source.start().cast::<T>());
         visit(mask, out, source.numel(), &mut |number, offset| {

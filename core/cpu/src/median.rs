@@ -1,6 +1,7 @@
 //! Medians, modes, running extrema with their indices: results of comparing the elements of a row.
 
 use crate::array::Array;
+use crate::device;
 use crate::extrema::Extremum;
 use crate::number::{Number, Ordered, Wide};
 use crate::rows::{each_row_with_buffer, each_run};
@@ -34,6 +35,9 @@ fn middle<W: Ordered>(row: &mut [Entry<W>], ignore_nan: bool) -> Entry<W> {
 /// out = the median of all elements of `a`, of which there are some
 pub fn median(out: &Array, a: &Array, ignore_nan: bool) -> Result<()> {
     ensure!(a.numel() > 0 && out.numel() == 1, Internal, "the median kernel received an empty tensor");
+    if !a.is_on_host() {
+        return device::median(out, a, ignore_nan);
+    }
     dispatch!(a.dtype(), "median_cpu", integer half float, T => {
         let (to, from) = (out.as_ptr::<T>(), a.as_ptr::<T>());
         let mut row = with_capacity::<Entry<<T as Number>::Wide>>(a.numel())?;
@@ -50,6 +54,9 @@ pub fn median(out: &Array, a: &Array, ignore_nan: bool) -> Result<()> {
 
 /// The median of each row of `a` along `dim`, and its index; both outputs have size 1 there.
 pub fn median_dim(values: &Array, indices: &Array, a: &Array, dim: usize, ignore_nan: bool) -> Result<()> {
+    if !a.is_on_host() {
+        return device::one_of_each_row("median", values, indices, a, dim, u32::from(ignore_nan));
+    }
     dispatch!(a.dtype(), "median_cpu", integer half float, T => {
         one_of_each_row::<T>(values, indices, a, dim, &|row| middle(row, ignore_nan))
     })
@@ -59,6 +66,9 @@ pub fn median_dim(values: &Array, indices: &Array, a: &Array, dim: usize, ignore
 /// there. NaN is the largest.
 pub fn kth_value(values: &Array, indices: &Array, a: &Array, dim: usize, k: usize) -> Result<()> {
     ensure!(1 <= k && k <= a.size(dim), Internal, "element {k} of {} reached its kernel", a.size(dim));
+    if !a.is_on_host() {
+        return device::kth_value(values, indices, a, dim, k);
+    }
     dispatch!(a.dtype(), "kthvalue_cpu", integer half float, T => {
         one_of_each_row::<T>(values, indices, a, dim, &|row| {
             select::quick_select(row, k - 1, &|a, b| (a.0.is_nan() && !b.0.is_nan()) || a.0 > b.0);
@@ -70,6 +80,9 @@ pub fn kth_value(values: &Array, indices: &Array, a: &Array, dim: usize, k: usiz
 /// The most frequent element in each row of `a` along `dim`, the smallest of them, and one of its indices; both outputs
 /// have size 1 there. No NaN equals another.
 pub fn mode(values: &Array, indices: &Array, a: &Array, dim: usize) -> Result<()> {
+    if !a.is_on_host() {
+        return device::one_of_each_row("mode", values, indices, a, dim, 0);
+    }
     dispatch!(a.dtype(), "mode_cpu", integer half float bool, T => {
         one_of_each_row::<T>(values, indices, a, dim, &|row| most_frequent(row))
     })
@@ -128,6 +141,10 @@ pub fn running_extremum(values: &Array, indices: &Array, a: &Array, dim: usize, 
     );
     ensure!(indices.dtype() == DType::I64, Internal, "a scan got indices of another dtype");
     ensure!(indices.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
+    if !a.is_on_host() {
+        let function = if which == Extremum::Max { "cummax" } else { "cummin" };
+        return device::running_extremum(function, values, indices, a, dim);
+    }
     let name = if which == Extremum::Max { "cummax_cpu" } else { "cummin_cpu" };
     let scan_row = dispatch!(a.dtype(), name, integer half float bool, T => Ok(match which {
         Extremum::Max => running::<T, true> as Running,

@@ -195,7 +195,7 @@ kernels! { "numeric";
                 if floor { walk.apply::<T>(HEAVY, Remainder {}) } else { walk.apply::<T>(HEAVY, Fmod {}) }
             });
         }
-        let by_zero = Raised::new();
+        let by_zero = Raised::of(walk);
         dispatch!(walk.common(), name, integer, T => {
             let by_zero = &by_zero;
             walk.map::<T, T, T>(HEAVY, move |a, b| {

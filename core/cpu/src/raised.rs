@@ -1,12 +1,15 @@
 //! Whether a loop met an element that is an error.
 
+use crate::pointwise::Loop;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set by the shares of a loop, which cannot return an error themselves.
 pub(crate) struct Raised(AtomicBool);
 
 impl Raised {
-    pub(crate) const fn new() -> Raised {
+    /// For a loop over `walk`. A device reports such elements later, and names the operator.
+    pub(crate) fn of<const N: usize>(walk: &Loop<N>) -> Raised {
+        walk.watch();
         Raised(AtomicBool::new(false))
     }
 

@@ -6,7 +6,8 @@
 //! the same whether one thread scans a long row or several do.
 
 use crate::array::Array;
-use crate::complex::ComplexFunctions;
+use crate::device;
+use crate::log_add::LogAdd;
 use crate::number::{Number, Wide};
 use crate::reduce::fold::{Fold, Product, Sum};
 use crate::rows::each_run;
@@ -14,7 +15,7 @@ use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, is_float, run, run_plain};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{num_threads, parallel_chunks};
-use rushlight_base::{Complex, Result, Scalar, ensure};
+use rushlight_base::{Result, Scalar, ensure};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -34,16 +35,25 @@ pub type Scan = fn(&Array, &Array, usize) -> Result<()>;
 
 /// out[i] = a[0] + ... + a[i] along `dim`
 pub fn cumsum(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    if !out.is_on_host() {
+        return device::scan("cumsum", out, a, dim, false);
+    }
     dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, false, &Scanning::<_, true>(Sum::<T>(PhantomData))))
 }
 
 /// out[i] = a[i] + ... + a[n - 1] along `dim`
 pub fn cumsum_from_end(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    if !out.is_on_host() {
+        return device::scan("cumsum", out, a, dim, true);
+    }
     dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, true, &Scanning::<_, true>(Sum::<T>(PhantomData))))
 }
 
 /// out[i] = a[0] * ... * a[i] along `dim`
 pub fn cumprod(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    if !out.is_on_host() {
+        return device::scan("cumprod", out, a, dim, false);
+    }
     dispatch!(a.dtype(), "cumprod_out_cpu", integer half float complex chalf, T => {
         scan(out, a, dim, false, &Scanning::<_, false>(Product::<T>(PhantomData)))
     })
@@ -51,6 +61,9 @@ pub fn cumprod(out: &Array, a: &Array, dim: usize) -> Result<()> {
 
 /// out[i] = log(exp(a[0]) + ... + exp(a[i])) along `dim`
 pub fn logcumsumexp(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    if !out.is_on_host() {
+        return device::scan("logcumsumexp", out, a, dim, false);
+    }
     dispatch!(a.dtype(), "logcumsumexp_out_cpu", half float complex, T => {
         scan(out, a, dim, false, &Scanning::<_, false>(LogSum::<T>(PhantomData)))
     })
@@ -86,36 +99,6 @@ impl<T: Number<Wide: LogAdd>> Fold for LogSum<T> {
         a.log_add(b)
     }
 }
-
-/// Numbers of which exponentials are added.
-trait LogAdd: Wide {
-    /// log(exp(self) + exp(other))
-    fn log_add(self, other: Self) -> Self;
-}
-
-macro_rules! log_add {
-    ($($type:ty),*) => {$(
-        impl LogAdd for $type {
-            #[inline(never)]
-            fn log_add(self, other: $type) -> $type {
-                if self == other && self.is_infinite() {
-                    return self;
-                }
-                let (less, more) = if self < other { (self, other) } else { (other, self) };
-                more + (less - more).exp().ln_1p()
-            }
-        }
-
-        impl LogAdd for Complex<$type> {
-            #[inline(never)]
-            fn log_add(self, other: Self) -> Self {
-                ComplexFunctions::logaddexp(self, other)
-            }
-        }
-    )*};
-}
-
-log_add!(f32, f64);
 
 /// A type-erased scan of rows: the traversal around it is compiled once.
 trait Rows: Sync {

@@ -1,13 +1,14 @@
 //! Positions of elements in sorted sequences.
 
 use crate::array::Array;
-use crate::number::{Number, Ordered};
+use crate::bisect::place_of;
+use crate::device;
+use crate::number::Number;
 use crate::rows::each_row;
 use crate::shared::Shared;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DType, DimVec, Result, bail, ensure};
-use std::hint::select_unpredictable;
 
 /// Searches worth another thread.
 const GRAIN: usize = 1024;
@@ -20,6 +21,9 @@ pub fn search(out: &Array, sequence: &Array, values: &Array, sorter: Option<&Arr
         Some(last) => (sequence.size(last), sequence.stride(last)),
         None => bail!(Internal, "a search got a sequence without dimensions"),
     };
+    if !out.is_on_host() {
+        return device::search(out, sequence, values, sorter, right);
+    }
     // The traversal covers the values; the sequences have step 0 along the last dimension.
     let lead = |array: &Array| -> Result<DimVec> {
         let mut strides = DimVec::from_elem(0, values.ndim());
@@ -67,23 +71,11 @@ pub fn search(out: &Array, sequence: &Array, values: &Array, sorter: Option<&Arr
     })
 }
 
-/// Number of elements before `value`.
-#[inline(always)]
-fn place_of<W: Ordered>(value: W, len: usize, right: bool, element: impl Fn(usize) -> W) -> usize {
-    let (mut low, mut high) = (0, len);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let there = element(middle);
-        let found = if right { there > value } else { there >= value };
-        // Without a branch, which would be predicted wrongly half of the time.
-        high = select_unpredictable(found, middle, high);
-        low = select_unpredictable(found, low, middle + 1);
-    }
-    low
-}
-
-/// Whether all elements of `indices`, of int64, are in `[0, size)`.
+/// Whether all elements of `indices`, of int64, are in `[0, size)`. Those on a device are checked by the search.
 pub fn are_below(indices: &Array, size: usize) -> bool {
+    if !indices.is_on_host() {
+        return true;
+    }
     let at = indices.as_ptr::<i64>();
     let mut inside = true;
     // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.

@@ -1,6 +1,7 @@
 //! Sorting along a dimension, and the order of whole slices.
 
 use crate::array::Array;
+use crate::device;
 use crate::number::{Number, Ordered};
 use crate::order::{self, Entry, LONG, Ranked, is_narrow};
 use crate::rows::each_row_with_buffer;
@@ -19,6 +20,9 @@ const GRAIN: usize = 4096;
 pub fn sort(values: &Array, indices: &Array, a: &Array, dim: usize, descending: bool) -> Result<()> {
     let fits = values.sizes() == a.sizes() && indices.sizes() == a.sizes();
     ensure!(fits, Internal, "sort got outputs of another shape");
+    if !a.is_on_host() {
+        return device::sort(values, indices, a, dim, descending);
+    }
     dispatch!(a.dtype(), "sort_stable", integer half float bool, T => {
         if is_narrow::<T>(a.size(dim)) {
             sort_rows::<T, u64>(values, indices, a, dim, descending)
@@ -109,8 +113,11 @@ pub(crate) fn sort_by(numbers: &mut [usize], compare: &dyn Fn(usize, usize) -> O
 
 /// The `k` largest (or smallest) elements of `a` along `dim` and their int64 indices, `k` being the size
 /// of the outputs there; in descending (ascending) order if `sorted`. NaN counts as the largest. Equal
-/// elements come in the order that the selection leaves them in.
+/// elements come in the order that the selection leaves them in; on a device, in that of their indices.
 pub fn topk(values: &Array, indices: &Array, a: &Array, dim: usize, largest: bool, sorted: bool) -> Result<()> {
+    if !a.is_on_host() {
+        return device::topk(values, indices, a, dim, largest);
+    }
     dispatch!(a.dtype(), "topk_cpu", integer half float, T => topk_rows::<T>(values, indices, a, dim, largest, sorted))
 }
 

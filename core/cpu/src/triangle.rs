@@ -1,6 +1,7 @@
 //! The triangle of a matrix above or below a diagonal.
 
 use crate::array::Array;
+use crate::device;
 use crate::shared::Shared;
 use rushlight_base::plan::{Plan, Tiles};
 use rushlight_base::runtime::parallel_chunks;
@@ -38,6 +39,9 @@ pub fn triangle(out: &Array, a: &Array, part: Triangle, diagonal: i64) -> Result
     let columns = out.size(rank - 1);
     if out.numel() == 0 {
         return Ok(());
+    }
+    if !out.is_on_host() {
+        return device::triangle(out, a, part == Triangle::Upper, diagonal);
     }
     // The traversal over rows counts them.
     let mut number = DimVec::from_elem(0, rank - 1);

@@ -2,7 +2,7 @@
 
 use crate::device::{self, gpu};
 use crate::stream::Stream;
-use crate::{allocator, driver, modules};
+use crate::{allocator, driver, modules, record};
 use rushlight_base::backend::{self, Backend, Launch, Place};
 use rushlight_base::{Device, DeviceType, Result};
 
@@ -18,6 +18,10 @@ pub fn install() -> Result<()> {
 impl Backend for Cuda {
     fn capability(&self, device: Device) -> Result<(i32, i32)> {
         Ok(gpu(device)?.capability)
+    }
+
+    fn processors(&self, device: Device) -> Result<[u32; 2]> {
+        Ok(gpu(device)?.processors)
     }
 
     fn current_device(&self) -> Result<i8> {
@@ -53,6 +57,10 @@ impl Backend for Cuda {
     unsafe fn launch(&self, launch: &Launch) -> Result<()> {
         // SAFETY: the caller makes the same promises.
         unsafe { modules::launch(launch) }
+    }
+
+    fn record(&self, device: Device) -> Result<u64> {
+        record::for_launch(gpu(device)?)
     }
 }
 

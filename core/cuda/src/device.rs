@@ -17,6 +17,8 @@ pub(crate) struct Gpu {
     pub(crate) handle: CUdevice,
     pub(crate) context: CUcontext,
     pub(crate) capability: (i32, i32),
+    /// Multiprocessors, and the threads that one holds.
+    pub(crate) processors: [u32; 2],
 }
 
 // SAFETY: the handles are constants that the driver gave out; its functions may be called from any thread.
@@ -87,10 +89,15 @@ fn open(index: i8) -> Result<&'static Gpu> {
         Runtime,
         "device cuda:{index} has compute capability {major}.{minor}, and kernels need 7.0 or later"
     );
+    let number = |which| attribute(handle, which).map(|number| number.max(1) as u32);
+    let processors = [
+        number(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        number(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+    ];
     let mut context = std::ptr::null_mut();
     // SAFETY: the handle came from the driver, and the function writes one handle.
     unsafe { driver::retain_context(&mut context, handle) }?;
-    Ok(GPUS[index as usize].get_or_init(|| Gpu { index, handle, context, capability: (major, minor) }))
+    Ok(GPUS[index as usize].get_or_init(|| Gpu { index, handle, context, capability: (major, minor), processors }))
 }
 
 fn attribute(handle: CUdevice, attribute: CUdevice_attribute) -> Result<i32> {
@@ -175,16 +182,15 @@ pub fn memory_info(device: Device) -> Result<(usize, usize)> {
     Ok((free, total))
 }
 
-/// Waits for all work of a device.
+/// Waits for all work of a device. An error that one of its kernels has reported is the error of this call.
 pub fn synchronize(device: Device) -> Result<()> {
-    gpu(device)?;
+    let gpu = gpu(device)?;
     // SAFETY: the device's context is current.
-    unsafe { driver::synchronize_context() }
+    unsafe { driver::synchronize_context() }?;
+    crate::record::check_all(gpu)
 }
 
 /// Waits for all work of the current stream of a device.
 pub(crate) fn synchronize_stream(device: Device) -> Result<()> {
-    let gpu = gpu(device)?;
-    // SAFETY: the stream belongs to the device, whose context is current.
-    unsafe { driver::synchronize_stream(Stream::current(gpu).raw()) }
+    Stream::current(gpu(device)?).synchronize()
 }

@@ -11,6 +11,7 @@ mod driver;
 mod file;
 mod kernels;
 mod modules;
+mod record;
 mod stream;
 
 pub use allocator::{Counter, Stats, empty_cache, record_stream, reset_peak_stats, set_memory_fraction, stats};

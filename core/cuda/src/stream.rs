@@ -2,7 +2,7 @@
 //! event orders it.
 
 use crate::device::{DEVICES, Gpu, gpu};
-use crate::driver;
+use crate::{driver, record};
 use cudarc::driver::sys::{self, CUevent, CUstream};
 use rushlight_base::{Device, Result, ensure};
 use std::cell::Cell;
@@ -99,11 +99,12 @@ impl Stream {
         std::ptr::with_exposed_provenance_mut(self.handle)
     }
 
-    /// Waits for all work of the stream.
+    /// Waits for all work of the stream. An error that one of its kernels has reported is the error of this call.
     pub fn synchronize(self) -> Result<()> {
         gpu(self.device())?;
         // SAFETY: the stream is live (streams of the pool are never destroyed), and its device's context is current.
-        unsafe { driver::synchronize_stream(self.raw()) }
+        unsafe { driver::synchronize_stream(self.raw()) }?;
+        record::check(self)
     }
 
     /// Whether all work of the stream has run.

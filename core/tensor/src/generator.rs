@@ -1,6 +1,7 @@
 //! The handle of a random generator, and the process's default one.
 
-use rushlight_base::random;
+use rushlight_base::{Device, Result, ensure, random};
+use rushlight_cpu::device::random::Philox;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A shared CPU generator: PyTorch's mt19937 stream. Clones are the same generator.
@@ -8,6 +9,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Generator(Arc<Mutex<random::Generator>>);
 
 static DEFAULT: Mutex<Option<Generator>> = Mutex::new(None);
+
+/// The generators of devices.
+struct OfDevices {
+    /// The seed of a device that has none yet; none: an unpredictable one.
+    seed: Option<u64>,
+    generators: Vec<(Device, Philox)>,
+}
+
+static OF_DEVICES: Mutex<OfDevices> = Mutex::new(OfDevices { seed: None, generators: Vec::new() });
+
+fn of_devices() -> MutexGuard<'static, OfDevices> {
+    OF_DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a kernel of `device` with the device's generator. Generators that programs create are those of the CPU.
+pub(crate) fn on_device<R>(
+    device: Device,
+    given: Option<&Generator>,
+    run: impl FnOnce(&mut Philox) -> Result<R>,
+) -> Result<R> {
+    ensure!(given.is_none(), Runtime, "Expected a '{}' device type for generator but found 'cpu'", device.kind.name());
+    let mut of_devices = of_devices();
+    let seed = of_devices.seed;
+    let nth = of_devices.generators.iter().position(|(other, _)| *other == device).unwrap_or_else(|| {
+        let seed = seed.unwrap_or_else(|| random::Generator::new(random::Generator::DEFAULT_SEED).seed());
+        of_devices.generators.push((device, Philox { seed, offset: 0 }));
+        of_devices.generators.len() - 1
+    });
+    run(&mut of_devices.generators[nth].1)
+}
 
 impl Generator {
     /// A generator that starts from `seed`.
@@ -65,13 +96,15 @@ impl std::fmt::Debug for Generator {
     }
 }
 
-/// Seeds the default generator (`torch::manual_seed`).
+/// Seeds the default generators of the CPU and of all devices (`torch::manual_seed`).
 pub fn manual_seed(seed: u64) {
+    *of_devices() = OfDevices { seed: Some(seed), generators: Vec::new() };
     Generator::default_cpu().lock().manual_seed(seed);
 }
 
 /// Forgets the default generator; the next use creates a new one.
 pub fn shutdown() {
+    *of_devices() = OfDevices { seed: None, generators: Vec::new() };
     DEFAULT.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
 

@@ -21,4 +21,5 @@ pub mod properties;
 pub mod rounding;
 pub mod run;
 pub mod suite;
+pub mod ties;
 pub mod zoo;

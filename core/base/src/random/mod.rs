@@ -12,6 +12,7 @@ mod generator;
 mod integers;
 mod mt19937;
 mod normal;
+pub mod philox;
 mod rejection;
 mod uniform;
 

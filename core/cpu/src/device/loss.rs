@@ -4,7 +4,8 @@ use super::parameters::{Likelihood, ROW_SHARED, Size};
 use super::{Grid, launch};
 use crate::array::Array;
 use crate::loss::{Reduction, Targets};
-use rushlight_base::backend::Kernel;
+use rushlight_base::backend::{self, Kernel};
+use rushlight_base::report::Mistake;
 use rushlight_base::{DType, Result, ensure, err};
 
 /// Threads of the block that adds all losses.
@@ -51,6 +52,7 @@ fn likelihood(
         },
         bytes: u32::from(target.dtype() == DType::U8),
         reserved: 0,
+        watch: backend::watch(scores.device(), Mistake::Target, [0; 2])?,
     })
 }
 

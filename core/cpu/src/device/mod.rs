@@ -3,25 +3,39 @@
 
 mod convolution;
 mod gemm;
+mod images;
+mod indexing;
+mod lines;
 mod loss;
+mod masks;
 mod norm;
 pub mod parameters;
+pub mod random;
 mod reduce;
 mod rows;
+mod scan;
+mod sort;
 mod step;
 
 pub(crate) use convolution::{convolution, weight_gradient};
 pub(crate) use gemm::product;
+pub(crate) use images::{Table, largest, spread, spread_largest, spread_mean, sums};
+pub(crate) use indexing::{Found, Indices, Traversal, combine, divide_by_counts, gather, scatter};
+pub(crate) use lines::triangle;
 pub(crate) use loss::{nll_loss, nll_loss_backward};
+pub(crate) use masks::{coordinates, count as count_of_mask, scatter as scatter_by_mask, select as select_by_mask};
 pub(crate) use norm::{layer_norm, layer_norm_backward_input, layer_norm_backward_weight};
 pub(crate) use reduce::reduce;
 pub(crate) use rows::rows;
+pub(crate) use scan::{running_extremum, scan};
+pub(crate) use sort::{kth_value, median, one_of_each_row, search, sort, topk};
 pub(crate) use step::step;
 
 use crate::array::Array;
+use crate::{Loop, convert};
 use parameters::Parts;
-use rushlight_base::backend::{self, Kernel, Launch};
-use rushlight_base::{DType, Device, Result};
+use rushlight_base::backend::{self, Kernel, Launch, Place};
+use rushlight_base::{DType, Device, Result, contiguous_strides};
 
 /// The bytes of a parameter.
 ///
@@ -71,6 +85,22 @@ fn add_parts(out: &Array, sums: &Temporary, parts: usize) -> Result<()> {
     unsafe { launch(out.device(), kernel, grid, &addends) }
 }
 
+/// Copies an array of the host without gaps, of one dimension, to one of a device with the same dtype and number of
+/// elements.
+pub(crate) fn send(out: &Array, host: &Array) -> Result<()> {
+    let (device, bytes) = (out.device(), host.numel() * host.dtype().size());
+    if bytes == 0 {
+        return Ok(());
+    }
+    let memory = Temporary::new(device, bytes)?;
+    let (from, to) = (Place { device: Device::CPU, at: host.start() }, Place { device, at: memory.at });
+    // SAFETY: the array of the host has no gaps, and the block has as many bytes; the call returns when the host's may be
+    // used again.
+    unsafe { backend::of(device.kind)?.copy(to, from, bytes, false)? };
+    let strides = contiguous_strides(out.sizes());
+    convert::copy(&Loop::new([out.clone(), memory.array(host.dtype(), out.sizes(), &strides)])?)
+}
+
 /// Bytes of a sum of products.
 fn sum_size(dtype: DType) -> u32 {
     match dtype {
@@ -95,6 +125,25 @@ impl Temporary {
 
     pub(crate) fn at(&self) -> u64 {
         self.at.addr() as u64
+    }
+
+    /// A copy of the first element of an array of the host.
+    fn copy_of(device: Device, array: &Array) -> Result<Temporary> {
+        let bytes = array.dtype().size();
+        let copy = Temporary::new(device, bytes)?;
+        let from = Place { device: Device::CPU, at: array.start() };
+        // SAFETY: `Array::new` guarantees an element in memory of the host; the block has as many bytes.
+        unsafe { backend::of(device.kind)?.copy(Place { device, at: copy.at }, from, bytes, false)? };
+        Ok(copy)
+    }
+
+    /// The memory as a dense array, which it is large enough for.
+    fn array<'a>(&'a self, dtype: DType, sizes: &'a [i64], strides: &'a [i64]) -> Array<'a> {
+        let count = sizes.iter().product::<i64>() as usize;
+        let last: i64 = sizes.iter().zip(strides).map(|(size, stride)| (size - 1) * stride).sum();
+        assert!(count == 0 || (last as usize + 1) * dtype.size() <= self.bytes, "an array beyond its memory");
+        // SAFETY: the last element ends inside the block, which is aligned for every dtype and lives as long as the array.
+        unsafe { Array::new(self.at, dtype, sizes, strides) }.on(self.device)
     }
 }
 

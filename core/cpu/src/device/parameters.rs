@@ -2,6 +2,8 @@
 //! includes this file (`core/cuda/kernels`). Strides are in elements.
 
 pub use crate::pointwise::Divisor as Size;
+use crate::pointwise::Words;
+use rushlight_base::report::Watch;
 
 /// Threads of a block of a product.
 pub const GEMM_THREADS: u32 = 256;
@@ -218,6 +220,8 @@ pub struct Likelihood {
     pub bytes: u32,
     /// Unused.
     pub reserved: u32,
+    /// Where a target is reported that is no class.
+    pub watch: Watch,
 }
 
 /// Dimensions that a reduction keeps, and as many that it reduces.
@@ -265,4 +269,199 @@ pub struct Reduction {
     pub last: u32,
     /// Unused.
     pub reserved: u32,
+}
+
+/// Dimensions of a traversal of indices.
+pub const PLACES_RANK: usize = 8;
+
+/// Dimensions that are indexed at once.
+pub const LOOKUPS: usize = 8;
+
+/// Indices into one dimension of a tensor, or into its elements in row-major order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup {
+    /// The address of the first index.
+    pub at: u64,
+    /// Strides along the dimensions of the traversal.
+    pub strides: [i64; PLACES_RANK],
+    /// Indices are below.
+    pub size: i64,
+    /// The dimension, for the report of an index that is not.
+    pub dim: i64,
+    /// From one index to the next in the indexed tensor.
+    pub stride: i64,
+    /// 1: negative indices count from the end.
+    pub wraps: u32,
+    /// 1: indices have 32 bits; 0: 64.
+    pub narrow: u32,
+}
+
+/// A traversal of indices: of lanes, in each of which the same places may be indexed again, and of the indices along a lane.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Addresses of the traversed operand (0: it is the constant), and of the indexed tensor.
+    pub at: [u64; 2],
+    /// Sizes, innermost dimension first: those along a lane, then those of the lanes; the rest is 1.
+    pub sizes: [Size; PLACES_RANK],
+    /// Strides of the traversed operand and of the indexed tensor.
+    pub strides: [[i64; 2]; PLACES_RANK],
+    /// The indices.
+    pub lookups: [Lookup; LOOKUPS],
+    /// Sizes and strides of the indexed tensor, innermost dimension first, where indices count its elements.
+    pub flat: [[i64; 2]; PLACES_RANK],
+    /// The element of an operand that is a constant, as it would be in memory.
+    pub constant: [u64; 2],
+    /// The factor of a sum.
+    pub alpha: Words,
+    /// Where an index is reported that is out of range.
+    pub watch: Watch,
+    /// Addresses of the places in ascending order and of where they occur, for a traversal in that order; else 0.
+    pub order: [u64; 2],
+    /// Number of elements.
+    pub count: u32,
+    /// Elements of a lane.
+    pub along: u32,
+    /// Number of dimensions.
+    pub rank: u32,
+    /// Number of lookups.
+    pub lookup_count: u32,
+    /// Dimensions in `flat`; 0: indices are into dimensions.
+    pub flat_rank: u32,
+    /// Places in `order`.
+    pub ordered: u32,
+}
+
+/// Elements that a block sorts at once.
+pub const RUN: u32 = 1024;
+
+/// Threads of a block that sorts.
+pub const RUN_THREADS: u32 = 256;
+
+/// Rows of up to 4 operands along a dimension. Strides are in elements of each operand.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Lines {
+    /// The address of each operand's first element; 0: there is none.
+    pub at: [u64; 4],
+    /// The step along a row.
+    pub steps: [i64; 4],
+    /// Sizes of the other dimensions, innermost first; the rest is 1.
+    pub sizes: [Size; ROW_RANK],
+    /// Their strides.
+    pub strides: [[i64; 4]; ROW_RANK],
+    /// Addresses of memory between two launches, in which rows are dense.
+    pub between: [u64; 2],
+    /// Number of rows.
+    pub rows: u32,
+    /// Elements of a row.
+    pub length: u32,
+    /// Elements of a row of the results.
+    pub results: u32,
+    /// Number of other dimensions.
+    pub rank: u32,
+    /// Numbers whose meaning the kernel states.
+    pub options: [u32; 4],
+    /// Where an index is reported that is out of range.
+    pub watch: Watch,
+}
+
+/// Sorted runs of keys, with the place of each in its row, that are merged in pairs.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    /// Addresses of the keys and their places, before and after.
+    pub from: [u64; 2],
+    /// After.
+    pub to: [u64; 2],
+    /// Elements of a row.
+    pub length: u32,
+    /// Number of rows.
+    pub rows: u32,
+    /// Elements of a run; the last one of a row may have fewer.
+    pub width: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
+/// Threads of a block of a scan.
+pub const SCAN_THREADS: u32 = 256;
+
+/// Neighbouring elements that a thread of a scan combines alone.
+pub const SCAN_EACH: u32 = 4;
+
+/// Bytes of shared memory of a scan: a value for each thread.
+pub const SCAN_SHARED: u32 = SCAN_THREADS * 16;
+
+/// The coordinates of elements by their numbers in row-major order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Coordinates {
+    /// Addresses of the coordinates and of the numbers, of 64 bits.
+    pub at: [u64; 2],
+    /// Strides of the coordinates: of elements and of dimensions.
+    pub strides: [i64; 2],
+    /// Sizes, innermost dimension first; the rest is 1.
+    pub sizes: [Size; ROW_RANK],
+    /// Number of dimensions.
+    pub rank: u32,
+    /// Number of elements.
+    pub count: u32,
+}
+
+/// Sums over the inputs of each position of an output, which are listed for each spatial dimension apart. Missing
+/// dimensions have size 1; strides are of samples, channels and the spatial dimensions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Images {
+    /// Addresses of the output, the input, and the indices (0: none).
+    pub at: [u64; 3],
+    /// Their strides.
+    pub strides: [[i64; 5]; 3],
+    /// For each spatial dimension the address of where the inputs of each position start in the lists, of 32 bits.
+    pub starts: [u64; 3],
+    /// The inputs, of 32 bits.
+    pub inputs: [u64; 3],
+    /// Their weights, of type double.
+    pub weights: [u64; 3],
+    /// What each position counts as, of 32 bits, if a sum is divided by that; 0: it is not.
+    pub counts: [u64; 3],
+    /// What every sum is divided by; 0: by the counts, if there are any.
+    pub divide_by: i64,
+    /// Spatial sizes of the output.
+    pub out: [Size; 3],
+    /// Number of channels.
+    pub channels: Size,
+    /// Spatial sizes of the planes that the indices count the elements of.
+    pub plane: [u32; 3],
+    /// 1: channels are the innermost dimension of the output.
+    pub channels_last: u32,
+    /// Number of elements of the output.
+    pub count: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
+/// Threads of a block that generates random numbers: PyTorch's, so that numbers are.
+pub const RANDOM_THREADS: u32 = 256;
+
+/// Random numbers for the elements of a dense tensor.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Random {
+    /// The address of the first element.
+    pub at: u64,
+    /// Number of elements.
+    pub count: u64,
+    /// The seed, and how many numbers each thread has had before.
+    pub seed: u64,
+    /// A multiple of 4.
+    pub offset: u64,
+    /// Two numbers of the distribution: bounds, mean and deviation, or a probability.
+    pub numbers: [f64; 2],
+    /// How many integers there are.
+    pub range: u64,
+    /// The first of them.
+    pub base: i64,
 }

@@ -3,10 +3,12 @@
 use crate::array::Array;
 use crate::complex::ComplexFunctions;
 use crate::convert::{Target, caster};
+use crate::device;
 use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::Loop;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, run_rare};
+use rushlight_base::list::filled;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Complex128, DType, Element, Result, Scalar};
 use std::ops::Range;
@@ -81,11 +83,25 @@ fn numbered<T: Element>(out: &Array, f: impl Fn(Index) -> T + Copy + Sync) -> Re
     })
 }
 
+/// Computes an output of a device in memory of the host, and copies it.
+fn sent(out: &Array, compute: impl FnOnce(&Array) -> Result<()>) -> Result<()> {
+    let numel = out.numel();
+    let mut elements = filled(numel * out.dtype().size().div_ceil(8).max(1), 0u64)?;
+    let (sizes, strides) = ([numel as i64], [1]);
+    // SAFETY: the list has 8 bytes or more for each element, is aligned for every dtype and outlives the array.
+    let host = unsafe { Array::new(elements.as_mut_ptr().cast(), out.dtype(), &sizes, &strides) };
+    compute(&host)?;
+    device::send(out, &host)
+}
+
 /// out_i = start + i step, for a one-dimensional output.
 ///
 /// Integers count in `i64`; floating dtypes compute each element from its index in `f64` (also `f32` and half
 /// precision: PyTorch's accumulation type on the CPU), so that errors do not accumulate.
 pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
+    if !out.is_on_host() {
+        return sent(out, |out| arange(out, start, step));
+    }
     if matches!(out.dtype(), DType::Bool) || out.dtype().is_complex() {
         return Err(crate::dispatch::unsupported("arange_cpu", out.dtype()));
     }
@@ -103,6 +119,9 @@ pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
 
 /// out = the next of `values` at each element, for a one-dimensional output.
 pub fn integers(out: &Array, values: &mut dyn Iterator<Item = i64>) -> Result<()> {
+    if !out.is_on_host() {
+        return sent(out, |out| integers(out, values));
+    }
     let walk = Loop::new([out.clone()])?;
     dispatch!(out.dtype(), "indices_cpu", integer unsigned half float, T => {
         walk.generate::<T>(|| T::cast(values.next().unwrap_or_default()))?;
@@ -123,6 +142,9 @@ fn spaced<W: Analytic>(first: W, last: W, count: usize) -> impl Fn(Index) -> W +
 
 /// out = evenly spaced from start to end, for a one-dimensional output. Integers are computed in `f64` and truncated.
 pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
+    if !out.is_on_host() {
+        return sent(out, |out| linspace(out, start, end));
+    }
     let count = out.numel();
     if out.dtype().is_integral(false) {
         let (first, last) = (start.to_i64(), end.to_i64());
@@ -147,6 +169,9 @@ pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
 /// out = powers of base with evenly spaced exponents, for a one-dimensional output. The exponents are counted, and the
 /// powers taken, in doubles, which a base is in any case.
 pub fn logspace(out: &Array, start: Scalar, end: Scalar, base: f64) -> Result<()> {
+    if !out.is_on_host() {
+        return sent(out, |out| logspace(out, start, end, base));
+    }
     let count = out.numel();
     if out.dtype().is_complex() {
         let base = Complex128::new(base, 0.0);

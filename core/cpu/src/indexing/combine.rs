@@ -1,12 +1,13 @@
 //! Reductions at indexed positions: scatter_add, scatter_reduce, index_add and index_reduce.
 
+use super::join::{Divided, greater, less};
 use super::moves::scatter_value;
 use super::places::Places;
 use super::walk::Walk;
 use crate::array::Array;
-use crate::number::{Number, Ordered, Wide};
+use crate::device;
+use crate::number::{Number, Wide};
 use crate::shared::Shared;
-use num_complex::Complex;
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, Result, Scalar, ensure};
 
@@ -67,6 +68,9 @@ pub fn fill_identity(out: &Array, places: &Places, how: Combine) -> Result<()> {
 pub fn combine(out: &Array, places: &Places, source: &Array, how: Combine) -> Result<()> {
     ensure!(out.dtype() == source.dtype(), Internal, "combine got {} and {}", out.dtype(), source.dtype());
     places.check_reached(out)?;
+    if let Some(found) = places.on_device() {
+        return device::combine(&places.traversal(), found, out, source, &places.strides_of(source)?, how);
+    }
     match how {
         Combine::Sum(alpha) => sum(out, places, source, alpha),
         Combine::Product => dispatch!(out.dtype(), "scatter_reduce", integer half float complex chalf bool, T => {
@@ -79,16 +83,6 @@ pub fn combine(out: &Array, places: &Places, source: &Array, how: Combine) -> Re
             each::<T>(out, places, source, less)
         }),
     }
-}
-
-#[inline(always)]
-fn greater<W: Ordered>(there: W, new: W) -> W {
-    if new > there || new.is_nan() { new } else { there }
-}
-
-#[inline(always)]
-fn less<W: Ordered>(there: W, new: W) -> W {
-    if new < there || new.is_nan() { new } else { there }
 }
 
 fn sum(out: &Array, places: &Places, source: &Array, alpha: Scalar) -> Result<()> {
@@ -137,6 +131,9 @@ fn each<T: Number>(
 
 /// out = out / counts, where a count is not 0; integers round down. `counts` is of int64.
 pub fn divide_by_counts(out: &Array, counts: &Array) -> Result<()> {
+    if !out.is_on_host() {
+        return device::divide_by_counts(out, counts);
+    }
     let plan = Plan::new(out.sizes(), [out.strides(), counts.strides()]);
     let count_at = counts.as_ptr::<i64>();
     dispatch!(out.dtype(), "scatter_reduce", integer half float complex chalf, T => {
@@ -154,31 +151,3 @@ pub fn divide_by_counts(out: &Array, counts: &Array) -> Result<()> {
         Ok(())
     })
 }
-
-/// Division by a positive count.
-trait Divided {
-    fn divided(self, count: i64) -> Self;
-}
-
-macro_rules! divided {
-    ($($type:ty),*; $($float:ty),*) => {
-        $(impl Divided for $type {
-            fn divided(self, count: i64) -> $type {
-                // In 64 bits, because a count may exceed the range of the type.
-                i64::from(self).div_euclid(count) as $type
-            }
-        })*
-        $(impl Divided for $float {
-            fn divided(self, count: i64) -> $float {
-                self / count as $float
-            }
-        }
-        impl Divided for Complex<$float> {
-            fn divided(self, count: i64) -> Complex<$float> {
-                self / count as $float
-            }
-        })*
-    };
-}
-
-divided!(u8, i8, i16, i32, i64; f32, f64);

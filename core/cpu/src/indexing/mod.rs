@@ -21,6 +21,7 @@
 //! indices. Results therefore do not depend on the number of threads.
 
 mod combine;
+mod join;
 mod moves;
 mod places;
 mod walk;

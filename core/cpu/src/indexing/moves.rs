@@ -3,14 +3,17 @@
 use super::places::Places;
 use super::walk::Walk;
 use crate::array::Array;
-use crate::fill;
 use crate::shared::Shared;
+use crate::{device, fill};
 use rushlight_base::{DimVec, Result, Scalar, ensure};
 
 /// out = the elements of `a` at the indexed positions
 pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
     ensure!(out.dtype() == a.dtype(), Internal, "gather got {} and {}", out.dtype(), a.dtype());
     places.check_reached(a)?;
+    if let Some(found) = places.on_device() {
+        return device::gather(&places.traversal(), found, out, &places.strides_of(out)?, a);
+    }
     let (walk, reach, index) = (Walk::new(places, out)?, places.reach(), places.start());
     by_size!(a, T => {
         let [to, from] = [out, a].map(|array| Shared::new(array.start().cast::<T>()));
@@ -35,6 +38,9 @@ pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
 pub fn scatter(out: &Array, places: &Places, source: &Array) -> Result<()> {
     ensure!(out.dtype() == source.dtype(), Internal, "scatter got {} and {}", out.dtype(), source.dtype());
     places.check_reached(out)?;
+    if let Some(found) = places.on_device() {
+        return device::scatter(&places.traversal(), found, out, source, &places.strides_of(source)?);
+    }
     let (walk, reach, index) = (Walk::new(places, source)?, places.reach(), places.start());
     by_size!(out, T => {
         let [to, from] = [out, source].map(|array| Shared::new(array.start().cast::<T>()));

@@ -1,14 +1,17 @@
 //! Checked indices.
 
 use crate::array::Array;
+use crate::device::{Found, Indices as Lists, Traversal};
 use crate::shared::Shared;
 use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::plan::Plan;
+use rushlight_base::report::Mistake;
 use rushlight_base::{DType, DimVec, Result, bail, ensure, err};
 use std::ops::Range;
 
 /// Indices into a tensor, expanded over the elements of a traversal. All are in range: they were when they were
-/// checked, and the loops check again, since another thread may write them meanwhile.
+/// checked, and the loops check again, since another thread may write them meanwhile. Indices on a device are checked by
+/// its kernels only, which report those that are not.
 #[derive(Debug)]
 pub struct Places<'a> {
     indices: Indices<'a>,
@@ -31,6 +34,7 @@ pub struct Places<'a> {
 enum Indices<'a> {
     There(Array<'a>),
     Made(Vec<i64>),
+    OnDevice(Found<'a>),
 }
 
 /// A dimension that is indexed, and the indices, of int64, which are broadcast; negative ones count from the end.
@@ -60,6 +64,10 @@ impl<'a> Places<'a> {
     pub fn elements(index: Array<'a>, reached: &Array, dim: usize) -> Result<Places<'a>> {
         let extent = reached.size(dim);
         let (sizes, strides) = (one_at_least(index.sizes(), 1), one_at_least(index.strides(), 0));
+        if !index.is_on_host() {
+            let indices = into_dimension(index, &strides, reached, dim, Mistake::Index);
+            return Places::into_dimension(indices, [sizes, strides], reached, dim);
+        }
         if let Some(bad) = first_outside(&index, extent) {
             bail!(Index, "index {bad} is out of bounds for dimension {dim} with size {extent}");
         }
@@ -76,7 +84,9 @@ impl<'a> Places<'a> {
         dim: usize,
     ) -> Result<Places<'a>> {
         let extent = reached.size(dim);
+        let is_there = !index.is_on_host() && matches!(index.dtype(), DType::I32 | DType::I64);
         let (indices, step) = match index.dtype() {
+            _ if is_there => (Indices::There(index.clone()), index.stride(0)),
             DType::I64 => (Indices::There(index.clone()), index.stride(0)),
             DType::I32 => (Indices::Made(widened(&index)?), 1),
             other => {
@@ -88,9 +98,11 @@ impl<'a> Places<'a> {
         ensure!(fits, Internal, "{operator} got {} indices for dimension {dim} of {sizes:?}", index.numel());
         let mut strides = DimVec::from_elem(0, sizes.len());
         strides[dim] = step as i64;
+        let indices = if is_there { into_dimension(index, &strides, reached, dim, Mistake::Slice) } else { indices };
         let bad = match &indices {
             Indices::There(index) => first_outside(index, extent),
             Indices::Made(list) => list.iter().copied().find(|index| !is_inside(*index, extent)),
+            Indices::OnDevice(_) => None,
         };
         if let Some(bad) = bad {
             bail!(
@@ -119,28 +131,75 @@ impl<'a> Places<'a> {
 
     /// Indices of the shape `shape` into several dimensions of `reached` at once. The traversal covers the dimensions
     /// that are not indexed, and those of `shape` before the one with index `at` among them.
-    pub fn together(indexed: &[Indexed], shape: &[i64], at: usize, reached: &Array) -> Result<Places<'a>> {
+    pub fn together(indexed: &[Indexed<'a>], shape: &[i64], at: usize, reached: &Array) -> Result<Places<'a>> {
         let is_free = |dim: &usize| indexed.iter().all(|indexed| indexed.dim != *dim);
         let free: DimVec = (0..reached.ndim()).filter(is_free).map(|dim| dim as i64).collect();
         let fits = at <= free.len() && indexed.iter().all(|indexed| indexed.dim < reached.ndim());
         ensure!(fits, Internal, "an index kernel received dimensions out of range for {:?}", reached.sizes());
-        let rows = row_major(shape);
-        let mut offsets = filled(shape.iter().product::<i64>() as usize, 0)?;
-        for indexed in indexed {
-            add_offsets(&mut offsets, shape, &rows, indexed, reached)?;
-        }
         let spread = |of_free: &dyn Fn(usize) -> i64, of_shape: &[i64]| -> DimVec {
             let of_free: DimVec = free.iter().map(|&dim| of_free(dim as usize)).collect();
             of_free[..at].iter().chain(of_shape).chain(&of_free[at..]).copied().collect()
         };
-        let still = DimVec::from_elem(0, shape.len());
+        let (rows, still) = (row_major(shape), DimVec::from_elem(0, shape.len()));
         let sizes = spread(&|dim| reached.sizes()[dim], shape);
         let (strides, slices) = (spread(&|_| 0, &rows), spread(&|dim| reached.strides()[dim], &still));
-        Ok(Places::of_offsets(offsets, [sizes, strides, slices], at..at + shape.len(), reached))
+        let (layout, along) = ([sizes, strides, slices], at..at + shape.len());
+        if indexed.iter().any(|indexed| !indexed.index.is_on_host()) {
+            let lists = indexed.iter().map(|Indexed { dim, index }| {
+                let strides = one_at_least(&spread(&|_| 0, &index.broadcast_strides(shape)?), 0);
+                let (size, stride) = (reached.size(*dim), reached.stride(*dim));
+                Ok(Lists { index: index.clone(), strides, size, dim: *dim, stride })
+            });
+            let indices = lists.collect::<Result<Vec<_>>>()?;
+            let found = Found { indices, mistake: Mistake::Index, wraps: true, flat: None, distinct: false };
+            let places = Places::of_offsets(Vec::new(), layout, along, reached);
+            return Ok(Places { indices: Indices::OnDevice(found), ..places });
+        }
+        let mut offsets = filled(shape.iter().product::<i64>() as usize, 0)?;
+        for indexed in indexed {
+            add_offsets(&mut offsets, shape, &rows, indexed, reached)?;
+        }
+        Ok(Places::of_offsets(offsets, layout, along, reached))
+    }
+
+    /// The positions of the elements of `reached` with these numbers in row-major order, of which none is there twice.
+    pub(crate) fn distinct(index: Array<'a>, reached: &Array) -> Result<Places<'a>> {
+        let mut places = Places::linear(&index, reached)?;
+        if let Indices::OnDevice(found) = &mut places.indices {
+            found.distinct = true;
+        }
+        Ok(places)
+    }
+
+    /// Lets negative indices on a device count from the end. On the CPU the caller has replaced them.
+    pub fn wrapping(mut self) -> Places<'a> {
+        if let Indices::OnDevice(found) = &mut self.indices {
+            found.wraps = true;
+        }
+        self
+    }
+
+    /// Lets a device report an index that is out of range as one of a row of a table, which may not be negative.
+    pub fn of_rows(mut self) -> Places<'a> {
+        if let Indices::OnDevice(found) = &mut self.indices {
+            (found.wraps, found.mistake) = (false, Mistake::Row);
+        }
+        self
     }
 
     /// Indices into the elements of `reached` in row-major order; negative ones count from the end.
-    pub fn linear(index: &Array, reached: &Array) -> Result<Places<'a>> {
+    pub fn linear(index: &Array<'a>, reached: &Array) -> Result<Places<'a>> {
+        if !index.is_on_host() {
+            let flat = [DimVec::from_slice(reached.sizes()), DimVec::from_slice(reached.strides())];
+            let (size, strides) = (reached.numel(), DimVec::from_slice(index.strides()));
+            let list = Lists { index: index.clone(), strides: one_at_least(&strides, 0), size, dim: 0, stride: 1 };
+            let flat = if reached.is_contiguous() { None } else { Some(flat) };
+            let found = Found { indices: vec![list], mistake: Mistake::Element, wraps: true, flat, distinct: false };
+            let still = DimVec::from_elem(0, index.ndim());
+            let layout = [DimVec::from_slice(index.sizes()), still.clone(), still];
+            let places = Places::of_offsets(Vec::new(), layout, 0..index.ndim(), reached);
+            return Ok(Places { indices: Indices::OnDevice(found), ..places });
+        }
         let numel = reached.numel() as i64;
         let at = index.as_ptr::<i64>();
         let mut offsets = with_capacity(index.numel())?;
@@ -189,6 +248,15 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
+    /// The indices, if they are on a device.
+    pub(super) fn on_device(&self) -> Option<&Found<'a>> {
+        if let Indices::OnDevice(found) = &self.indices { Some(found) } else { None }
+    }
+
+    pub(super) fn traversal(&self) -> Traversal<'_> {
+        Traversal { sizes: &self.sizes, slices: &self.slices, along: self.along.clone() }
+    }
+
     pub(super) fn sizes(&self) -> &[i64] {
         &self.sizes
     }
@@ -214,6 +282,7 @@ impl<'a> Places<'a> {
         Shared::new(match &self.indices {
             Indices::There(array) => array.as_ptr::<i64>(),
             Indices::Made(list) => list.as_ptr().cast_mut(),
+            Indices::OnDevice(found) => found.first(),
         })
     }
 
@@ -228,6 +297,19 @@ impl<'a> Places<'a> {
         );
         Ok(one_at_least(operand.strides(), 0))
     }
+}
+
+/// Indices on a device into dimension `dim` of `reached`, none of them negative.
+fn into_dimension<'a>(
+    index: Array<'a>,
+    strides: &DimVec,
+    reached: &Array,
+    dim: usize,
+    mistake: Mistake,
+) -> Indices<'a> {
+    let (size, stride) = (reached.size(dim), reached.stride(dim));
+    let list = Lists { index, strides: strides.clone(), size, dim, stride };
+    Indices::OnDevice(Found { indices: vec![list], mistake, wraps: false, flat: None, distinct: false })
 }
 
 /// The position that an index refers to.
@@ -306,7 +388,11 @@ fn is_inside(index: i64, extent: usize) -> bool {
 }
 
 /// Raises an error if an index is negative or not below `extent`, as `embedding` does.
+/// Those on a device are checked by the kernel that reads them ([`Places::of_rows`]).
 pub fn check_inside(index: &Array, extent: usize) -> Result<()> {
+    if !index.is_on_host() {
+        return Ok(());
+    }
     match first_outside(index, extent) {
         Some(bad) => Err(err!(Index, "index out of range in self: index {bad} for {extent} rows")),
         None => Ok(()),

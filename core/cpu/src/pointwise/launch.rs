@@ -10,6 +10,7 @@ use super::{Array, Loop};
 use crate::convert::caster;
 use crate::device::{Grid, Temporary, bytes_of, launch_with};
 use rushlight_base::backend::{self, Kernel};
+use rushlight_base::report::{Mistake, Watch};
 use rushlight_base::{DType, Device, Result, bail, ensure, err};
 use std::cell::Cell;
 
@@ -17,6 +18,8 @@ use std::cell::Cell;
 const DEVICE: u32 = 1 << 31;
 /// The name of a kernel is announced.
 const NAMED: u32 = 1 << 30;
+/// The kernel may divide an integer by zero.
+const WATCHED: u32 = 1 << 29;
 const INDEX: u32 = 16;
 /// From this bit on: which operands are in memory of the host.
 const HOST: u32 = 8;
@@ -52,7 +55,7 @@ struct Withdraw<'s> {
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        self.single.set(self.single.get() & !NAMED);
+        self.single.set(self.single.get() & !(NAMED | WATCHED));
         ANNOUNCED.set(self.before);
     }
 }
@@ -92,6 +95,13 @@ impl<const N: usize> Loop<'_, N> {
     #[inline(always)]
     pub(crate) fn has_no_kernel(&self) -> bool {
         self.single.get() & (DEVICE | NAMED) == DEVICE
+    }
+
+    /// Lets the kernel report an integer that it divides by zero.
+    pub(crate) fn watch(&self) {
+        if self.device().is_some() {
+            self.single.set(self.single.get() | WATCHED);
+        }
     }
 
     /// Calls `body`, whose loops start this kernel.
@@ -146,7 +156,9 @@ pub(super) fn run<const N: usize>(walk: &Loop<N>, common: DType, compute: [DType
         }
     }
     let kernel = Kernel { file: call.file, function: call.function, dtype: common };
-    let target = Target { device, kernel, light, parameters: &call.parameters[..call.count] };
+    let is_watched = walk.single.get() & WATCHED != 0;
+    let watch = if is_watched { Some(backend::watch(device, Mistake::Division, [0; 2])?) } else { None };
+    let target = Target { device, kernel, light, parameters: &call.parameters[..call.count], watch };
     if wanted[0] == walk.dtypes[0] {
         return traversal.start(&target);
     }
@@ -357,13 +369,13 @@ impl<const N: usize> Traversal<N> {
         let mut walk = Walk {
             at,
             constants: self.operands.map(|operand| operand.constant.unwrap_or_default()),
-            error: 0,
+            record: target.watch.map_or(0, |watch| watch.at),
             count,
             rank: dimensions.len().max(1) as u32,
             constant: 0,
             still: 0,
             whole: u32::from(dimensions.len() == 1),
-            reserved: 0,
+            operator: target.watch.map_or(0, |watch| watch.operator),
             sizes: [Divisor::new(1); RANK],
             steps: [[0; N]; RANK],
         };
@@ -401,11 +413,13 @@ struct Target<'t> {
     kernel: Kernel,
     light: bool,
     parameters: &'t [Words],
+    /// Where it reports an integer that it divides by zero.
+    watch: Option<Watch>,
 }
 
 impl Target<'_> {
     /// The kernel that copies elements from one dtype to another.
     fn copy(device: Device, from: DType, to: DType) -> Self {
-        Target { device, kernel: copy_kernel(from, to), light: true, parameters: &[] }
+        Target { device, kernel: copy_kernel(from, to), light: true, parameters: &[], watch: None }
     }
 }

@@ -49,8 +49,8 @@ pub struct Walk<const N: usize> {
     pub at: [u64; N],
     /// The element of an operand that is a constant, as it would be in memory.
     pub constants: [[u64; 2]; N],
-    /// Where to write 1 if an element is an error; 0: nowhere.
-    pub error: u64,
+    /// The address of the device's record, for an integer that is divided by zero; 0: there is none.
+    pub record: u64,
     /// Number of elements, below 2^31.
     pub count: u32,
     /// Number of dimensions, from 1 to [`RANK`].
@@ -61,8 +61,8 @@ pub struct Walk<const N: usize> {
     pub still: u32,
     /// Not 0: one dimension, in which each operand is contiguous and aligned to [`LANES`] elements, still or a constant.
     pub whole: u32,
-    /// Unused.
-    pub reserved: u32,
+    /// The number of the operator in the record.
+    pub operator: u32,
     /// Sizes, innermost dimension first; the rest is 1.
     pub sizes: [Divisor; RANK],
     /// Per dimension, the step of each operand in bytes.

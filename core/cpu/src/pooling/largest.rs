@@ -4,6 +4,7 @@ use super::groups::{Groups, LANES, Met, by_step, place_of};
 use super::sums::accumulate;
 use super::{Windows, place};
 use crate::array::Array;
+use crate::device;
 use crate::extrema::Bounded;
 use crate::number::{Number, Wide};
 use crate::simd::{Float, FloatVector, IntVector, Kernel, MAX_LANES, Simd, run, run_narrow};
@@ -16,6 +17,11 @@ const NO_INDEX: i64 = -1;
 /// out = the largest element of each window, indices (int64) = its position in the plane of the input, row-major. A NaN
 /// is larger than any number. A window of padding alone has the smallest number of the dtype, and no index: -1.
 pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spatial: usize) -> Result<()> {
+    if !out.is_on_host()
+        && let Some(tables) = windows.tables()?
+    {
+        return device::largest(out, indices, input, &tables, spatial);
+    }
     if input.dtype().is_floating() {
         return dispatch!(input.dtype(), "max_pool", half float, T => {
             largest::<T>(out, indices, input, windows, spatial, in_vectors::<T>)
@@ -151,8 +157,20 @@ impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
     }
 }
 
-/// out = grad accumulated at `indices`; 0 elsewhere. An index of -1 is left out.
-pub fn max_backward(out: &Array, grad: &Array, indices: &Array, spatial: usize) -> Result<()> {
+/// out = grad accumulated at `indices`, which are in `windows`; 0 elsewhere. An index of -1 is left out. Only a device needs
+/// the windows, where each element is added up by one thread.
+pub fn max_backward(
+    out: &Array,
+    grad: &Array,
+    indices: &Array,
+    windows: Option<&Windows>,
+    spatial: usize,
+) -> Result<()> {
+    if !out.is_on_host()
+        && let Some(tables) = windows.map(Windows::tables).transpose()?.flatten()
+    {
+        return device::spread_largest(out, grad, indices, &tables, spatial);
+    }
     dispatch!(out.dtype(), "max_pool_backward", half float, T => returned::<T>(out, grad, indices, spatial))
 }
 

@@ -4,6 +4,7 @@ use super::groups::{Group, Groups, LANES, Met, by_step, place_of};
 use super::sums::{Sums, accumulate};
 use super::{Window, Windows};
 use crate::array::Array;
+use crate::device;
 use crate::number::{Analytic, Number, Wide};
 use crate::simd::{Float, FloatVector, Kernel, Simd, run, run_narrow};
 use crate::volume::{Volume, each_planes};
@@ -35,6 +36,11 @@ fn divisor(given: Option<i64>, windows: [Window; 3]) -> i64 {
 
 /// out = the mean of each window.
 pub fn mean(out: &Array, input: &Array, windows: &Windows, divide_by: Option<i64>, spatial: usize) -> Result<()> {
+    if !out.is_on_host()
+        && let Some(tables) = windows.tables()?
+    {
+        return device::sums(out, input, &tables, divide_by.unwrap_or(0), spatial);
+    }
     if input.dtype() == rushlight_base::DType::I64 {
         let compute = |group: &Group, mean: Mean<i64>| {
             let count = divisor(divide_by, group.windows);
@@ -50,7 +56,7 @@ pub fn mean(out: &Array, input: &Array, windows: &Windows, divide_by: Option<i64
 /// Like `mean`, for volumes of half precision: PyTorch accumulates in half precision, and divides by one extent of the
 /// window after the other.
 pub fn mean_of_volumes(out: &Array, input: &Array, windows: &Windows) -> Result<()> {
-    if !input.dtype().is_half() {
+    if !input.dtype().is_half() || !out.is_on_host() {
         return mean(out, input, windows, None, 3);
     }
     stepwise!(input.dtype(), "adaptive_avg_pool3d_cpu", T => means::<T>(out, input, windows, 3, |group, mean| {
@@ -178,6 +184,12 @@ pub fn mean_backward(
     divide_by: Option<i64>,
     spatial: usize,
 ) -> Result<()> {
+    if !out.is_on_host()
+        && out.dtype().is_floating()
+        && let Some(tables) = windows.tables()?
+    {
+        return device::spread_mean(out, grad, tables, divide_by, spatial);
+    }
     if out.dtype() == rushlight_base::DType::I64 {
         return shares::<i64>(out, grad, windows, divide_by, spatial);
     }

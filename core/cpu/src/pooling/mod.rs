@@ -11,6 +11,7 @@ mod sums;
 mod tests;
 
 use crate::array::Array;
+use crate::device::Table;
 use crate::number::Number;
 use crate::volume::Volume;
 pub use largest::{max, max_backward};
@@ -41,6 +42,12 @@ pub enum Windows {
 }
 
 impl Windows {
+    /// The windows as tables for a device; none if they differ from plane to plane.
+    fn tables(&self) -> Result<Option<[Table; 3]>> {
+        let Windows::Same([depth, height, width]) = self else { return Ok(None) };
+        Ok(Some([Table::of_windows(depth)?, Table::of_windows(height)?, Table::of_windows(width)?]))
+    }
+
     fn of(&self, plane: usize) -> &[Vec<Window>; 3] {
         match self {
             Windows::Same(windows) => windows,

@@ -205,7 +205,7 @@ fn check_gradients<T: Value>(seed: u64) {
         let mut indices = Image::new(case.outputs, last, || 0i64);
         max(&out.array(), &indices.array(), &image.array(), &case.windows(), 2).unwrap();
         let mut result = Image::new(case.sizes, last, || T::new(99));
-        max_backward(&result.array(), &grad.array(), &indices.array(), 2).unwrap();
+        max_backward(&result.array(), &grad.array(), &indices.array(), None, 2).unwrap();
         let mut sums = vec![0.0; result.values.len()];
         case.each_output(|at| {
             if let Ok(index) = usize::try_from(indices.at(at)) {
@@ -249,7 +249,7 @@ fn an_index_outside_of_the_plane_is_an_error() {
     let mut grad = Image::new([1, 1, 1, 2], false, || 1.0f32);
     let mut out = Image::new([1, 1, 2, 2], false, || 0.0f32);
     let mut indices = Image::new([1, 1, 1, 2], false, || 4i64);
-    let error = max_backward(&out.array(), &grad.array(), &indices.array(), 2).unwrap_err();
+    let error = max_backward(&out.array(), &grad.array(), &indices.array(), None, 2).unwrap_err();
     assert_eq!(error.message(), "Found an invalid max index: 4 (planes have 4 elements)");
 }
 

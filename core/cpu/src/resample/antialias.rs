@@ -4,6 +4,7 @@
 
 use super::taps::{Filter, Scale, Taps, line, rounded};
 use crate::array::Array;
+use crate::device;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
 use crate::volume::{Volume, try_each_planes};
@@ -91,6 +92,10 @@ impl<'a, W: Wide> Passes<'a, W> {
 
 /// out = `input` interpolated along width and height, `windows` being those of height and width.
 pub fn interpolate_smoothly(out: &Array, input: &Array, windows: [&Windows; 2]) -> Result<()> {
+    if !out.is_on_host() {
+        let [down, across] = windows;
+        return device::sums(out, input, &super::tables(&[Taps::none(), down.taps()?, across.taps()?])?, 0, 2);
+    }
     dispatch!(out.dtype(), "compute_index_ranges_weights", float, T => {
         let passes = Passes::<<T as Number>::Wide>::new(windows)?;
         let (to, from) = (Volume::<T>::of(out, 2)?, Volume::<T>::of(input, 2)?);
@@ -126,6 +131,10 @@ pub fn interpolate_smoothly(out: &Array, input: &Array, windows: [&Windows; 2]) 
 
 /// out = the transpose of [`interpolate_smoothly`]; `kernel` names it in errors.
 pub fn spread_smoothly(out: &Array, grad: &Array, windows: [&Windows; 2], kernel: &'static str) -> Result<()> {
+    if !out.is_on_host() {
+        let [down, across] = windows;
+        return device::spread(out, grad, &super::tables(&[Taps::none(), down.taps()?, across.taps()?])?, 0, 2);
+    }
     dispatch!(out.dtype(), kernel, float, T => {
         let passes = Passes::<<T as Number>::Wide>::new(windows)?;
         let (to, from) = (Volume::<T>::of(out, 2)?, Volume::<T>::of(grad, 2)?);

@@ -10,6 +10,7 @@ mod taps;
 #[cfg(test)]
 mod tests;
 
+use crate::device::Table;
 use crate::number::Wide;
 pub use antialias::{Windows, interpolate_smoothly, spread_smoothly};
 pub use bytes::interpolate_bytes;
@@ -23,4 +24,9 @@ pub use taps::{Filter, Scale, Taps, interpolation, mirrored, nearest, repeated};
 fn weights<W: Wide>(taps: &[Taps; 3]) -> Result<[Vec<W>; 3]> {
     let of = |taps: &Taps| list::collect(taps.weights.iter().map(|&weight| W::from_scalar(Scalar::Float(weight))));
     Ok([of(&taps[0])?, of(&taps[1])?, of(&taps[2])?])
+}
+
+/// The tables of a device.
+fn tables(taps: &[Taps; 3]) -> Result<[Table; 3]> {
+    Ok([Table::of_taps(&taps[0])?, Table::of_taps(&taps[1])?, Table::of_taps(&taps[2])?])
 }

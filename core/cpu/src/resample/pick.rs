@@ -2,6 +2,7 @@
 
 use super::Taps;
 use crate::array::Array;
+use crate::device;
 use crate::volume::{Volume, has_adjacent_channels};
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Result, list};
@@ -20,6 +21,9 @@ struct Run {
 
 /// out = the elements that `taps` selects, one for each position.
 pub fn pick(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
+    if !out.is_on_host() {
+        return device::sums(out, input, &super::tables(taps)?, 0, spatial);
+    }
     let runs = runs(&taps[2])?;
     by_size!(out, T => {
         let (to, from) = (Volume::<T>::moved(out, spatial)?, Volume::<T>::moved(input, spatial)?);

@@ -2,6 +2,7 @@
 
 use super::{Taps, weights};
 use crate::array::Array;
+use crate::device;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
 use crate::simd::{Kernel, Simd, run_rare};
@@ -15,6 +16,9 @@ const CHANNELS: usize = 64;
 
 /// out = the transpose of [`interpolate`](super::interpolate) (and of [`pick`](super::pick), whose weights are 1).
 pub fn spread(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
+    if !out.is_on_host() {
+        return device::spread(out, grad, &super::tables(taps)?, 0, spatial);
+    }
     let back = Back::new(&taps[2], out.size(out.ndim() - 1))?;
     dispatch!(out.dtype(), "upsample_backward", integer half float complex chalf, T => {
         let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(grad, spatial)?);

@@ -2,6 +2,7 @@
 
 use super::{Taps, weights};
 use crate::array::Array;
+use crate::device;
 use crate::number::Wide;
 use crate::simd::{Float, FloatVector, Kernel, Simd, run};
 use crate::volume::{Volume, has_adjacent_channels};
@@ -18,6 +19,9 @@ const GRAIN: usize = 1 << 14;
 ///
 /// [`interpolation`]: super::interpolation
 pub fn interpolate(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize) -> Result<()> {
+    if !out.is_on_host() {
+        return device::sums(out, input, &super::tables(taps)?, 0, spatial);
+    }
     dispatch!(out.dtype(), "compute_indices_weights", half float, T => {
         let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
         let factors = weights(taps)?;

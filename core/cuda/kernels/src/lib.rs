@@ -29,6 +29,9 @@ pub mod floats;
 mod convert;
 mod convolution;
 mod gemm;
+mod images;
+mod indexing;
+mod lines;
 mod loss;
 mod memory;
 mod norm;
@@ -36,10 +39,17 @@ mod optim;
 #[path = "../../../cpu/src/device/parameters.rs"]
 mod parameters;
 mod pointwise;
+#[path = "../../../base/src/random/philox.rs"]
+mod philox;
 mod raised;
+mod random;
 mod reduce;
+#[path = "../../../base/src/report.rs"]
+pub mod report;
 mod rows;
+mod scan;
 mod simt;
+mod sort;
 mod tensor;
 pub mod simd;
 
@@ -58,6 +68,8 @@ pub mod arithmetic;
 pub mod bitwise;
 #[path = "../../../cpu/src/cast.rs"]
 mod cast;
+#[path = "../../../cpu/src/channel_norm.rs"]
+pub mod channel_norm;
 #[path = "../../../cpu/src/compare.rs"]
 pub mod compare;
 #[path = "../../../cpu/src/complex.rs"]
@@ -68,6 +80,14 @@ pub mod deviation;
 pub mod elementary;
 #[path = "../../../cpu/src/fill.rs"]
 pub mod fill;
+#[path = "../../../cpu/src/bisect.rs"]
+mod bisect;
+#[path = "../../../cpu/src/indexing/join.rs"]
+mod join;
+#[path = "../../../cpu/src/log_add.rs"]
+mod log_add;
+#[path = "../../../cpu/src/rank.rs"]
+mod rank;
 #[path = "../../../cpu/src/math/mod.rs"]
 pub mod math;
 #[path = "../../../cpu/src/numeric.rs"]

@@ -1,6 +1,6 @@
 //! Negative log likelihood and its gradient.
 
-use crate::memory::{load, store};
+use crate::memory::{load, report, store};
 use crate::number::{Analytic, Number, Wide};
 use crate::rows::Real;
 use crate::simt::{block, blocks, combined, thread, threads};
@@ -22,7 +22,7 @@ fn place<T>(at: u64, offset: i64) -> u64 {
     at.wrapping_add((offset * size_of::<T>() as i64) as u64)
 }
 
-/// Target `index`, and whether it counts. A class that does not exist ends the launch.
+/// Target `index`, and whether it counts. A class that does not exist is reported, and does not.
 #[inline(always)]
 fn target<T: Number<Wide: Real>>(p: &Likelihood, index: u32) -> (Target<T::Wide>, bool) {
     let (sample, at) = p.places.divide(index);
@@ -34,9 +34,10 @@ fn target<T: Number<Wide: Real>>(p: &Likelihood, index: u32) -> (Target<T::Wide>
             _ => i64::from(load::<u8, 1>(place::<u8>(p.at[1], offset), 1)[0]),
         }
     };
-    let counts = class != p.ignore;
+    let mut counts = class != p.ignore;
     if counts && (class < 0 || class >= i64::from(p.classes)) {
-        crate::base::trap();
+        report(&p.watch, class);
+        counts = false;
     }
     let class = if counts { class } else { 0 };
     let weight = match p.at[2] {

@@ -1,7 +1,8 @@
 //! Reads and writes of global memory, in as few instructions as the alignment allows.
 
+use crate::report::{Record, Watch};
 use core::arch::asm;
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
 
 /// Reads `V` elements. `unit` is the alignment of the address, at least that of the element.
 ///
@@ -90,6 +91,29 @@ pub unsafe fn store<T: Copy, const V: usize>(at: u64, unit: usize, values: [T; V
             asm!("st.global.u8 [{}], {};", in(reg64) at + done as u64, in(reg16) u16::from(from.add(done).read()),
                 options(nostack, preserves_flags));
             done += 1;
+        }
+    }
+}
+
+/// Reports an element that is an error, unless something was reported before.
+#[inline(always)]
+pub fn report(watch: &Watch, found: i64) {
+    first_report(watch.at, watch.mistake, watch.operator, watch.numbers[0], watch.numbers[1], found);
+}
+
+/// The fields of a report by value: a reference would move them to the memory of the thread.
+#[inline(never)]
+fn first_report(at: u64, mistake: u32, operator: u32, first: i64, second: i64, found: i64) {
+    let before: u32;
+    // SAFETY: the host passes the address of a record of the device, which lives as long as the process; the thread that
+    // finds it untaken is the only one that writes its other fields.
+    unsafe {
+        asm!("atom.global.cas.b32 {}, [{}], 0, 1;", out(reg32) before, in(reg64) at, options(nostack));
+        if before == 0 {
+            store(at + offset_of!(Record, mistake) as u64, 4, [mistake]);
+            store(at + offset_of!(Record, operator) as u64, 4, [operator]);
+            store(at + offset_of!(Record, found) as u64, 8, [found]);
+            store(at + offset_of!(Record, numbers) as u64, 8, [first, second]);
         }
     }
 }

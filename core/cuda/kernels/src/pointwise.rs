@@ -1,6 +1,7 @@
 //! The loop of a thread: what `core/cpu/src/pointwise` is on the CPU.
 
-use crate::memory::{load, store};
+use crate::memory::{load, report, store};
+use crate::report::{Mistake, Watch};
 use crate::number::{Number, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 use crate::simd::{Float, FloatVector, Thread};
 use crate::{Complex, DType, Element, Result, bf16, f16};
@@ -29,19 +30,19 @@ pub struct Loop<'a, const N: usize> {
     common: DType,
 }
 
-/// Runs a function over this thread's elements, and reports its error.
+/// Runs a function over this thread's elements, and reports its error, which is always an integer divided by zero.
 #[inline(always)]
 pub fn enter<const N: usize>(walk: &Walk<N>, base: u64, common: DType, run: impl FnOnce(&Loop<N>) -> Result<()>) {
-    if run(&Loop { walk, base, common }).is_err() && walk.error != 0 {
-        // SAFETY: the host passes the address of a word, or 0.
-        unsafe { store(walk.error, 4, [1u32]) }
+    if run(&Loop { walk, base, common }).is_err() && walk.record != 0 {
+        let (mistake, operator) = (Mistake::Division as u32, walk.operator);
+        report(&Watch { at: walk.record, mistake, operator, numbers: [0; 2] }, 0);
     }
 }
 
 /// A number of the parameters at a place that is known at run time. (Through a reference, the compiler would copy the
 /// parameters to the memory of the thread.)
 #[inline(always)]
-fn parameter_32(at: u64) -> u32 {
+pub(crate) fn parameter_32(at: u64) -> u32 {
     let value: u32;
     // SAFETY: `places` passes the addresses of fields of a parameter.
     unsafe { asm!("ld.param.b32 {}, [{}];", out(reg32) value, in(reg64) at, options(pure, nomem, nostack)) }
@@ -50,7 +51,7 @@ fn parameter_32(at: u64) -> u32 {
 
 /// Like [`parameter_32`].
 #[inline(always)]
-fn parameter_64(at: u64) -> i64 {
+pub(crate) fn parameter_64(at: u64) -> i64 {
     let value: i64;
     // SAFETY: `places` passes the addresses of fields of a parameter.
     unsafe { asm!("ld.param.b64 {}, [{}];", out(reg64) value, in(reg64) at, options(pure, nomem, nostack)) }

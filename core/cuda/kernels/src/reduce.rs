@@ -158,7 +158,7 @@ fn done<F: Fold>(p: &Reduction, result: u32, partial: F::Partial) {
 }
 
 /// The type in which elements are added and multiplied.
-trait Total: Number {
+pub(crate) trait Total: Number {
     type Total: Word;
     const ZERO: Self::Total;
     const ONE: Self::Total;

@@ -20,7 +20,7 @@ impl Lists {
                 continue;
             }
             let mask = in_dtype(index, DType::Bool)?;
-            let count = rushlight_cpu::masks::count(&array(&mask)) as i64;
+            let count = rushlight_cpu::masks::count(&array(&mask))? as i64;
             // Column by column, so that each coordinate is a list.
             let strides = DimVec::from_slice(&[1, count.max(1)]);
             let sizes = [count, index.ndim() as i64];

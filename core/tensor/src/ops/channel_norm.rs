@@ -1,11 +1,11 @@
 //! Kernels of batch and group norm: moments of the groups, from which the scale and shift of each channel follow.
 
-use super::access::{array, array_as, copy_into};
+use super::access::{Constant, array, array_as, copy_into, over};
 use super::norm::numbers;
 use super::reduce::parts;
 use crate::dense::{Dense, Geometry, Spec};
-use rushlight_base::{DType, DimVec, Result};
-use rushlight_cpu::{Loop, channel_norm, reduce};
+use rushlight_base::{DType, DimVec, Result, Scalar};
+use rushlight_cpu::{Loop, arithmetic, channel_norm, reduce};
 
 /// Mean and reciprocal deviation of groups, in the computation dtype.
 struct Statistics {
@@ -64,18 +64,35 @@ fn normalise(
     let (scale, shift) = (fresh(&[samples, channels], dtype, input)?, fresh(&[samples, channels], dtype, input)?);
     let weight = weight.map(|weight| numbers(weight, dtype)).transpose()?;
     let bias = bias.map(|bias| numbers(bias, dtype)).transpose()?;
-    channel_norm::lines(
-        &array(&scale),
-        &array(&shift),
-        [&array(&statistics.mean), &array(&statistics.rstd)],
-        weight.as_ref().map(|weight| array(weight)).as_ref(),
-        bias.as_ref().map(|bias| array(bias)).as_ref(),
-    )?;
+    // (samples, groups, channels of a group): the channels of a group share a mean and a deviation.
+    let groups = statistics.mean.numel() / samples.max(1);
+    let together = channels.checked_div(groups).unwrap_or(1);
+    let sizes = [samples, groups, together];
+    let lines = [channels, together, 1];
+    let (by_group, by_channel) = ([groups, 1, 0], [0, together, 1]);
+    let number = |value: f64| Constant::new(Scalar::Float(value), dtype);
+    let (one, zero) = (number(1.0)?, number(0.0)?);
+    let [mean, rstd] = [&statistics.mean, &statistics.rstd].map(|dense| array_as(dense, &sizes, &by_group));
+    let weight = weight.as_ref().map_or_else(|| one.array(), |dense| array_as(dense, &sizes, &by_channel));
+    let bias = bias.as_ref().map_or_else(|| zero.array(), |dense| array_as(dense, &sizes, &by_channel));
+    let [scales, shifts] = [&scale, &shift].map(|dense| array_as(dense, &sizes, &lines));
+    arithmetic::mul(&Loop::new([scales.clone(), rstd, weight])?)?;
+    channel_norm::shift(&Loop::new([shifts, bias, mean, scales])?)?;
     let mut sizes = DimVec::from_elem(1, input.ndim());
     (sizes[0], sizes[1]) = (samples, channels);
     let strides = Geometry::contiguous(&sizes).strides;
     let [scale, shift] = [&scale, &shift].map(|line| array_as(line, &sizes, &strides));
     channel_norm::along_lines(&Loop::computing(dtype, [array(out), array(input), scale, shift])?)
+}
+
+/// Turns variances into reciprocal deviations.
+fn invert(variance: &Dense, eps: f64) -> Result<()> {
+    channel_norm::reciprocal_deviations(&Loop::new([array(variance), array(variance)])?, eps)
+}
+
+/// Moves running statistics towards new ones, times `factor`.
+fn follow(running: &Dense, new: &Dense, momentum: f64, factor: f64) -> Result<()> {
+    over(new.dtype, [running, running, new], |walk| channel_norm::follow(walk, 1.0 - momentum, momentum * factor))
 }
 
 /// out0 = input normalized over all dimensions but the channels; out1, out2 = the mean and the reciprocal standard
@@ -108,16 +125,16 @@ pub fn native_batch_norm(
             let [mean, variance] = moments(input, &kept, &[channels])?;
             let count = (input.numel() / channels.max(1)) as f64;
             if let Some(running) = running_mean {
-                channel_norm::follow(&array(running), &array(&mean), momentum, 1.0)?;
+                follow(running, &mean, momentum, 1.0)?;
             }
             if let Some(running) = running_var {
                 // The unbiased variance of the batch.
-                channel_norm::follow(&array(running), &array(&variance), momentum, count / (count - 1.0))?;
+                follow(running, &variance, momentum, count / (count - 1.0))?;
             }
             Statistics { mean, rstd: variance }
         }
     };
-    channel_norm::reciprocal_deviations(&array(&statistics.rstd), eps)?;
+    invert(&statistics.rstd, eps)?;
     let statistics = if training { statistics.given(out1, out2)? } else { statistics };
     normalise(out0, input, &statistics, 1, weight, bias)
 }
@@ -144,7 +161,7 @@ pub fn group_norm(
     let mut kept = DimVec::from_elem(1, grouped.ndim());
     (kept[0], kept[1]) = (samples, num_groups);
     let [mean, variance] = moments(&grouped, &kept, &[samples, num_groups])?;
-    channel_norm::reciprocal_deviations(&array(&variance), eps)?;
+    invert(&variance, eps)?;
     let statistics = Statistics { mean, rstd: variance };
     copy_into(out1, &statistics.mean)?;
     copy_into(out2, &statistics.rstd)?;

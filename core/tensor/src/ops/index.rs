@@ -61,9 +61,10 @@ pub fn index_fill_tensor(out: &Dense, self_: &Dense, dim: i64, index: &Dense, va
     index_fill(out, self_, dim, index, &Constant::cast_of(value, out.dtype)?)
 }
 
-/// A copy of indices in which negative ones count from the end. Those beyond it stay negative.
+/// A copy of indices in which negative ones count from the end. Those beyond it stay negative. Indices on a device stay as
+/// they are (`Places::wrapping`).
 fn wrapped(index: &Dense, size: i64) -> Result<Dense> {
-    if !matches!(index.dtype, DType::I32 | DType::I64) {
+    if !matches!(index.dtype, DType::I32 | DType::I64) || !index.is_on_host() {
         return Ok(index.clone());
     }
     let copy = Spec::new(index.sizes(), DType::I64, index.device).allocate()?;
@@ -92,7 +93,7 @@ fn index_fill(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Const
         *size = index.numel();
     }
     let index = wrapped(index, self_.sizes().get(wrap_dim(dim, self_.ndim())?).copied().unwrap_or(0))?;
-    let places = slices("index_fill", out, dim, &index, &sizes)?;
+    let places = slices("index_fill", out, dim, &index, &sizes)?.wrapping();
     copy_unless_same(out, self_)?;
     let still = DimVec::from_elem(0, sizes.len());
     indexing::scatter(&array(out), &places, &value.spread(&sizes, &still))
@@ -263,7 +264,7 @@ pub fn embedding(
     let long = Operand::cast(indices, DType::I64)?;
     indexing::check_inside(&long.array(), weight.sizes()[0] as usize)?;
     let indexed = [indexing::Indexed { dim: 0, index: long.array() }];
-    let places = Places::together(&indexed, indices.sizes(), 0, &array(weight))?;
+    let places = Places::together(&indexed, indices.sizes(), 0, &array(weight))?.of_rows();
     indexing::gather(&array(out), &array(weight), &places)
 }
 

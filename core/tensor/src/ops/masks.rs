@@ -27,7 +27,7 @@ pub fn masked_select(out: &Dense, self_: &Dense, mask: &Dense) -> Result<()> {
 pub fn masked_scatter(out: &Dense, self_: &Dense, mask: &Dense, source: &Dense) -> Result<()> {
     let mask = spread(mask, out.sizes())?;
     ensure!(
-        masks::count(&array(&mask)) as i64 <= source.numel(),
+        masks::count(&array(&mask))? as i64 <= source.numel(),
         Runtime,
         "masked_scatter: the mask has more true elements than the source has elements: {}",
         source.numel()

@@ -88,7 +88,7 @@ pub fn addmv(out: &Dense, self_: &Dense, mat: &Dense, vec: &Dense, beta: Scalar,
 
 /// out = self tensor
 pub fn dot(out: &Dense, self_: &Dense, tensor: &Dense) -> Result<()> {
-    if out.dtype.is_half() {
+    if out.dtype.is_half() && out.is_on_host() {
         return arithmetic::dot_in_half_precision(&array(out), &array(self_), &array(tensor));
     }
     let ([[length, _], [step, _]], from, to) = (as_column(self_), as_column(tensor), as_column(out));

@@ -34,15 +34,21 @@ macro_rules! kernels {
         pub fn $max_back(
             out: &Dense,
             grad: &Dense,
-            _self: &Dense,
-            _kernel: &[i64],
-            _stride: &[i64],
-            _padding: &[i64],
-            _dilation: &[i64],
-            _ceil_mode: bool,
+            self_: &Dense,
+            kernel: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            ceil_mode: bool,
             indices: &Dense,
         ) -> Result<()> {
-            pooling::max_backward(&array(out), &array(grad), &array(indices), $spatial)
+            let mut windows = None;
+            if !out.is_on_host() {
+                let op = stringify!($max_back);
+                let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
+                windows = Some(pool.windows(self_.sizes(), false)?);
+            }
+            pooling::max_backward(&array(out), &array(grad), &array(indices), windows.as_ref(), $spatial)
         }
 
         /// out = the means of windows
@@ -109,8 +115,9 @@ macro_rules! kernels {
         }
 
         /// out = grad at indices
-        pub fn $adaptive_max_back(out: &Dense, grad: &Dense, _self: &Dense, indices: &Dense) -> Result<()> {
-            pooling::max_backward(&array(out), &array(grad), &array(indices), $spatial)
+        pub fn $adaptive_max_back(out: &Dense, grad: &Dense, self_: &Dense, indices: &Dense) -> Result<()> {
+            let windows = adaptive_windows(self_.sizes(), spatial_sizes(grad, $spatial))?;
+            pooling::max_backward(&array(out), &array(grad), &array(indices), Some(&windows), $spatial)
         }
 
         /// out, indices = the maxima of windows at positions determined by the samples
@@ -137,7 +144,7 @@ macro_rules! kernels {
             _output_size: &[i64],
             indices: &Dense,
         ) -> Result<()> {
-            pooling::max_backward(&array(out), &array(grad), &array(indices), $spatial)
+            pooling::max_backward(&array(out), &array(grad), &array(indices), None, $spatial)
         }
     };
 }

@@ -2,9 +2,10 @@
 
 use super::access::{Constant, Operand, array, over, parts};
 use crate::dense::Dense;
-use crate::generator::Generator;
+use crate::generator::{Generator, on_device};
 use crate::options::Options;
 use rushlight_base::{MemoryFormat, Result, Scalar, ensure};
+use rushlight_cpu::device::random as device;
 use rushlight_cpu::{Loop, arithmetic, random};
 
 fn check_floating(name: &str, dense: &Dense) -> Result<()> {
@@ -15,6 +16,9 @@ fn check_floating(name: &str, dense: &Dense) -> Result<()> {
 fn uniform(out: &Dense, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
     check_floating("check_uniform_bounds", out)?;
     let out = parts(out);
+    if !out.is_on_host() {
+        return on_device(out.device, generator, |philox| device::uniform(&array(&out), from, to, philox));
+    }
     random::uniform(&Loop::new([array(&out)])?, from, to, &mut Generator::or_default(generator).lock())
 }
 
@@ -24,6 +28,9 @@ fn fill_normal(out: &Dense, mean: f64, std: f64, generator: Option<&Generator>) 
     // Each part of a complex number has half of the variance.
     let std = if out.dtype.is_complex() { std / std::f64::consts::SQRT_2 } else { std };
     let out = parts(out);
+    if !out.is_on_host() {
+        return on_device(out.device, generator, |philox| device::normal(&array(&out), mean, std, philox));
+    }
     random::normal(&array(&out), mean, std, &mut Generator::or_default(generator).lock())
 }
 
@@ -109,6 +116,13 @@ pub fn randint_low_generator(
     generator: Option<&Generator>,
     _options: Options,
 ) -> Result<()> {
+    integers(out, low, high, generator)
+}
+
+fn integers(out: &Dense, low: i64, high: i64, generator: Option<&Generator>) -> Result<()> {
+    if !out.is_on_host() {
+        return on_device(out.device, generator, |philox| device::integers(&array(out), low, high, philox));
+    }
     random::integers(&Loop::new([array(out)])?, low, high, &mut Generator::or_default(generator).lock())
 }
 
@@ -134,6 +148,9 @@ pub fn bernoulli_p(out: &Dense, _self: &Dense, p: f64, generator: Option<&Genera
 
 /// self: 0 or 1, with probability p
 pub fn bernoulli_float_(self_: &Dense, p: f64, generator: Option<&Generator>) -> Result<()> {
+    if !self_.is_on_host() {
+        return on_device(self_.device, generator, |philox| device::coins(&array(self_), p, philox));
+    }
     random::coins(&Loop::new([array(self_)])?, p, &mut Generator::or_default(generator).lock())
 }
 
@@ -173,11 +190,10 @@ pub fn random_(self_: &Dense, generator: Option<&Generator>) -> Result<()> {
 
 /// self: integers in [from, to), or from a number on
 pub fn random_from_(self_: &Dense, from_: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<()> {
-    let (walk, generator) = (Loop::new([array(self_)])?, Generator::or_default(generator));
-    match to {
-        Some(to) => random::integers(&walk, from_, to, &mut generator.lock()),
-        None => random::whole_range(&walk, Some(from_), &mut generator.lock()),
+    if let Some(to) = to {
+        return integers(self_, from_, to, generator);
     }
+    random::whole_range(&Loop::new([array(self_)])?, Some(from_), &mut Generator::or_default(generator).lock())
 }
 
 /// self: integers in [0, to)
@@ -270,7 +286,7 @@ pub fn randint_like_low(
     _options: Options,
     _memory_format: Option<MemoryFormat>,
 ) -> Result<()> {
-    random::integers(&Loop::new([array(out)])?, low, high, &mut Generator::or_default(None).lock())
+    integers(out, low, high, None)
 }
 
 /// out0, out1 = input mask / (1 - p) and the mask, which keeps an element with probability 1 - p; without

@@ -18,7 +18,7 @@ pub(super) fn count(name: &str, mask: &Dense) -> Result<i64> {
     // The shape of the result depends on the elements: the host waits for them.
     let mask = &transfer::on_host(mask)?;
     let mask = access::Operand::cast(mask, DType::Bool)?;
-    Ok(masks::count(&mask.array()) as i64)
+    Ok(masks::count(&mask.array())? as i64)
 }
 
 /// A row of coordinates for each element that differs from zero.
