@@ -151,6 +151,8 @@ struct Object final : intrusive_ptr_target {
   template <class Lazy = void>
   ClassTypePtr type() const;
   const TypePtr& slot_type() const { return type_; }
+  /// The unit of an object that C++ code built of slots.
+  const std::shared_ptr<torch::jit::CompilationUnit>& slot_unit() const { return unit_; }
   template <class Lazy = void>
   std::shared_ptr<torch::jit::CompilationUnit> compilation_unit() const;
 

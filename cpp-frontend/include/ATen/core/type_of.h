@@ -187,7 +187,7 @@ std::vector<IValue> attributes_of(const Object& object) {
 template <class Object, class Copy>
 IValue copied_object(const Object& object, const Copy& copy) {
   if (!object.handle()) {
-    auto result = make_intrusive<ivalue::Object>(StrongTypePtr(object.compilation_unit(), object.slot_type()), object.slots().size());
+    auto result = make_intrusive<ivalue::Object>(StrongTypePtr(object.slot_unit(), object.slot_type()), object.slots().size());
     for (size_t i = 0; i < object.slots().size(); ++i) result->setSlot(i, copy(object.slots()[i]));
     return result;
   }
