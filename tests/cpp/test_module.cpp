@@ -1,5 +1,6 @@
 // Modules: registration, walking, cloning, holders, AnyModule, Sequential.
 #include <gtest/gtest.h>
+#include <torch/nn/parallel/data_parallel.h>
 #include <torch/torch.h>
 
 #include <sstream>
@@ -248,6 +249,27 @@ TEST(OrderedDict, KeepsOrder) {
   dict.update(braced);
   EXPECT_EQ(dict.size(), 4u);
   EXPECT_EQ(dict.back().value(), 2);
+}
+
+TEST(Module, DataParallelAppliesTheModuleOnOneDevice) {
+  torch::nn::Linear linear(3, 2);
+  torch::Tensor input = torch::arange(12, torch::kFloat).reshape({4, 3}).requires_grad_();
+  torch::Tensor output = torch::nn::parallel::data_parallel(linear, input, std::vector<torch::Device>{torch::kCPU}, torch::Device("meta"));
+  EXPECT_EQ(output.sizes(), (std::vector<int64_t>{4, 2}));
+  EXPECT_TRUE(output.is_meta());
+  output = torch::nn::parallel::data_parallel(linear, input, std::vector<torch::Device>{torch::kCPU});
+  EXPECT_TRUE(torch::equal(output, linear->forward(input)));
+  output.sum().backward();
+  EXPECT_TRUE(torch::equal(linear->bias.grad(), torch::full({2}, 4.0)));
+  std::vector<torch::Device> two{torch::kCPU, torch::Device("meta")};
+  EXPECT_THROW(torch::nn::parallel::data_parallel(linear, input, two), c10::NotImplementedError);
+
+  std::vector<torch::nn::Linear> modules{linear, torch::nn::Linear(3, 5)};
+  std::vector<torch::Tensor> outputs = torch::nn::parallel::parallel_apply(modules, {input, input});
+  EXPECT_TRUE(torch::equal(outputs[0], output));
+  EXPECT_EQ(outputs[1].sizes(), (std::vector<int64_t>{4, 5}));
+  EXPECT_TRUE(outputs[1].requires_grad());
+  EXPECT_THROW(torch::nn::parallel::parallel_apply(modules, {input}), c10::Error);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class CPUGeneratorImpl {
   CPUGeneratorImpl& operator=(const CPUGeneratorImpl&) = delete;
 
   /// The object of a generator. It stays for the next generator at the same address, and owns nothing of it.
-  static CPUGeneratorImpl* of(rlt_generator* handle) {
+  RLT_LAZY static CPUGeneratorImpl* of(rlt_generator* handle) {
     static std::mutex guard;
     static std::map<rlt_generator*, std::unique_ptr<CPUGeneratorImpl>> all;
     std::lock_guard<std::mutex> lock(guard);
@@ -43,14 +43,14 @@ class CPUGeneratorImpl {
   }
 
   /// The next number of the stream.
-  uint32_t random() {
+  RLT_LAZY uint32_t random() {
     State state(handle_);
     uint32_t number = state.next();
     state.store(handle_);
     return number;
   }
   /// The next two numbers; the first is the upper half.
-  uint64_t random64() {
+  RLT_LAZY uint64_t random64() {
     State state(handle_);
     uint64_t upper = state.next(), lower = state.next();
     state.store(handle_);
@@ -71,7 +71,7 @@ class CPUGeneratorImpl {
       tensor_ = Tensor(state).clone();
       bytes_ = tensor_.data_ptr<uint8_t>();
     }
-    uint32_t next() {
+    RLT_LAZY uint32_t next() {
       mt19937::State words;
       for (size_t i = 0; i < mt19937::count; ++i) words[i] = static_cast<uint32_t>(read<uint64_t>(words_at + i * 8));
       mt19937 engine(words, read<int32_t>(left_at) <= 1 ? mt19937::count : static_cast<uint32_t>(read<uint64_t>(next_at)));
@@ -103,7 +103,8 @@ class CPUGeneratorImpl {
   rlt_generator* handle_;
 };
 
-inline std::mutex& Generator::mutex() const { return CPUGeneratorImpl::of(handle_)->mutex_; }
+template <class RltLazy>
+std::mutex& Generator::mutex() const { return CPUGeneratorImpl::of(handle_)->mutex_; }
 
 RLT_NAMESPACE_END
 }  // namespace at

@@ -1,6 +1,7 @@
 // Everything of the C++ API.
 #pragma once
 
+#include <ATen/core/jit_type.h>
 #include <torch/csrc/autograd/public.h>
 #include <torch/cuda.h>
 #include <torch/data.h>

@@ -11,7 +11,7 @@ RLT_NAMESPACE_BEGIN
 namespace jit {
 
 /// Compiles functions and classes.
-inline std::shared_ptr<CompilationUnit> compile(const std::string& source) { return std::make_shared<CompilationUnit>(source); }
+RLT_LAZY std::shared_ptr<CompilationUnit> compile(const std::string& source) { return std::make_shared<CompilationUnit>(source); }
 
 }  // namespace jit
 RLT_NAMESPACE_END

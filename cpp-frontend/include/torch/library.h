@@ -237,9 +237,9 @@ class Library final {
     return *this;
   }
   static int32_t put(rlt_op* op, const Given& given) {
-    auto holder = std::make_unique<detail::KernelHolder>(detail::KernelHolder{given.kernel.function});
-    int32_t status = rlt_op_impl(op, given.key, given.kernel.call, holder.get(), &detail::KernelHolder::destroy);
-    if (status == RLT_OK) holder.release();
+    auto* holder = new detail::KernelHolder{given.kernel.function};
+    int32_t status = rlt_op_impl(op, given.key, given.kernel.call, holder, &detail::KernelHolder::destroy);
+    if (status != RLT_OK) delete holder;
     return status;
   }
   static void give_waiting(rlt_op* op, const std::string& full) {

@@ -56,7 +56,7 @@ struct Generator {
     return T::of(handle_);
   }
   /// Lock it to call several functions of the generator as one. Functions of the library do not need it.
-  inline std::mutex& mutex() const;
+  RLT_LAZY std::mutex& mutex() const;
 
   friend bool operator==(const Generator& a, const Generator& b) { return a.handle_ == b.handle_; }
   friend bool operator!=(const Generator& a, const Generator& b) { return !(a == b); }

@@ -17,11 +17,6 @@ RLT_NAMESPACE_END
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
-struct InterfaceType;
-using InterfaceTypePtr = std::shared_ptr<InterfaceType>;
-struct FunctionType;
-using FunctionTypePtr = std::shared_ptr<FunctionType>;
-
 namespace detail {
 
 /// What a program knows of a class: see rlt_script_class.
@@ -33,25 +28,26 @@ struct ClassData {
   std::vector<std::string> methods, static_methods;
 };
 /// Defined in ATen/core/type_of.h.
-inline ClassData class_data(const ScriptHandle& program, const std::string& name);
-inline bool class_is_subtype(const Type& type, const Type& other, std::ostream* why);
+RLT_LAZY ClassData class_data(const ScriptHandle& program, const std::string& name);
+RLT_LAZY bool class_is_subtype(const Type& type, const Type& other, std::ostream* why);
 
 }  // namespace detail
 
 /// A class or a module: of a program, of C++ (torch::class_), or one that C++ code describes before the first module of it.
-struct ClassType final : NamedType {
+template <class RltLazy>
+struct ClassTypeOf final : NamedType {
   static constexpr TypeKind Kind = TypeKind::ClassType;
-  ClassType(std::optional<QualifiedName> name, std::shared_ptr<torch::jit::CompilationUnit> unit, bool is_module, std::string doc = "")
+  ClassTypeOf(std::optional<QualifiedName> name, std::shared_ptr<torch::jit::CompilationUnit> unit, bool is_module, std::string doc = "")
       : NamedType(Kind, std::move(name)), unit_(std::move(unit)), is_module_(is_module), doc_(std::move(doc)) {}
   /// A class of a program.
-  ClassType(const std::string& name, detail::ScriptHandle program) : NamedType(Kind, QualifiedName(name)), program_(std::move(program)) {
+  ClassTypeOf(const std::string& name, detail::ScriptHandle program) : NamedType(Kind, QualifiedName(name)), program_(std::move(program)) {
     is_module_ = data().kind == "Module";
   }
-  static ClassTypePtr create(std::optional<QualifiedName> name, std::shared_ptr<torch::jit::CompilationUnit> unit, bool is_module = false, std::string doc = "") {
-    return std::make_shared<ClassType>(std::move(name), std::move(unit), is_module, std::move(doc));
+  static std::shared_ptr<ClassTypeOf> create(std::optional<QualifiedName> name, std::shared_ptr<torch::jit::CompilationUnit> unit, bool is_module = false, std::string doc = "") {
+    return std::make_shared<ClassTypeOf>(std::move(name), std::move(unit), is_module, std::move(doc));
   }
   template <class Unit, std::enable_if_t<std::is_same_v<Unit, std::weak_ptr<torch::jit::CompilationUnit>>, bool> = true>
-  static ClassTypePtr create(std::optional<QualifiedName> name, Unit unit, bool is_module = false, std::string doc = "") {
+  static std::shared_ptr<ClassTypeOf> create(std::optional<QualifiedName> name, Unit unit, bool is_module = false, std::string doc = "") {
     return create(std::move(name), unit.lock(), is_module, std::move(doc));
   }
 
@@ -157,7 +153,7 @@ struct ClassType final : NamedType {
 
   bool equals(const Type& other) const override {
     if (other.kind() != Kind) return false;
-    const auto& type = static_cast<const ClassType&>(other);
+    const auto& type = static_cast<const ClassTypeOf&>(other);
     return this == &type || (name() && name() == type.name() && unit_ == type.unit_ && same_program(type));
   }
   std::string str() const override { return annotation_str(); }
@@ -179,7 +175,7 @@ struct ClassType final : NamedType {
 
  private:
   bool is_custom() const { return name() && name()->qualifiedName().rfind("__torch__.torch.classes.", 0) == 0; }
-  bool same_program(const ClassType& other) const {
+  bool same_program(const ClassTypeOf& other) const {
     if (!program_ || !other.program_) return !program_ && !other.program_;
     int64_t mine = 0, theirs = 0;
     rlt::check(rlt_script_identity(program_.get(), &mine));
@@ -211,17 +207,20 @@ struct ClassType final : NamedType {
   mutable std::vector<std::pair<std::string, IValue>> constants_;
   mutable std::map<std::string, std::shared_ptr<torch::jit::Function>> functions_;
 };
+using ClassType = ClassTypeOf<void>;
+using ClassTypePtr = std::shared_ptr<ClassType>;
 
 /// An interface of a program.
-struct InterfaceType final : NamedType {
+template <class RltLazy>
+struct InterfaceTypeOf final : NamedType {
   static constexpr TypeKind Kind = TypeKind::InterfaceType;
-  InterfaceType(const std::string& name, detail::ScriptHandle program) : NamedType(Kind, QualifiedName(name)), program_(std::move(program)) {}
+  InterfaceTypeOf(const std::string& name, detail::ScriptHandle program) : NamedType(Kind, QualifiedName(name)), program_(std::move(program)) {}
   bool is_module() const override { return detail::class_data(program_, name()->qualifiedName()).kind == "ModuleInterface"; }
   std::vector<std::string> method_names() const { return detail::class_data(program_, name()->qualifiedName()).methods; }
   /// Interfaces of different programs are the same type if they have the same name and methods.
   bool equals(const Type& other) const override {
     if (other.kind() != Kind) return false;
-    const InterfaceType& interface = static_cast<const InterfaceType&>(other);
+    const InterfaceTypeOf& interface = static_cast<const InterfaceTypeOf&>(other);
     if (interface.name() != name()) return false;
     if (interface.program_ == program_) return true;
     std::vector<std::string> mine = method_names(), others = interface.method_names();
@@ -232,13 +231,18 @@ struct InterfaceType final : NamedType {
  private:
   detail::ScriptHandle program_;
 };
+using InterfaceType = InterfaceTypeOf<void>;
+using InterfaceTypePtr = std::shared_ptr<InterfaceType>;
 
-struct FunctionType final : NamedType {
+template <class RltLazy>
+struct FunctionTypeOf final : NamedType {
   static constexpr TypeKind Kind = TypeKind::FunctionType;
-  explicit FunctionType(const std::string& name) : NamedType(Kind, QualifiedName(name)) {}
-  bool equals(const Type& other) const override { return other.kind() == Kind && static_cast<const FunctionType&>(other).name() == name(); }
+  explicit FunctionTypeOf(const std::string& name) : NamedType(Kind, QualifiedName(name)) {}
+  bool equals(const Type& other) const override { return other.kind() == Kind && static_cast<const FunctionTypeOf&>(other).name() == name(); }
   std::string str() const override { return "Function"; }
 };
+using FunctionType = FunctionTypeOf<void>;
+using FunctionTypePtr = std::shared_ptr<FunctionType>;
 
 RLT_NAMESPACE_END
 }  // namespace c10

@@ -11,12 +11,15 @@
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
-struct ClassType;
-struct EnumType;
-struct TupleType;
-using ClassTypePtr = std::shared_ptr<ClassType>;
-using EnumTypePtr = std::shared_ptr<EnumType>;
-using TupleTypePtr = std::shared_ptr<TupleType>;
+template <class RltLazy>
+struct ClassTypeOf;
+template <class RltLazy>
+struct EnumTypeOf;
+template <class RltLazy>
+struct TupleTypeOf;
+using ClassTypePtr = std::shared_ptr<ClassTypeOf<void>>;
+using EnumTypePtr = std::shared_ptr<EnumTypeOf<void>>;
+using TupleTypePtr = std::shared_ptr<TupleTypeOf<void>>;
 using ClassTypeHandle = ClassTypePtr;
 
 namespace detail {
@@ -41,15 +44,11 @@ class ProgramScope {
   ScriptHandle before_;
 };
 
-/// The attributes of an object, and a copy of it with attributes that `copy` returns. The header of
-/// CompilationUnit, which torch/script.h includes, sets them: without it, a program has no objects.
-struct ObjectFunctions {
-  std::vector<IValue> (*attributes)(const ivalue::Object& object) = [](const ivalue::Object&) -> std::vector<IValue> { missing(); };
-  IValue (*copied)(const ivalue::Object& object, const std::function<IValue(const IValue&)>& copy) =
-      [](const ivalue::Object&, const std::function<IValue(const IValue&)>&) -> IValue { missing(); };
-  [[noreturn]] static void missing() { rlt::raise<NotImplementedError>("objects need the header torch/script.h"); }
-};
-inline ObjectFunctions object_functions;
+/// The attributes of an object, and a copy of it with attributes that `copy` returns. Defined in ATen/core/type_of.h.
+template <class Object>
+std::vector<IValue> attributes_of(const Object& object);
+template <class Object, class Copy>
+IValue copied_object(const Object& object, const Copy& copy);
 
 /// Gives up the reference to an object of a C++ class. Its address identifies such objects in the C interface.
 inline void release_custom_object(void* holder) { intrusive_ptr<CustomClassHolder>::reclaim(static_cast<CustomClassHolder*>(holder)); }
@@ -152,6 +151,8 @@ struct Object final : intrusive_ptr_target {
   template <class Lazy = void>
   ClassTypePtr type() const;
   const TypePtr& slot_type() const { return type_; }
+  /// The unit of an object that C++ code built of slots.
+  const std::shared_ptr<torch::jit::CompilationUnit>& slot_unit() const { return unit_; }
   template <class Lazy = void>
   std::shared_ptr<torch::jit::CompilationUnit> compilation_unit() const;
 

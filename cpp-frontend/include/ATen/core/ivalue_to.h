@@ -205,7 +205,7 @@ size_t IValue::address() const {
 template <class RltLazy>
 std::vector<IValue> IValue::parts() const {
   std::vector<IValue> found{*this};
-  std::unordered_set<const void*> seen;
+  RLT_LATER(std::unordered_set<const void*>) seen;
   for (size_t i = 0; i < found.size(); ++i) {
     IValue value = found[i];
     if (!value.object_ || !seen.insert(value.object_.get()).second) continue;
@@ -220,7 +220,7 @@ std::vector<IValue> IValue::parts() const {
         add(entry.value());
       }
     } else if (value.isObject()) {
-      for (const IValue& item : detail::object_functions.attributes(value.toObjectRef())) add(item);
+      for (const IValue& item : detail::attributes_of(value.toObjectRef())) add(item);
     }
   }
   return found;
@@ -300,14 +300,15 @@ size_t IValue::hash() const {
 
 template <class Value>
 Value IValue::deepcopy(std::optional<Device> device) const {
-  HashIdentityIValueMap memo;
+  typename rlt::Later<Value, HashIdentityIValueMap>::type memo;
   return deepcopy(memo, device);
 }
 template <class Value>
 Value IValue::deepcopy(HashIdentityIValueMap& memo, std::optional<Device> device) const {
   if (!isPtrType() || isString() || isEnum() || isCapsule() || isFuture() || isGenerator() || isBoxed()) return *this;
-  auto known = memo.find(*this);
-  if (known != memo.end()) return known->second;
+  typename rlt::Later<Value, HashIdentityIValueMap>::type& copies = memo;
+  auto known = copies.find(*this);
+  if (known != copies.end()) return known->second;
   IValue copy;
   if (isTensor()) {
     // A parameter's copy is a leaf, too.
@@ -336,10 +337,9 @@ Value IValue::deepcopy(HashIdentityIValueMap& memo, std::optional<Device> device
     copy.tag_ = Tag::GenericDict;
     copy.object_ = std::move(body);
   } else {
-    const std::function<IValue(const IValue&)> each = [&](const IValue& value) { return value.deepcopy(memo, device); };
-    copy = detail::object_functions.copied(toObjectRef(), each);
+    copy = detail::copied_object(toObjectRef(), [&](const IValue& value) { return value.deepcopy(memo, device); });
   }
-  memo.emplace(*this, copy);
+  copies.emplace(*this, copy);
   return copy;
 }
 

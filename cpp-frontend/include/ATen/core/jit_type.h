@@ -12,16 +12,42 @@ namespace c10 {
 RLT_NAMESPACE_BEGIN
 
 namespace detail {
-inline std::string joined(const std::vector<TypePtr>& types, const std::function<std::string(const Type&)>& print) {
+template <class Print>
+std::string joined(const std::vector<TypePtr>& types, const Print& print) {
   std::string text;
   for (const TypePtr& type : types) text += (text.empty() ? "" : ", ") + print(*type);
   return text;
 }
-inline std::string joined_str(const std::vector<TypePtr>& types) {
+RLT_LAZY std::string joined_str(const std::vector<TypePtr>& types) {
   return joined(types, [](const Type& type) { return type.str(); });
 }
-inline std::string joined_annotation(const std::vector<TypePtr>& types, const TypePrinter& printer) {
+RLT_LAZY std::string joined_annotation(const std::vector<TypePtr>& types, const TypePrinter& printer) {
   return joined(types, [&](const Type& type) { return type.annotation_str(printer); });
+}
+}  // namespace detail
+
+namespace detail {
+/// The annotation of a type without parameters.
+RLT_LAZY const char* simple_annotation(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::AnyType: return "Any";
+    case TypeKind::AnyEnumType: return "AnyEnumType";
+    case TypeKind::StorageType: return "Storage";
+    case TypeKind::NumberType: return "number";
+    case TypeKind::FloatType: return "float";
+    case TypeKind::ComplexType: return "complex";
+    case TypeKind::IntType: return "int";
+    case TypeKind::NoneType: return "NoneType";
+    case TypeKind::StringType: return "str";
+    case TypeKind::GeneratorType: return "Generator";
+    case TypeKind::BoolType: return "bool";
+    case TypeKind::DeviceObjType: return "Device";
+    case TypeKind::StreamObjType: return "Stream";
+    case TypeKind::CapsuleType: return "Capsule";
+    case TypeKind::AnyListType: return "list";
+    case TypeKind::AnyTupleType: return "tuple";
+    default: return typeKindToString(kind);
+  }
 }
 }  // namespace detail
 
@@ -44,64 +70,67 @@ bool operator!=(const SingletonTypePtr<A>& a, const SingletonTypePtr<B>& b) {
 template <class T>
 using SingletonOrSharedTypePtr = std::shared_ptr<T>;
 
-// Types without parameters: one object each.
-#define RLT_SIMPLE_TYPE(Name, text, note)                                             \
-  struct Name;                                                                        \
-  using Name##Ptr = SingletonTypePtr<Name>;                                           \
-  struct Name final : Type {                                                          \
-    static constexpr TypeKind Kind = TypeKind::Name;                                  \
-    Name() : Type(Kind) {}                                                            \
-    static const Name##Ptr& get() {                                                   \
-      static const Name##Ptr only = std::make_shared<Name>();                         \
-      return only;                                                                    \
-    }                                                                                 \
-    std::string str() const override { return text; }                                 \
-                                                                                      \
-   protected:                                                                         \
-    std::string annotation(const TypePrinter&) const override { return note; }        \
-  };
-RLT_SIMPLE_TYPE(AnyType, "Any", "Any")
-RLT_SIMPLE_TYPE(AnyEnumType, "AnyEnumType", "AnyEnumType")
-RLT_SIMPLE_TYPE(StorageType, "Storage", "Storage")
-RLT_SIMPLE_TYPE(NumberType, "Scalar", "number")
-RLT_SIMPLE_TYPE(FloatType, "float", "float")
-RLT_SIMPLE_TYPE(ComplexType, "complex", "complex")
-RLT_SIMPLE_TYPE(IntType, "int", "int")
-RLT_SIMPLE_TYPE(NoneType, "NoneType", "NoneType")
-RLT_SIMPLE_TYPE(StringType, "str", "str")
-RLT_SIMPLE_TYPE(GeneratorType, "Generator", "Generator")
-RLT_SIMPLE_TYPE(BoolType, "bool", "bool")
-RLT_SIMPLE_TYPE(DeviceObjType, "Device", "Device")
-RLT_SIMPLE_TYPE(StreamObjType, "Stream", "Stream")
-RLT_SIMPLE_TYPE(CapsuleType, "Capsule", "Capsule")
-RLT_SIMPLE_TYPE(AnyListType, "list", "list")
-RLT_SIMPLE_TYPE(AnyTupleType, "tuple", "tuple")
-RLT_SIMPLE_TYPE(AnyClassType, "AnyClassType", "AnyClassType")
+// The classes below are templates of a parameter that is always void: what a program does not use is not instantiated.
+
+/// A type without parameters, of which there is one object. `str` and `annotation` are its texts.
+template <TypeKind kind_of, class RltLazy = void>
+struct SimpleTypeOf final : Type {
+  static constexpr TypeKind Kind = kind_of;
+  SimpleTypeOf() : Type(Kind) {}
+  static const SingletonTypePtr<SimpleTypeOf>& get() {
+    static const SingletonTypePtr<SimpleTypeOf> only = std::make_shared<SimpleTypeOf>();
+    return only;
+  }
+  std::string str() const override { return Kind == TypeKind::NumberType ? "Scalar" : detail::simple_annotation(Kind); }
+
+ protected:
+  std::string annotation(const TypePrinter&) const override { return detail::simple_annotation(Kind); }
+};
+#define RLT_SIMPLE_TYPE(Name)                     \
+  using Name = SimpleTypeOf<TypeKind::Name>;      \
+  using Name##Ptr = SingletonTypePtr<Name>;
+RLT_SIMPLE_TYPE(AnyType)
+RLT_SIMPLE_TYPE(AnyEnumType)
+RLT_SIMPLE_TYPE(StorageType)
+RLT_SIMPLE_TYPE(NumberType)
+RLT_SIMPLE_TYPE(FloatType)
+RLT_SIMPLE_TYPE(ComplexType)
+RLT_SIMPLE_TYPE(IntType)
+RLT_SIMPLE_TYPE(NoneType)
+RLT_SIMPLE_TYPE(StringType)
+RLT_SIMPLE_TYPE(GeneratorType)
+RLT_SIMPLE_TYPE(BoolType)
+RLT_SIMPLE_TYPE(DeviceObjType)
+RLT_SIMPLE_TYPE(StreamObjType)
+RLT_SIMPLE_TYPE(CapsuleType)
+RLT_SIMPLE_TYPE(AnyListType)
+RLT_SIMPLE_TYPE(AnyTupleType)
+RLT_SIMPLE_TYPE(AnyClassType)
 #undef RLT_SIMPLE_TYPE
 
 /// Tensor. Shapes and dtypes are no part of types here.
-struct TensorType;
-using TensorTypePtr = std::shared_ptr<TensorType>;
-struct TensorType final : Type {
+template <class RltLazy>
+struct TensorTypeOf final : Type {
   static constexpr TypeKind Kind = TypeKind::TensorType;
-  TensorType() : Type(Kind) {}
-  static const TensorTypePtr& get() {
-    static const TensorTypePtr only = std::make_shared<TensorType>();
+  TensorTypeOf() : Type(Kind) {}
+  static const std::shared_ptr<TensorTypeOf>& get() {
+    static const std::shared_ptr<TensorTypeOf> only = std::make_shared<TensorTypeOf>();
     return only;
   }
-  static const TensorTypePtr& create(const at::Tensor&) { return get(); }
+  static const std::shared_ptr<TensorTypeOf>& create(const at::Tensor&) { return get(); }
   std::string str() const override { return "Tensor"; }
   bool requires_grad() const override { return true; }
 };
+using TensorType = TensorTypeOf<void>;
+using TensorTypePtr = std::shared_ptr<TensorType>;
 
 // Types with one parameter.
 #define RLT_WRAPPING_TYPE(Name, open_str, close_str, word)                                                                      \
-  struct Name;                                                                                                                  \
-  using Name##Ptr = std::shared_ptr<Name>;                                                                                      \
-  struct Name final : Type {                                                                                                    \
+  template <class RltLazy>                                                                                                      \
+  struct Name##Of final : Type {                                                                                                \
     static constexpr TypeKind Kind = TypeKind::Name;                                                                            \
-    explicit Name(TypePtr element) : Type(Kind, {std::move(element)}) {}                                                        \
-    static Name##Ptr create(TypePtr element) { return std::make_shared<Name>(std::move(element)); }                             \
+    explicit Name##Of(TypePtr element) : Type(Kind, {std::move(element)}) {}                                                    \
+    static std::shared_ptr<Name##Of> create(TypePtr element) { return std::make_shared<Name##Of>(std::move(element)); }         \
     static TypePtr get(const TypePtr& element) { return create(element); }                                                      \
     const TypePtr& getElementType() const { return containedType(0); }                                                          \
     std::string str() const override { return open_str + getElementType()->str() + close_str; }                                 \
@@ -112,15 +141,19 @@ struct TensorType final : Type {
     std::string annotation(const TypePrinter& printer) const override {                                                         \
       return std::string(word "[") + getElementType()->annotation_str(printer) + "]";                                           \
     }                                                                                                                           \
-  };
-#define RLT_EXTRA_ListType                                                     \
-  static ListTypePtr ofTensors() { return create(TensorType::get()); }         \
-  static ListTypePtr ofInts() { return create(IntType::get()); }               \
-  static ListTypePtr ofFloats() { return create(FloatType::get()); }           \
-  static ListTypePtr ofComplexDoubles() { return create(ComplexType::get()); } \
-  static ListTypePtr ofBools() { return create(BoolType::get()); }             \
-  static ListTypePtr ofStrings() { return create(StringType::get()); }         \
-  static ListTypePtr ofNumbers() { return create(NumberType::get()); }
+  };                                                                                                                            \
+  using Name = Name##Of<void>;                                                                                                  \
+  using Name##Ptr = std::shared_ptr<Name>;
+#define RLT_LIST_OF(name, kind) \
+  static std::shared_ptr<ListTypeOf> name() { return create(SimpleTypeOf<TypeKind::kind, RltLazy>::get()); }
+#define RLT_EXTRA_ListType                                                                            \
+  static std::shared_ptr<ListTypeOf> ofTensors() { return create(TensorTypeOf<RltLazy>::get()); }     \
+  RLT_LIST_OF(ofInts, IntType)                                                                        \
+  RLT_LIST_OF(ofFloats, FloatType)                                                                    \
+  RLT_LIST_OF(ofComplexDoubles, ComplexType)                                                          \
+  RLT_LIST_OF(ofBools, BoolType)                                                                      \
+  RLT_LIST_OF(ofStrings, StringType)                                                                  \
+  RLT_LIST_OF(ofNumbers, NumberType)
 #define RLT_EXTRA_FutureType
 #define RLT_EXTRA_AwaitType
 #define RLT_EXTRA_RRefType
@@ -129,20 +162,20 @@ RLT_WRAPPING_TYPE(FutureType, "Future(", ")", "Future")
 RLT_WRAPPING_TYPE(AwaitType, "Await(", ")", "Await")
 RLT_WRAPPING_TYPE(RRefType, "RRef(", ")", "RRef")
 #undef RLT_WRAPPING_TYPE
+#undef RLT_LIST_OF
 
-struct DictType;
-using DictTypePtr = std::shared_ptr<DictType>;
-struct DictType final : Type {
+template <class RltLazy>
+struct DictTypeOf final : Type {
   static constexpr TypeKind Kind = TypeKind::DictType;
-  DictType(TypePtr key, TypePtr value) : Type(Kind, {std::move(key), std::move(value)}) {}
-  static DictTypePtr create(TypePtr key, TypePtr value) {
+  DictTypeOf(TypePtr key, TypePtr value) : Type(Kind, {std::move(key), std::move(value)}) {}
+  static std::shared_ptr<DictTypeOf> create(TypePtr key, TypePtr value) {
     switch (key->kind()) {
       case TypeKind::AnyType: case TypeKind::IntType: case TypeKind::BoolType: case TypeKind::FloatType: case TypeKind::ComplexType:
       case TypeKind::StringType: case TypeKind::TensorType: case TypeKind::DeviceObjType: case TypeKind::EnumType: break;
       default:
         rlt::raise<Error>("Cannot create dict for key type '" + key->str() + "', only int, float, complex, Tensor, device and string keys are supported");
     }
-    return std::make_shared<DictType>(std::move(key), std::move(value));
+    return std::make_shared<DictTypeOf>(std::move(key), std::move(value));
   }
   const TypePtr& getKeyType() const { return containedType(0); }
   const TypePtr& getValueType() const { return containedType(1); }
@@ -152,16 +185,19 @@ struct DictType final : Type {
  protected:
   std::string annotation(const TypePrinter& printer) const override { return "Dict[" + detail::joined_annotation(contained_, printer) + "]"; }
 };
+using DictType = DictTypeOf<void>;
+using DictTypePtr = std::shared_ptr<DictType>;
 
 /// A tuple, or a NamedTuple: one with a name and names of its fields.
-struct TupleType final : NamedType {
+template <class RltLazy>
+struct TupleTypeOf final : NamedType {
   static constexpr TypeKind Kind = TypeKind::TupleType;
-  TupleType(std::vector<TypePtr> elements, std::optional<QualifiedName> name, std::vector<std::string> fields)
+  TupleTypeOf(std::vector<TypePtr> elements, std::optional<QualifiedName> name, std::vector<std::string> fields)
       : NamedType(Kind, std::move(name), std::move(elements)), fields_(std::move(fields)) {}
-  static TupleTypePtr create(std::vector<TypePtr> elements) { return std::make_shared<TupleType>(std::move(elements), std::nullopt, std::vector<std::string>()); }
-  static TupleTypePtr createNamed(const std::optional<QualifiedName>& name, const std::vector<std::string>& fields, const std::vector<TypePtr>& types) {
+  static std::shared_ptr<TupleTypeOf> create(std::vector<TypePtr> elements) { return std::make_shared<TupleTypeOf>(std::move(elements), std::nullopt, std::vector<std::string>()); }
+  static std::shared_ptr<TupleTypeOf> createNamed(const std::optional<QualifiedName>& name, const std::vector<std::string>& fields, const std::vector<TypePtr>& types) {
     if (fields.size() != types.size()) rlt::raise<Error>("a NamedTuple needs as many names as types");
-    return std::make_shared<TupleType>(types, name, fields);
+    return std::make_shared<TupleTypeOf>(types, name, fields);
   }
   const std::vector<TypePtr>& elements() const { return contained_; }
   const std::vector<std::string>& field_names() const { return fields_; }
@@ -172,13 +208,13 @@ struct TupleType final : NamedType {
   }
   bool equals(const Type& other) const override {
     if (!Type::equals(other)) return false;
-    const auto& tuple = static_cast<const TupleType&>(other);
+    const auto& tuple = static_cast<const TupleTypeOf&>(other);
     return fields_ == tuple.fields_ && (!name() || !tuple.name() || name() == tuple.name());
   }
   std::string str() const override {
     return name() ? name()->qualifiedName() : "(" + detail::joined_str(contained_) + ")";
   }
-  TypePtr createWithContained(std::vector<TypePtr> contained) const override { return std::make_shared<TupleType>(std::move(contained), name(), fields_); }
+  TypePtr createWithContained(std::vector<TypePtr> contained) const override { return std::make_shared<TupleTypeOf>(std::move(contained), name(), fields_); }
 
  protected:
   std::string annotation(const TypePrinter& printer) const override {
@@ -189,17 +225,18 @@ struct TupleType final : NamedType {
  private:
   std::vector<std::string> fields_;
 };
+using TupleType = TupleTypeOf<void>;
+using TupleTypePtr = std::shared_ptr<TupleType>;
 
 /// The annotation of a type that the library computes from an annotation: unions are simplified there.
-inline TypePtr parse_type(const std::string& annotation, const detail::ScriptHandle& program = nullptr);
+RLT_LAZY TypePtr parse_type(const std::string& annotation, const detail::ScriptHandle& program = nullptr);
 
-struct UnionType;
-using UnionTypePtr = std::shared_ptr<UnionType>;
-struct UnionType : Type {
+template <class RltLazy>
+struct UnionTypeOf : Type {
   static constexpr TypeKind Kind = TypeKind::UnionType;
-  explicit UnionType(std::vector<TypePtr> members, TypeKind kind = Kind) : Type(kind, std::move(members)) {}
+  explicit UnionTypeOf(std::vector<TypePtr> members, TypeKind kind = Kind) : Type(kind, std::move(members)) {}
   /// The union of types: members that are subtypes of others are left out.
-  static UnionTypePtr create(const std::vector<TypePtr>& types);
+  static std::shared_ptr<UnionTypeOf> create(const std::vector<TypePtr>& types);
   const std::vector<TypePtr>& getTypes() const { return contained_; }
   bool isUnionType() const override { return true; }
   bool canHoldType(const Type& type) const {
@@ -207,7 +244,7 @@ struct UnionType : Type {
   }
   bool equals(const Type& other) const override {
     if (!other.isUnionType()) return other.kind() == TypeKind::NumberType && isSubtypeOf(other) && other.isSubtypeOf(*this);
-    const auto& members = static_cast<const UnionType&>(other).contained_;
+    const auto& members = static_cast<const UnionTypeOf&>(other).contained_;
     auto has = [](const std::vector<TypePtr>& list, const Type& type) {
       return std::any_of(list.begin(), list.end(), [&](const TypePtr& member) { return member->equals(type); });
     };
@@ -219,23 +256,25 @@ struct UnionType : Type {
  protected:
   std::string annotation(const TypePrinter& printer) const override { return "Union[" + detail::joined_annotation(contained_, printer) + "]"; }
 };
+using UnionType = UnionTypeOf<void>;
+using UnionTypePtr = std::shared_ptr<UnionType>;
 
-struct OptionalType;
-using OptionalTypePtr = std::shared_ptr<OptionalType>;
-struct OptionalType final : UnionType {
+template <class RltLazy>
+struct OptionalTypeOf final : UnionTypeOf<RltLazy> {
+  using UnionTypeOf<RltLazy>::contained_;
   static constexpr TypeKind Kind = TypeKind::OptionalType;
-  explicit OptionalType(TypePtr element) : UnionType({element, NoneType::get()}, Kind), element_(std::move(element)) {
+  explicit OptionalTypeOf(TypePtr element) : UnionTypeOf<RltLazy>({element, SimpleTypeOf<TypeKind::NoneType, RltLazy>::get()}, Kind), element_(std::move(element)) {
     if (element_->isUnionType()) {
       contained_ = element_->containedTypes();
-      contained_.push_back(NoneType::get());
+      contained_.push_back(SimpleTypeOf<TypeKind::NoneType, RltLazy>::get());
     }
   }
   static TypePtr create(const TypePtr& element) {
     if (element->kind() == Kind) return element;
-    return std::make_shared<OptionalType>(element);
+    return std::make_shared<OptionalTypeOf>(element);
   }
   static TypePtr get(const TypePtr& element) { return create(element); }
-  static TypePtr ofTensor() { return create(TensorType::get()); }
+  static TypePtr ofTensor() { return create(TensorTypeOf<RltLazy>::get()); }
   const TypePtr& getElementType() const { return element_; }
   std::string str() const override { return element_->str() + "?"; }
   TypePtr createWithContained(std::vector<TypePtr> contained) const override { return create(contained.at(0)); }
@@ -246,34 +285,38 @@ struct OptionalType final : UnionType {
  private:
   TypePtr element_;
 };
+using OptionalType = OptionalTypeOf<void>;
+using OptionalTypePtr = std::shared_ptr<OptionalType>;
 
-struct VarType;
-using VarTypePtr = std::shared_ptr<VarType>;
 /// A type variable of a schema.
-struct VarType final : Type {
+template <class RltLazy>
+struct VarTypeOf final : Type {
   static constexpr TypeKind Kind = TypeKind::VarType;
-  explicit VarType(std::string name) : Type(Kind), name_(std::move(name)) {}
-  static VarTypePtr create(std::string name) { return std::make_shared<VarType>(std::move(name)); }
+  explicit VarTypeOf(std::string name) : Type(Kind), name_(std::move(name)) {}
+  static std::shared_ptr<VarTypeOf> create(std::string name) { return std::make_shared<VarTypeOf>(std::move(name)); }
   const std::string& name() const { return name_; }
-  bool equals(const Type& other) const override { return other.kind() == Kind && static_cast<const VarType&>(other).name_ == name_; }
+  bool equals(const Type& other) const override { return other.kind() == Kind && static_cast<const VarTypeOf&>(other).name_ == name_; }
   bool hasFreeVariables() const override { return true; }
   std::string str() const override { return name_; }
 
  private:
   std::string name_;
 };
+using VarType = VarTypeOf<void>;
+using VarTypePtr = std::shared_ptr<VarType>;
 
-struct EnumType final : NamedType {
+template <class RltLazy>
+struct EnumTypeOf final : NamedType {
   static constexpr TypeKind Kind = TypeKind::EnumType;
   using NameValue = std::pair<std::string, IValue>;
-  EnumType(QualifiedName name, TypePtr value, std::vector<NameValue> members) : NamedType(Kind, std::move(name), {std::move(value)}), members_(std::move(members)) {}
-  static EnumTypePtr create(const QualifiedName& name, TypePtr value, std::vector<NameValue> members, const std::weak_ptr<torch::jit::CompilationUnit>& = {}) {
-    return std::make_shared<EnumType>(name, std::move(value), std::move(members));
+  EnumTypeOf(QualifiedName name, TypePtr value, std::vector<NameValue> members) : NamedType(Kind, std::move(name), {std::move(value)}), members_(std::move(members)) {}
+  static std::shared_ptr<EnumTypeOf> create(const QualifiedName& name, TypePtr value, std::vector<NameValue> members, const std::weak_ptr<torch::jit::CompilationUnit>& = {}) {
+    return std::make_shared<EnumTypeOf>(name, std::move(value), std::move(members));
   }
   const TypePtr& getValueType() const { return containedType(0); }
   const std::vector<NameValue>& enumNamesValues() const { return members_; }
   const std::string& qualifiedClassName() const { return name()->qualifiedName(); }
-  bool equals(const Type& other) const override { return other.kind() == Kind && static_cast<const EnumType&>(other).name() == name(); }
+  bool equals(const Type& other) const override { return other.kind() == Kind && static_cast<const EnumTypeOf&>(other).name() == name(); }
   std::string str() const override { return "Enum<" + annotation_str() + ">"; }
 
  protected:
@@ -282,13 +325,16 @@ struct EnumType final : NamedType {
  private:
   std::vector<NameValue> members_;
 };
+using EnumType = EnumTypeOf<void>;
+using EnumTypePtr = std::shared_ptr<EnumType>;
 
 // ---- Subtypes ----
 
-inline bool Type::is_subtype(const Type& other, std::ostream* why) const {
+template <class RltLazy>
+bool Type::is_subtype(const Type& other, std::ostream* why) const {
   if (other.kind() == TypeKind::AnyType || *this == other) return true;
   const auto& parts = contained_;
-  if (other.isUnionType()) return static_cast<const UnionType&>(other).canHoldType(*this);
+  if (other.isUnionType()) return static_cast<const UnionTypeOf<RltLazy>&>(other).canHoldType(*this);
   auto all = [&](const std::vector<TypePtr>& others) {
     if (others.size() != parts.size()) return false;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -301,14 +347,15 @@ inline bool Type::is_subtype(const Type& other, std::ostream* why) const {
     case TypeKind::ListType: return other.kind() == TypeKind::AnyListType;
     case TypeKind::TupleType:
       if (other.kind() == TypeKind::AnyTupleType) return true;
-      return other.kind() == TypeKind::TupleType && !static_cast<const TupleType&>(other).name() && all(other.containedTypes());
+      return other.kind() == TypeKind::TupleType && !static_cast<const TupleTypeOf<RltLazy>&>(other).name() && all(other.containedTypes());
     case TypeKind::FutureType: case TypeKind::AwaitType: case TypeKind::RRefType: return other.kind() == kind() && all(other.containedTypes());
     case TypeKind::EnumType: return other.kind() == TypeKind::AnyEnumType;
     case TypeKind::ClassType: case TypeKind::InterfaceType: return detail::class_is_subtype(*this, other, why);
     default: return false;
   }
 }
-inline bool Type::isSubtypeOfExt(const Type& other, std::ostream* why) const {
+template <class RltLazy>
+bool Type::isSubtypeOfExt(const Type& other, std::ostream* why) const {
   if (isUnionType() && other.kind() != TypeKind::AnyType) {
     for (const TypePtr& member : contained_) {
       if (!member->isSubtypeOfExt(other, why)) return false;
@@ -316,13 +363,17 @@ inline bool Type::isSubtypeOfExt(const Type& other, std::ostream* why) const {
     return true;
   }
   if (kind() == TypeKind::NumberType && other.isUnionType()) {
-    const auto& members = static_cast<const UnionType&>(other);
-    if (members.canHoldType(*IntType::get()) && members.canHoldType(*FloatType::get()) && members.canHoldType(*ComplexType::get())) return true;
+    const auto& members = static_cast<const UnionTypeOf<RltLazy>&>(other);
+    if (members.canHoldType(*SimpleTypeOf<TypeKind::IntType, RltLazy>::get()) && members.canHoldType(*SimpleTypeOf<TypeKind::FloatType, RltLazy>::get()) &&
+        members.canHoldType(*SimpleTypeOf<TypeKind::ComplexType, RltLazy>::get())) {
+      return true;
+    }
   }
   return is_subtype(other, why);
 }
 
-inline UnionTypePtr UnionType::create(const std::vector<TypePtr>& types) {
+template <class RltLazy>
+std::shared_ptr<UnionTypeOf<RltLazy>> UnionTypeOf<RltLazy>::create(const std::vector<TypePtr>& types) {
   std::vector<TypePtr> members;
   std::function<void(const TypePtr&)> add = [&](const TypePtr& type) {
     if (type->isUnionType()) {
@@ -339,25 +390,25 @@ inline UnionTypePtr UnionType::create(const std::vector<TypePtr>& types) {
   if (members.empty()) rlt::raise<Error>("Cannot create an empty Union");
   auto is_none = [](const TypePtr& type) { return type->kind() == TypeKind::NoneType; };
   if (members.size() == 2 && std::any_of(members.begin(), members.end(), is_none)) {
-    return std::static_pointer_cast<UnionType>(OptionalType::create(is_none(members[0]) ? members[1] : members[0]));
+    return std::static_pointer_cast<UnionTypeOf>(OptionalTypeOf<RltLazy>::create(is_none(members[0]) ? members[1] : members[0]));
   }
   std::stable_sort(members.begin(), members.end(), [](const TypePtr& a, const TypePtr& b) { return a->kind() < b->kind(); });
-  return std::make_shared<UnionType>(std::move(members));
+  return std::make_shared<UnionTypeOf>(std::move(members));
 }
 
 /// The type that holds values of both types; `nullopt` if there is none.
-inline std::optional<TypePtr> unifyTypes(const TypePtr& a, const TypePtr& b, bool default_to_union = false) {
+RLT_LAZY std::optional<TypePtr> unifyTypes(const TypePtr& a, const TypePtr& b, bool default_to_union = false) {
   if (a->isSubtypeOf(*b)) return b;
   if (b->isSubtypeOf(*a)) return a;
   auto none = TypeKind::NoneType;
-  if (a->kind() == none) return OptionalType::create(b);
-  if (b->kind() == none) return OptionalType::create(a);
+  if (a->kind() == none) return OptionalTypeOf<RltLazy>::create(b);
+  if (b->kind() == none) return OptionalTypeOf<RltLazy>::create(a);
   for (const auto& [first, second] : {std::pair(a, b), std::pair(b, a)}) {
-    if (auto optional = first->cast<OptionalType>()) {
-      if (auto inner = unifyTypes(optional->getElementType(), second)) return OptionalType::create(*inner);
+    if (auto optional = first->template cast<OptionalTypeOf<RltLazy>>()) {
+      if (auto inner = unifyTypes(optional->getElementType(), second)) return OptionalTypeOf<RltLazy>::create(*inner);
     }
   }
-  auto tuple = a->cast<TupleType>(), other = b->cast<TupleType>();
+  auto tuple = a->template cast<TupleTypeOf<RltLazy>>(), other = b->template cast<TupleTypeOf<RltLazy>>();
   if (tuple && other && tuple->elements().size() == other->elements().size()) {
     std::vector<TypePtr> elements;
     for (size_t i = 0; i < tuple->elements().size(); ++i) {
@@ -365,12 +416,12 @@ inline std::optional<TypePtr> unifyTypes(const TypePtr& a, const TypePtr& b, boo
       if (!element) return std::nullopt;
       elements.push_back(*element);
     }
-    return TupleType::create(std::move(elements));
+    return TupleTypeOf<RltLazy>::create(std::move(elements));
   }
   if (a->kind() == TypeKind::FutureType && b->kind() == TypeKind::FutureType) {
-    if (auto element = unifyTypes(a->containedType(0), b->containedType(0))) return FutureType::create(*element);
+    if (auto element = unifyTypes(a->containedType(0), b->containedType(0))) return FutureTypeOf<RltLazy>::create(*element);
   }
-  if (default_to_union) return UnionType::create({a, b});
+  if (default_to_union) return UnionTypeOf<RltLazy>::create({a, b});
   return std::nullopt;
 }
 

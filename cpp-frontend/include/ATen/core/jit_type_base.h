@@ -69,10 +69,10 @@ struct Type : std::enable_shared_from_this<Type> {
   friend bool operator==(const Type& a, const Type& b) { return a.equals(b) || b.equals(a); }
   friend bool operator!=(const Type& a, const Type& b) { return !(a == b); }
   /// Whether values of this type may be used where `other` is expected. The reason for a no is written to `why`.
-  bool isSubtypeOf(const Type& other) const { return isSubtypeOfExt(other, nullptr); }
-  bool isSubtypeOf(const TypePtr& other) const { return isSubtypeOf(*other); }
-  bool isSubtypeOfExt(const TypePtr& other, std::ostream* why) const { return isSubtypeOfExt(*other, why); }
-  inline bool isSubtypeOfExt(const Type& other, std::ostream* why) const;
+  RLT_LAZY bool isSubtypeOf(const Type& other) const { return isSubtypeOfExt(other, nullptr); }
+  RLT_LAZY bool isSubtypeOf(const TypePtr& other) const { return isSubtypeOf(*other); }
+  RLT_LAZY bool isSubtypeOfExt(const TypePtr& other, std::ostream* why) const { return isSubtypeOfExt(*other, why); }
+  RLT_LAZY bool isSubtypeOfExt(const Type& other, std::ostream* why) const;
 
   virtual bool requires_grad() const {
     for (const TypePtr& part : contained_) {
@@ -134,7 +134,7 @@ struct Type : std::enable_shared_from_this<Type> {
 
  protected:
   virtual std::string annotation(const TypePrinter&) const { return str(); }
-  inline bool is_subtype(const Type& other, std::ostream* why) const;
+  RLT_LAZY bool is_subtype(const Type& other, std::ostream* why) const;
   std::vector<TypePtr> contained_;
 
  private:

@@ -21,10 +21,10 @@ IValue described(const Function& function, const ScriptHandle& program = nullptr
 }
 
 /// The one ClassType of a class of a program, as long as it is used.
-inline ClassTypePtr class_type(const std::string& name, const ScriptHandle& program) {
+RLT_LAZY ClassTypePtr class_type(const std::string& name, const ScriptHandle& program) {
   struct Known {
     std::mutex mutex;
-    std::map<std::pair<int64_t, std::string>, std::weak_ptr<ClassType>> types;
+    RLT_LATER(std::map<std::pair<int64_t, std::string>, std::weak_ptr<ClassType>>) types;
   };
   static Known* known = new Known;  // used by static objects
   int64_t identity = 0;
@@ -33,8 +33,8 @@ inline ClassTypePtr class_type(const std::string& name, const ScriptHandle& prog
     std::lock_guard<std::mutex> lock(known->mutex);
     if (ClassTypePtr type = known->types[{identity, name}].lock()) return type;
   }
-  auto created = program ? std::make_shared<ClassType>(name, program)
-                         : std::make_shared<ClassType>(QualifiedName(name), std::shared_ptr<torch::jit::CompilationUnit>(), false);
+  auto created = program ? std::make_shared<ClassTypeOf<RltLazy>>(name, program)
+                         : std::make_shared<ClassTypeOf<RltLazy>>(QualifiedName(name), std::shared_ptr<torch::jit::CompilationUnit>(), false);
   std::lock_guard<std::mutex> lock(known->mutex);
   std::weak_ptr<ClassType>& place = known->types[{identity, name}];
   if (ClassTypePtr type = place.lock()) return type;
@@ -42,50 +42,57 @@ inline ClassTypePtr class_type(const std::string& name, const ScriptHandle& prog
   return created;
 }
 /// Classes that torch::class_ registered belong to no program.
-inline bool is_custom_name(const std::string& name) { return name.rfind("__torch__.torch.classes.", 0) == 0; }
+RLT_LAZY bool is_custom_name(const std::string& name) { return name.rfind("__torch__.torch.classes.", 0) == 0; }
 
 /// A type without parameters, by its annotation; null for others.
-inline TypePtr simple_type(const std::string& kind) {
+RLT_LAZY TypePtr simple_type(const std::string& kind) {
   static const auto* types = new std::map<std::string, TypePtr>{
-      {"Any", AnyType::get()},       {"Tensor", TensorType::get()},       {"int", IntType::get()},          {"float", FloatType::get()},     {"complex", ComplexType::get()},
-      {"number", NumberType::get()}, {"Scalar", NumberType::get()},       {"bool", BoolType::get()},        {"str", StringType::get()},      {"NoneType", NoneType::get()},
-      {"None", NoneType::get()},     {"Device", DeviceObjType::get()},    {"Generator", GeneratorType::get()}, {"Stream", StreamObjType::get()}, {"Capsule", CapsuleType::get()},
-      {"list", AnyListType::get()},  {"tuple", AnyTupleType::get()},      {"Storage", StorageType::get()},  {"AnyEnumType", AnyEnumType::get()}, {"AnyClassType", AnyClassType::get()}};
+      {"Tensor", TensorTypeOf<RltLazy>::get()},
+#define RLT_SIMPLE_TYPE(annotation, name) {annotation, SimpleTypeOf<TypeKind::name, RltLazy>::get()},
+      RLT_SIMPLE_TYPE("Any", AnyType) RLT_SIMPLE_TYPE("int", IntType) RLT_SIMPLE_TYPE("float", FloatType) RLT_SIMPLE_TYPE("complex", ComplexType)
+      RLT_SIMPLE_TYPE("number", NumberType) RLT_SIMPLE_TYPE("Scalar", NumberType) RLT_SIMPLE_TYPE("bool", BoolType) RLT_SIMPLE_TYPE("str", StringType)
+      RLT_SIMPLE_TYPE("NoneType", NoneType) RLT_SIMPLE_TYPE("None", NoneType) RLT_SIMPLE_TYPE("Device", DeviceObjType)
+      RLT_SIMPLE_TYPE("Generator", GeneratorType) RLT_SIMPLE_TYPE("Stream", StreamObjType) RLT_SIMPLE_TYPE("Capsule", CapsuleType)
+      RLT_SIMPLE_TYPE("list", AnyListType) RLT_SIMPLE_TYPE("tuple", AnyTupleType) RLT_SIMPLE_TYPE("Storage", StorageType)
+      RLT_SIMPLE_TYPE("AnyEnumType", AnyEnumType) RLT_SIMPLE_TYPE("AnyClassType", AnyClassType)
+#undef RLT_SIMPLE_TYPE
+  };
   auto found = types->find(kind);
   return found == types->end() ? nullptr : found->second;
 }
 
 /// The type of a description: see rlt_type_parse.
-inline TypePtr type_of_tree(const IValue& tree, const ScriptHandle& program) {
+RLT_LAZY TypePtr type_of_tree(const IValue& tree, const ScriptHandle& program) {
   const auto& parts = tree.toTupleRef().elements();
   const std::string &kind = parts[0].toStringRef(), &name = parts[1].toStringRef();
   if (TypePtr simple = simple_type(kind)) return simple;
-  std::vector<TypePtr> inner;
+  RLT_LATER(std::vector<TypePtr>) inner;
   for (const IValue& part : parts[2].toTupleRef().elements()) inner.push_back(type_of_tree(part, program));
-  if (kind == "List") return ListType::create(inner.at(0));
-  if (kind == "Optional") return OptionalType::create(inner.at(0));
-  if (kind == "Future") return FutureType::create(inner.at(0));
-  if (kind == "RRef") return RRefType::create(inner.at(0));
-  if (kind == "Await") return AwaitType::create(inner.at(0));
-  if (kind == "Tuple") return TupleType::create(std::move(inner));
-  if (kind == "Union") return std::make_shared<UnionType>(std::move(inner));
-  if (kind == "Dict") return std::make_shared<DictType>(inner.at(0), inner.at(1));
-  if (kind == "Variable") return VarType::create(name);
-  if (kind == "NamedTuple") return TupleType::createNamed(QualifiedName(name), parts[3].to<std::vector<std::string>>(), inner);
-  if (kind == "Interface") return std::make_shared<InterfaceType>(name, program);
-  if (kind == "Function") return std::make_shared<FunctionType>(name);
+  if (kind == "List") return ListTypeOf<RltLazy>::create(inner.at(0));
+  if (kind == "Optional") return OptionalTypeOf<RltLazy>::create(inner.at(0));
+  if (kind == "Future") return FutureTypeOf<RltLazy>::create(inner.at(0));
+  if (kind == "RRef") return RRefTypeOf<RltLazy>::create(inner.at(0));
+  if (kind == "Await") return AwaitTypeOf<RltLazy>::create(inner.at(0));
+  if (kind == "Tuple") return TupleTypeOf<RltLazy>::create(std::move(inner));
+  if (kind == "Union") return std::make_shared<UnionTypeOf<RltLazy>>(std::move(inner));
+  if (kind == "Dict") return std::make_shared<DictTypeOf<RltLazy>>(inner.at(0), inner.at(1));
+  if (kind == "Variable") return VarTypeOf<RltLazy>::create(name);
+  if (kind == "NamedTuple") return TupleTypeOf<RltLazy>::createNamed(QualifiedName(name), parts[3].to<std::vector<std::string>>(), inner);
+  if (kind == "Interface") return std::make_shared<InterfaceTypeOf<RltLazy>>(name, program);
+  if (kind == "Function") return std::make_shared<FunctionTypeOf<RltLazy>>(name);
   if (kind == "Class") return class_type(name, is_custom_name(name) ? nullptr : program);
   if (kind == "Enum") {
-    std::vector<EnumType::NameValue> members;
+    RLT_LATER(std::vector<typename EnumTypeOf<RltLazy>::NameValue>) members;
     if (program) {
       for (const auto& constant : class_data(program, name).constants) members.emplace_back(constant.first, constant.second);
     }
-    return EnumType::create(QualifiedName(name), inner.at(0), std::move(members));
+    return EnumTypeOf<RltLazy>::create(QualifiedName(name), inner.at(0), std::move(members));
   }
   rlt::raise<Error>("there is no type of kind '" + kind + "'");
 }
 
-inline ClassData class_data(const ScriptHandle& program, const std::string& name) {
+template <class RltLazy>
+ClassData class_data(const ScriptHandle& program, const std::string& name) {
   ScriptHandle used = program;
   if (!used) {
     rlt_script* none = nullptr;
@@ -94,7 +101,7 @@ inline ClassData class_data(const ScriptHandle& program, const std::string& name
   }
   IValue whole = described([&](rlt_value* out) { return rlt_script_class(used.get(), name.c_str(), out); }, used);
   const auto& parts = whole.toTupleRef().elements();
-  ClassData data;
+  RLT_LATER(ClassData) data;
   data.kind = parts[0].toStringRef();
   for (const IValue& attribute : parts[2].toTupleRef().elements()) {
     const auto& fields = attribute.toTupleRef().elements();
@@ -111,12 +118,13 @@ inline ClassData class_data(const ScriptHandle& program, const std::string& name
   return data;
 }
 
-inline bool class_is_subtype(const Type& type, const Type& other, std::ostream* why) {
+template <class RltLazy>
+bool class_is_subtype(const Type& type, const Type& other, std::ostream* why) {
   if (type.kind() == TypeKind::ClassType && other.kind() == TypeKind::AnyClassType) return true;
   if (other.kind() != TypeKind::InterfaceType) return false;
-  std::vector<std::string> wanted = static_cast<const InterfaceType&>(other).method_names();
-  std::vector<std::string> methods =
-      type.kind() == TypeKind::ClassType ? static_cast<const ClassType&>(type).method_names() : static_cast<const InterfaceType&>(type).method_names();
+  RLT_LATER(std::vector<std::string>) wanted = static_cast<const InterfaceTypeOf<RltLazy>&>(other).method_names();
+  RLT_LATER(std::vector<std::string>) methods =
+      type.kind() == TypeKind::ClassType ? static_cast<const ClassTypeOf<RltLazy>&>(type).method_names() : static_cast<const InterfaceTypeOf<RltLazy>&>(type).method_names();
   for (const std::string& method : wanted) {
     if (std::find(methods.begin(), methods.end(), method) != methods.end()) continue;
     if (why) *why << type.repr_str() << " does not have method '" << method << "' of interface " << other.repr_str() << '\n';
@@ -125,16 +133,16 @@ inline bool class_is_subtype(const Type& type, const Type& other, std::ostream* 
   return true;
 }
 
-inline TypePtr type_of_static(const StaticType& type) {
+RLT_LAZY TypePtr type_of_static(const StaticType& type) {
   std::string kind = type.kind;
   if (TypePtr simple = simple_type(kind)) return simple;
   if (kind == "Class") return class_type(type.name(), nullptr);
-  if (kind == "List") return ListType::create(type_of_static(*type.first));
-  if (kind == "Optional") return OptionalType::create(type_of_static(*type.first));
-  if (kind == "Dict") return DictType::create(type_of_static(*type.first), type_of_static(*type.next->first));
-  std::vector<TypePtr> elements;
+  if (kind == "List") return ListTypeOf<RltLazy>::create(type_of_static(*type.first));
+  if (kind == "Optional") return OptionalTypeOf<RltLazy>::create(type_of_static(*type.first));
+  if (kind == "Dict") return DictTypeOf<RltLazy>::create(type_of_static(*type.first), type_of_static(*type.next->first));
+  RLT_LATER(std::vector<TypePtr>) elements;
   for (const StaticType* element = type.first; element; element = element->next) elements.push_back(type_of_static(*element->first));
-  return TupleType::create(std::move(elements));
+  return TupleTypeOf<RltLazy>::create(std::move(elements));
 }
 
 template <class Pointer>
@@ -179,7 +187,7 @@ std::vector<IValue> attributes_of(const Object& object) {
 template <class Object, class Copy>
 IValue copied_object(const Object& object, const Copy& copy) {
   if (!object.handle()) {
-    auto result = make_intrusive<ivalue::Object>(StrongTypePtr(object.compilation_unit(), object.slot_type()), object.slots().size());
+    auto result = make_intrusive<ivalue::Object>(StrongTypePtr(object.slot_unit(), object.slot_type()), object.slots().size());
     for (size_t i = 0; i < object.slots().size(); ++i) result->setSlot(i, copy(object.slots()[i]));
     return result;
   }
@@ -199,7 +207,8 @@ IValue copied_object(const Object& object, const Copy& copy) {
 }  // namespace detail
 
 /// The type that an annotation means, with the classes of a program.
-inline TypePtr parse_type(const std::string& annotation, const detail::ScriptHandle& program) {
+template <class RltLazy>
+TypePtr parse_type(const std::string& annotation, const detail::ScriptHandle& program) {
   return detail::type_of_tree(detail::described([&](rlt_value* out) { return rlt_type_parse(annotation.c_str(), program.get(), out); }), program);
 }
 
@@ -222,56 +231,56 @@ ClassTypePtr getCustomClassType() {
   return detail::class_type(detail::registered_class_name<typename T::element_type>(), nullptr);
 }
 
-template <class Lazy>
+template <class RltLazy>
 TypePtr IValue::type() const {
   switch (tag_) {
-    case Tag::None: return NoneType::get();
-    case Tag::Tensor: return TensorType::get();
-    case Tag::Storage: return StorageType::get();
-    case Tag::Double: return FloatType::get();
-    case Tag::ComplexDouble: return ComplexType::get();
-    case Tag::Int: return IntType::get();
-    case Tag::Bool: return BoolType::get();
-    case Tag::String: return StringType::get();
-    case Tag::Device: return DeviceObjType::get();
-    case Tag::Stream: return StreamObjType::get();
-    case Tag::Generator: return GeneratorType::get();
-    case Tag::Capsule: return CapsuleType::get();
-    case Tag::GenericList: return ListType::create(toList().elementType());
-    case Tag::GenericDict: return std::make_shared<DictType>(toGenericDict().keyType(), toGenericDict().valueType());
+    case Tag::None: return SimpleTypeOf<TypeKind::NoneType, RltLazy>::get();
+    case Tag::Tensor: return TensorTypeOf<RltLazy>::get();
+    case Tag::Storage: return SimpleTypeOf<TypeKind::StorageType, RltLazy>::get();
+    case Tag::Double: return SimpleTypeOf<TypeKind::FloatType, RltLazy>::get();
+    case Tag::ComplexDouble: return SimpleTypeOf<TypeKind::ComplexType, RltLazy>::get();
+    case Tag::Int: return SimpleTypeOf<TypeKind::IntType, RltLazy>::get();
+    case Tag::Bool: return SimpleTypeOf<TypeKind::BoolType, RltLazy>::get();
+    case Tag::String: return SimpleTypeOf<TypeKind::StringType, RltLazy>::get();
+    case Tag::Device: return SimpleTypeOf<TypeKind::DeviceObjType, RltLazy>::get();
+    case Tag::Stream: return SimpleTypeOf<TypeKind::StreamObjType, RltLazy>::get();
+    case Tag::Generator: return SimpleTypeOf<TypeKind::GeneratorType, RltLazy>::get();
+    case Tag::Capsule: return SimpleTypeOf<TypeKind::CapsuleType, RltLazy>::get();
+    case Tag::GenericList: return ListTypeOf<RltLazy>::create(toList().elementType());
+    case Tag::GenericDict: return std::make_shared<DictTypeOf<RltLazy>>(toGenericDict().keyType(), toGenericDict().valueType());
     case Tag::Tuple: return toTupleRef().type();
-    case Tag::Future: return FutureType::create(toFuture()->elementType() ? toFuture()->elementType() : toFuture()->hasValue() ? toFuture()->constValue().type() : AnyType::get());
+    case Tag::Future: return FutureTypeOf<RltLazy>::create(toFuture()->elementType() ? toFuture()->elementType() : toFuture()->hasValue() ? toFuture()->constValue().type() : SimpleTypeOf<TypeKind::AnyType, RltLazy>::get());
     case Tag::Enum: return toEnumHolder()->type();
-    case Tag::Blob: return AnyType::get();
+    case Tag::Blob: return SimpleTypeOf<TypeKind::AnyType, RltLazy>::get();
     case Tag::Object: return toObjectRef().type();
   }
-  return AnyType::get();
+  return SimpleTypeOf<TypeKind::AnyType, RltLazy>::get();
 }
 
 namespace ivalue {
 
-template <class Lazy>
+template <class RltLazy>
 TupleTypePtr Tuple::type() const {
-  if (type_) return std::static_pointer_cast<TupleType>(type_);
-  std::vector<TypePtr> types;
+  if (type_) return std::static_pointer_cast<TupleTypeOf<RltLazy>>(type_);
+  RLT_LATER(std::vector<TypePtr>) types;
   for (const IValue& element : elements_) types.push_back(element.type());
-  return TupleType::create(std::move(types));
+  return TupleTypeOf<RltLazy>::create(std::move(types));
 }
-template <class Lazy>
+template <class RltLazy>
 EnumTypePtr EnumHolder::type() const {
-  if (type_) return std::static_pointer_cast<EnumType>(type_);
-  return EnumType::create(QualifiedName(class_), value_.type(), {});
+  if (type_) return std::static_pointer_cast<EnumTypeOf<RltLazy>>(type_);
+  return EnumTypeOf<RltLazy>::create(QualifiedName(class_), value_.type(), {});
 }
-template <class Lazy>
+template <class RltLazy>
 ClassTypePtr Object::type() const {
-  if (!handle_) return type_->expect<ClassType>();
+  if (!handle_) return type_->expect<ClassTypeOf<RltLazy>>();
   // The object keeps its class: references into it stay valid.
-  ClassTypePtr found = detail::class_type(name(), custom() ? nullptr : program_);
+  RLT_LATER(ClassTypePtr) found = detail::class_type(name(), custom() ? nullptr : program_);
   std::lock_guard<std::mutex> lock(mutex_);
   class_ = found;
   return found;
 }
-template <class Lazy>
+template <class RltLazy>
 std::shared_ptr<torch::jit::CompilationUnit> Object::compilation_unit() const {
   if (handle_ && program_) return std::make_shared<torch::jit::CompilationUnit>(program_);
   return unit_;
@@ -289,7 +298,7 @@ void Object::setAttr(const std::string& name, IValue value) {
 }
 template <class RltLazy>
 bool Object::hasAttr(const std::string& name) const {
-  if (!handle_) return type_->expectRef<ClassType>().hasAttribute(name);
+  if (!handle_) return type_->expectRef<ClassTypeOf<RltLazy>>().hasAttribute(name);
   rlt_value value = {};
   bool found = rlt_module_attribute(module().get(), name.c_str(), &value) == RLT_OK;
   rlt_value_free(&value);

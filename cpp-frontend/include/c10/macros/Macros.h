@@ -45,6 +45,8 @@
 // inline function costs each program all that it instantiates, called or not. (So do the classes in the body of a template that
 // do not depend on its parameters; where they are many, make them parameters with defaults.)
 #define RLT_LAZY template <class RltLazy = void>
+// A type that such a function names when it is instantiated, so that a class template among its variables is not instantiated before.
+#define RLT_LATER(...) typename ::rlt::Later<RltLazy, __VA_ARGS__>::type
 
 #define C10_LIKELY_OR_CONST(expr) C10_LIKELY(expr)
 #define C10_UNLIKELY_OR_CONST(expr) C10_UNLIKELY(expr)
@@ -80,6 +82,14 @@
   Class& operator=(const Class&) = delete
 #define C10_DISABLE_COPY_AND_ASSIGN(Class) AT_DISALLOW_COPY_AND_ASSIGN(Class)
 
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+template <class RltLazy, class T>
+struct Later {
+  using type = T;
+};
+RLT_NAMESPACE_END
+}  // namespace rlt
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 RLT_NAMESPACE_END

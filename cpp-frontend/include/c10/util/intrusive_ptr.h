@@ -88,7 +88,9 @@ class intrusive_ptr final {
 
   intrusive_ptr() noexcept = default;
   intrusive_ptr(std::nullptr_t) noexcept {}
-  explicit intrusive_ptr(std::unique_ptr<T> object) : intrusive_ptr(object.release(), true) {}
+  // A template, so that other calls do not instantiate std::unique_ptr<T>.
+  template <class Unique, std::enable_if_t<std::is_same_v<Unique, std::unique_ptr<T>>, bool> = true>
+  explicit intrusive_ptr(Unique object) : intrusive_ptr(object.release(), true) {}
   intrusive_ptr(const intrusive_ptr& other) : intrusive_ptr(other.object_, true) {}
   intrusive_ptr(intrusive_ptr&& other) noexcept : object_(other.release()) {}
   template <class From, class FromNull, std::enable_if_t<std::is_convertible_v<From*, T*>, bool> = true>

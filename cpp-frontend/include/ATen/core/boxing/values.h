@@ -304,7 +304,7 @@ struct Lent {
 template <>
 struct Box<std::vector<std::string>> {
   static constexpr const char* name = "str[]";
-  explicit Box(const rlt_value& value) {
+  RLT_LAZY explicit Box(const rlt_value& value) {
     if (value.len != 0) expect_value(value, RLT_VALUE_STRING_LIST, name);
     for (int64_t i = 0; i < value.len; ++i) object.emplace_back(value.as.strings[i]);
   }
@@ -312,7 +312,7 @@ struct Box<std::vector<std::string>> {
 };
 template <>
 struct Lent<std::vector<std::string>> {
-  explicit Lent(const std::vector<std::string>& strings) : texts(strings.size()) {
+  RLT_LAZY explicit Lent(const std::vector<std::string>& strings) : texts(strings.size()) {
     for (size_t i = 0; i < strings.size(); ++i) texts[i] = strings[i].c_str();
     value = list_value(RLT_VALUE_STRING_LIST, &rlt_payload::strings, texts.data(), texts.size());
   }
@@ -322,16 +322,16 @@ struct Lent<std::vector<std::string>> {
 };
 
 /// Any value. Numbers that stand for a dtype, a layout or a memory format are integers, as in libtorch.
-template <>
-struct Box<c10::IValue> {
+template <class T>
+struct Box<T, std::enable_if_t<std::is_same_v<T, c10::IValue>>> {
   static constexpr const char* name = "Any";
   explicit Box(const rlt_value& value) : object(of(value)) {}
   c10::IValue object;
 
  private:
-  template <class T>
+  template <class Item>
   static c10::IValue list_of(const rlt_value& value) {
-    return c10::IValue(Box<std::vector<T>>(value).object);
+    return c10::IValue(Box<std::vector<Item>>(value).object);
   }
   static std::vector<c10::IValue> items(const rlt_value& value, int64_t count) {
     std::vector<c10::IValue> items;
@@ -428,8 +428,8 @@ struct Box<c10::IValue> {
   }
 };
 
-template <>
-struct Lent<c10::IValue> {
+template <class T>
+struct Lent<T, std::enable_if_t<std::is_same_v<T, c10::IValue>>> {
  private:
   // What the value points into, and therefore before it: none of these moves its elements.
   std::deque<std::vector<rlt_value>> arrays;

@@ -50,9 +50,9 @@ struct Node : std::enable_shared_from_this<Node> {
 
   /// Registers a hook that is called before the node runs, after the hooks of its tensors. The result removes the hook
   /// (del_hook).
-  RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook>&& hook) { return register_prehook(detail::HookObject(std::move(hook))); }
+  RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook>&& hook) { return register_prehook(RLT_LATER(detail::HookObject<FunctionPreHook>)(static_cast<std::unique_ptr<FunctionPreHook>&&>(hook))); }
   /// Registers a hook that is called after the node ran.
-  RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook>&& hook) { return register_hook(detail::HookObject(std::move(hook))); }
+  RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook>&& hook) { return register_hook(RLT_LATER(detail::HookObject<FunctionPostHook>)(static_cast<std::unique_ptr<FunctionPostHook>&&>(hook))); }
   /// The same with functions: `list(const variable_list& grads)`, and `list(const variable_list& outputs, const
   /// variable_list& inputs)`.
   template <class Hook>

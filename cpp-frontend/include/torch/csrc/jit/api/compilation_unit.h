@@ -5,7 +5,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -26,30 +25,30 @@ struct CompilationUnit {
   const detail::ScriptHandle& handle() const { return script_; }
 
   /// Adds functions and classes from source code.
-  void define(const std::string& source) const { rlt::check(rlt_script_define(script_.get(), source.c_str())); }
+  RLT_LAZY void define(const std::string& source) const { rlt::check(rlt_script_define(script_.get(), source.c_str())); }
   /// Adds the source of a module, so that its types are found by qualified names as well: `__torch__.First` is the class First of
   /// the module `__torch__`. The types keep the names that they have in the source.
-  void define_module(const std::string& module, const std::string& source) {
+  RLT_LAZY void define_module(const std::string& module, const std::string& source) {
     define(source);
     std::lock_guard<std::mutex> lock(*mutex_);
-    modules_.insert(module);
+    modules_.push_back(module);
   }
   /// A function; null if there is none of this name.
-  Function* find_function(const c10::QualifiedName& name) const {
+  RLT_LAZY Function* find_function(const c10::QualifiedName& name) const {
     const std::string& wanted = name.qualifiedName();
     std::lock_guard<std::mutex> lock(*mutex_);
     auto known = functions_.find(wanted);
     if (known != functions_.end()) return known->second.get();
-    std::vector<std::string> names = function_names();
+    RLT_LATER(std::vector<std::string>) names = function_names();
     if (std::find(names.begin(), names.end(), wanted) == names.end()) return nullptr;
     return (functions_[wanted] = std::make_shared<Function>(script_, wanted)).get();
   }
-  Function& get_function(const c10::QualifiedName& name) const {
+  RLT_LAZY Function& get_function(const c10::QualifiedName& name) const {
     if (Function* found = find_function(name)) return *found;
     rlt::raise<c10::Error>("attempted to get undefined function " + name.qualifiedName());
   }
-  std::vector<Function*> get_functions() const {
-    std::vector<Function*> functions;
+  RLT_LAZY std::vector<Function*> get_functions() const {
+    RLT_LATER(std::vector<Function*>) functions;
     for (const std::string& name : function_names()) functions.push_back(find_function(name));
     return functions;
   }
@@ -60,26 +59,26 @@ struct CompilationUnit {
   }
 
   /// A class, interface, NamedTuple or Enum; null if there is none of this name.
-  c10::TypePtr get_type(const c10::QualifiedName& name) const {
+  RLT_LAZY c10::TypePtr get_type(const c10::QualifiedName& name) const {
     if (c10::TypePtr found = parse_type(name.qualifiedName())) return found;
     std::unique_lock<std::mutex> lock(*mutex_);
-    if (modules_.count(name.prefix()) == 0) return nullptr;
+    if (std::find(modules_.begin(), modules_.end(), name.prefix()) == modules_.end()) return nullptr;
     lock.unlock();
     return parse_type(name.name());
   }
-  c10::ClassTypePtr get_class(const c10::QualifiedName& name) const { return of_kind<c10::ClassType>(name); }
-  c10::InterfaceTypePtr get_interface(const c10::QualifiedName& name) const { return of_kind<c10::InterfaceType>(name); }
-  c10::TupleTypePtr get_named_tuple(const c10::QualifiedName& name) const { return of_kind<c10::TupleType>(name); }
+  RLT_LAZY c10::ClassTypePtr get_class(const c10::QualifiedName& name) const { return of_kind<c10::ClassType>(name); }
+  RLT_LAZY c10::InterfaceTypePtr get_interface(const c10::QualifiedName& name) const { return of_kind<c10::InterfaceType>(name); }
+  RLT_LAZY c10::TupleTypePtr get_named_tuple(const c10::QualifiedName& name) const { return of_kind<c10::TupleType>(name); }
 
  private:
-  c10::TypePtr parse_type(const std::string& name) const {
+  RLT_LAZY c10::TypePtr parse_type(const std::string& name) const {
     rlt_value value = {};
     int32_t status = rlt_type_parse(name.c_str(), script_.get(), &value);
     rlt::OwnedValue owned(value);
     if (status != RLT_OK) return nullptr;
     return c10::detail::type_of_tree(rlt::Unbox<c10::IValue>(owned.get()).object, script_);
   }
-  std::vector<std::string> function_names() const {
+  RLT_LAZY std::vector<std::string> function_names() const {
     return detail::texts([&](rlt_value* out) { return rlt_script_functions(script_.get(), out); });
   }
   template <class T>
@@ -91,7 +90,7 @@ struct CompilationUnit {
   detail::ScriptHandle script_;
   std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
   mutable std::map<std::string, std::shared_ptr<Function>> functions_;
-  std::set<std::string> modules_;
+  std::vector<std::string> modules_;
 };
 
 namespace script {
@@ -100,17 +99,3 @@ using CompilationUnit = jit::CompilationUnit;
 }  // namespace jit
 RLT_NAMESPACE_END
 }  // namespace torch
-
-namespace c10 {
-RLT_NAMESPACE_BEGIN
-namespace detail {
-inline const bool object_functions_set = [] {
-  object_functions = {
-      [](const ivalue::Object& object) { return attributes_of(object); },
-      [](const ivalue::Object& object, const std::function<IValue(const IValue&)>& copy) { return copied_object(object, copy); },
-  };
-  return true;
-}();
-}  // namespace detail
-RLT_NAMESPACE_END
-}  // namespace c10

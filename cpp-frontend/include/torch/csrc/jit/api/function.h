@@ -43,13 +43,14 @@ using c10::detail::ModuleHandle;
 using c10::detail::ScriptHandle;
 
 /// Arguments on their way to C.
-class Arguments {
+template <class RltLazy>
+class ArgumentsOf {
  public:
-  Arguments(const Stack& stack, const Kwargs& kwargs, ScriptHandle program = nullptr) : program_(std::move(program)) {
+  ArgumentsOf(const Stack& stack, const Kwargs& kwargs, ScriptHandle program = nullptr) : program_(std::move(program)) {
     for (const c10::IValue& value : stack) positional_.push_back(lend(value));
     for (const auto& [name, value] : kwargs) named_.push_back({name.c_str(), lend(value)});
   }
-  Arguments(const Arguments&) = delete;
+  ArgumentsOf(const ArgumentsOf&) = delete;
   /// The result of `function(args, n_args, kwargs, n_kwargs, out)`.
   template <class Function>
   c10::IValue call(Function function) const {
@@ -64,9 +65,9 @@ class Arguments {
   rlt_value lend(const c10::IValue& value) { return lent_.emplace_back(value).value; }
 
   ScriptHandle program_;
-  std::deque<rlt::Lent<c10::IValue>> lent_;
-  std::vector<rlt_value> positional_;
-  std::vector<rlt_named_value> named_;
+  std::deque<RLT_LATER(rlt::Lent<c10::IValue>)> lent_;
+  std::vector<RLT_LATER(rlt_value)> positional_;
+  std::vector<RLT_LATER(rlt_named_value)> named_;
 };
 
 /// An owned string of the C interface.
@@ -87,7 +88,7 @@ std::vector<std::string> texts(Function function) {
 struct Graph {
   explicit Graph(std::string text) : text_(std::move(text)) {}
   std::string toString(bool = true) const { return text_; }
-  void dump() const { std::fputs(text_.c_str(), stdout); }
+  RLT_LAZY void dump() const { std::fputs(text_.c_str(), stdout); }
   friend std::ostream& operator<<(std::ostream& stream, const Graph& graph) { return stream << graph.text_; }
 
  private:
@@ -96,43 +97,43 @@ struct Graph {
 
 struct Function {
   /// A function or method of a program, by its qualified name.
-  Function(detail::ScriptHandle program, std::string qualified_name) : program_(std::move(program)), name_(std::move(qualified_name)) {}
+  RLT_LAZY Function(detail::ScriptHandle program, std::string qualified_name) : program_(std::move(program)), name_(std::move(qualified_name)) {}
   /// A function of C++.
-  Function(std::string qualified_name, c10::FunctionSchema schema, std::function<c10::IValue(Stack)> body, std::string doc = "")
-      : name_(std::move(qualified_name)), schema_(std::make_unique<c10::FunctionSchema>(std::move(schema))), body_(std::move(body)), doc_(std::move(doc)) {}
+  RLT_LAZY Function(std::string qualified_name, c10::FunctionSchema schema, std::function<c10::IValue(Stack)> body, std::string doc = "")
+      : name_(std::move(qualified_name)), schema_(std::make_shared<c10::FunctionSchema>(std::move(schema))), body_(std::move(body)), doc_(std::move(doc)) {}
 
-  const std::string& name() const {
+  RLT_LAZY const std::string& name() const {
     if (short_name_.empty()) short_name_ = name_.substr(name_.rfind('.') + 1);
     return short_name_;
   }
   c10::QualifiedName qualname() const { return c10::QualifiedName(name_); }
   const std::string& doc_string() const { return doc_; }
-  const c10::FunctionSchema& getSchema() const {
+  RLT_LAZY const c10::FunctionSchema& getSchema() const {
     if (!schema_) {
       c10::IValue description = c10::detail::described([&](rlt_value* out) { return rlt_script_signature(program_.get(), name_.c_str(), out); }, program_);
-      schema_ = std::make_unique<c10::FunctionSchema>(c10::FunctionSchema::of(description, program_));
+      schema_ = std::make_shared<c10::FunctionSchema>(c10::FunctionSchema::of(description, program_));
     }
     return *schema_;
   }
-  size_t num_inputs() const { return getSchema().arguments().size(); }
+  RLT_LAZY size_t num_inputs() const { return getSchema().arguments().size(); }
   bool isGraphFunction() const { return !body_; }
   void ensure_defined() const {}
-  std::shared_ptr<Graph> graph() const {
+  RLT_LAZY std::shared_ptr<Graph> graph() const {
     return std::make_shared<Graph>(detail::text([&](rlt_value* out) { return rlt_script_graph(program_.get(), name_.c_str(), 0, out); }));
   }
   /// The graph with the nodes of the functions that it calls in place of the calls.
-  std::shared_ptr<Graph> optimized_graph() const {
+  RLT_LAZY std::shared_ptr<Graph> optimized_graph() const {
     return std::make_shared<Graph>(detail::text([&](rlt_value* out) { return rlt_script_graph(program_.get(), name_.c_str(), 1, out); }));
   }
-  c10::IValue operator()(Stack stack, const Kwargs& kwargs = Kwargs()) const {
+  RLT_LAZY c10::IValue operator()(Stack stack, const Kwargs& kwargs = Kwargs()) const {
     if (body_) {
       getSchema().checkAndNormalizeInputs(stack, kwargs);
       return body_(std::move(stack));
     }
-    return detail::Arguments(stack, kwargs, program_).call([&](auto... arguments) { return rlt_script_run(program_.get(), name_.c_str(), arguments...); });
+    return detail::ArgumentsOf<RltLazy>(stack, kwargs, program_).call([&](auto... arguments) { return rlt_script_run(program_.get(), name_.c_str(), arguments...); });
   }
   /// Replaces the arguments on the stack by the result.
-  void run(Stack& stack) const {
+  RLT_LAZY void run(Stack& stack) const {
     c10::IValue result = (*this)(std::move(stack));
     stack.clear();
     stack.push_back(std::move(result));
@@ -142,7 +143,7 @@ struct Function {
   detail::ScriptHandle program_;
   std::string name_;
   mutable std::string short_name_;
-  mutable std::unique_ptr<c10::FunctionSchema> schema_;
+  mutable std::shared_ptr<c10::FunctionSchema> schema_;
   std::function<c10::IValue(Stack)> body_;
   std::string doc_;
 };
@@ -156,12 +157,12 @@ void push(Stack& stack, Value&& value, Rest&&... rest) {
   stack.emplace_back(std::forward<Value>(value));
   push(stack, std::forward<Rest>(rest)...);
 }
-inline c10::IValue pop(Stack& stack) {
+RLT_LAZY c10::IValue pop(Stack& stack) {
   c10::IValue value = std::move(stack.back());
   stack.pop_back();
   return value;
 }
-inline void drop(Stack& stack, size_t count) { stack.erase(stack.end() - static_cast<std::ptrdiff_t>(count), stack.end()); }
+RLT_LAZY void drop(Stack& stack, size_t count) { stack.erase(stack.end() - static_cast<std::ptrdiff_t>(count), stack.end()); }
 
 }  // namespace jit
 RLT_NAMESPACE_END
@@ -169,8 +170,9 @@ RLT_NAMESPACE_END
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
+template <class RltLazy>
 template <class Lazy>
-torch::jit::Function* ClassType::findMethod(const std::string& method) const {
+torch::jit::Function* ClassTypeOf<RltLazy>::findMethod(const std::string& method) const {
   auto known = functions_.find(method);
   if (known != functions_.end()) return known->second.get();
   const detail::ScriptHandle& program = program_ ? program_ : bound_;
@@ -179,14 +181,16 @@ torch::jit::Function* ClassType::findMethod(const std::string& method) const {
   place = std::make_shared<torch::jit::Function>(program, annotation_str() + "." + method);
   return place.get();
 }
+template <class RltLazy>
 template <class Lazy>
-torch::jit::Function& ClassType::getMethod(const std::string& method) const {
+torch::jit::Function& ClassTypeOf<RltLazy>::getMethod(const std::string& method) const {
   if (torch::jit::Function* found = findMethod(method)) return *found;
   rlt::raise<Error>("Couldn't find method: '" + method + "' on class: '" + repr_str() + "'");
 }
+template <class RltLazy>
 template <class Lazy>
-std::vector<torch::jit::Function*> ClassType::methods() const {
-  std::vector<torch::jit::Function*> found;
+std::vector<torch::jit::Function*> ClassTypeOf<RltLazy>::methods() const {
+  RLT_LATER(std::vector<torch::jit::Function*>) found;
   for (const std::string& method : method_names()) found.push_back(findMethod(method));
   return found;
 }

@@ -24,7 +24,7 @@ namespace detail {
 struct MethodCache {
   std::mutex mutex;
   c10::ClassTypePtr type;
-  std::unordered_map<std::string, std::shared_ptr<Function>> functions;
+  std::map<std::string, std::shared_ptr<Function>> functions;
 };
 }  // namespace detail
 
@@ -33,18 +33,18 @@ struct Method {
   Method(detail::ModuleHandle owner, std::string name, std::shared_ptr<detail::MethodCache> cache)
       : owner_(std::move(owner)), name_(std::move(name)), cache_(std::move(cache)) {}
   const std::string& name() const { return name_; }
-  c10::IValue operator()(Stack stack, const Kwargs& kwargs = Kwargs()) const {
-    return detail::Arguments(stack, kwargs, program()).call([&](auto... arguments) { return rlt_module_run(owner_.get(), name_.c_str(), arguments...); });
+  RLT_LAZY c10::IValue operator()(Stack stack, const Kwargs& kwargs = Kwargs()) const {
+    return detail::ArgumentsOf<RltLazy>(stack, kwargs, program()).call([&](auto... arguments) { return rlt_module_run(owner_.get(), name_.c_str(), arguments...); });
   }
   /// Replaces the arguments on the stack by the result.
-  void run(Stack& stack) const {
+  RLT_LAZY void run(Stack& stack) const {
     c10::IValue result = (*this)(std::move(stack));
     stack.clear();
     stack.push_back(std::move(result));
   }
-  void run(Stack&& stack) const { (*this)(std::move(stack)); }
+  RLT_LAZY void run(Stack&& stack) const { (*this)(std::move(stack)); }
   /// Runs the method as a task of `launcher`, which may call it on another thread.
-  c10::intrusive_ptr<c10::ivalue::Future> run_async(Stack stack, const Kwargs& kwargs = Kwargs(), const TaskLauncher& launcher = at::launch) const {
+  RLT_LAZY c10::intrusive_ptr<c10::ivalue::Future> run_async(Stack stack, const Kwargs& kwargs = Kwargs(), const TaskLauncher& launcher = at::launch) const {
     auto future = c10::make_intrusive<c10::ivalue::Future>(nullptr);
     launcher([future, method = *this, stack = std::move(stack), kwargs] {
 #if RLT_EXCEPTIONS
@@ -59,16 +59,16 @@ struct Method {
     });
     return future;
   }
-  const c10::FunctionSchema& schema() const { return function().getSchema(); }
-  size_t num_inputs() const { return schema().arguments().size(); }
-  std::shared_ptr<Graph> graph() const {
+  RLT_LAZY const c10::FunctionSchema& schema() const { return function().getSchema(); }
+  RLT_LAZY size_t num_inputs() const { return schema().arguments().size(); }
+  RLT_LAZY std::shared_ptr<Graph> graph() const {
     return std::make_shared<Graph>(detail::text([&](rlt_value* out) { return rlt_module_method_graph(owner_.get(), name_.c_str(), out); }));
   }
   /// The graph with the nodes of the functions that it calls in place of the calls.
-  std::shared_ptr<Graph> inlined_graph() const {
+  RLT_LAZY std::shared_ptr<Graph> inlined_graph() const {
     return std::make_shared<Graph>(detail::text([&](rlt_value* out) { return rlt_module_method_inlined_graph(owner_.get(), name_.c_str(), out); }));
   }
-  Function& function() const {
+  RLT_LAZY Function& function() const {
     std::lock_guard<std::mutex> lock(cache_->mutex);
     std::shared_ptr<Function>& place = cache_->functions[name_];
     if (!place) {
@@ -79,7 +79,7 @@ struct Method {
   }
 
  private:
-  detail::ScriptHandle program() const {
+  RLT_LAZY detail::ScriptHandle program() const {
     rlt_script* script = nullptr;
     rlt::check(rlt_module_script(owner_.get(), &script));
     return detail::adopt_script(script);

@@ -57,35 +57,35 @@ struct Module : Object {
   // ---- Methods ----
 
   /// Calls the method forward. `operator()` runs the module's hooks around it.
-  c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const { return get_method("forward")(std::move(inputs), kwargs); }
-  c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const;
+  RLT_LAZY c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const { return get_method("forward")(std::move(inputs), kwargs); }
+  RLT_LAZY c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs& kwargs = Kwargs()) const;
 
   // ---- What is inside ----
 
-  std::vector<NameModule> named_children() const;
-  std::vector<Module> children() const { return values(named_children()); }
+  RLT_LAZY std::vector<NameModule> named_children() const;
+  RLT_LAZY std::vector<Module> children() const { return values(named_children()); }
   /// This module, whose name is empty, and all inside of it, whose names are joined by dots.
-  std::vector<NameModule> named_modules() const;
-  std::vector<Module> modules() const { return values(named_modules()); }
-  std::vector<NameTensor> named_parameters(bool recurse = true) const { return tensors(rlt_module_parameters, recurse); }
-  std::vector<at::Tensor> parameters(bool recurse = true) const { return values(named_parameters(recurse)); }
-  std::vector<NameTensor> named_buffers(bool recurse = true) const { return tensors(rlt_module_buffers, recurse); }
-  std::vector<at::Tensor> buffers(bool recurse = true) const { return values(named_buffers(recurse)); }
+  RLT_LAZY std::vector<NameModule> named_modules() const;
+  RLT_LAZY std::vector<Module> modules() const { return values(named_modules()); }
+  RLT_LAZY std::vector<NameTensor> named_parameters(bool recurse = true) const { return tensors(rlt_module_parameters, recurse); }
+  RLT_LAZY std::vector<at::Tensor> parameters(bool recurse = true) const { return values(named_parameters(recurse)); }
+  RLT_LAZY std::vector<NameTensor> named_buffers(bool recurse = true) const { return tensors(rlt_module_buffers, recurse); }
+  RLT_LAZY std::vector<at::Tensor> buffers(bool recurse = true) const { return values(named_buffers(recurse)); }
   /// All attributes: parameters, buffers and modules, too.
-  std::vector<NameValue> named_attributes(bool recurse = true) const;
-  std::vector<c10::IValue> attributes(bool recurse = true) const { return values(named_attributes(recurse)); }
+  RLT_LAZY std::vector<NameValue> named_attributes(bool recurse = true) const;
+  RLT_LAZY std::vector<c10::IValue> attributes(bool recurse = true) const { return values(named_attributes(recurse)); }
 
   // ---- Building ----
 
-  void register_parameter(const std::string& name, at::Tensor value, bool is_buffer) const {
+  RLT_LAZY void register_parameter(const std::string& name, at::Tensor value, bool is_buffer) const {
     register_value(name, c10::TensorType::get(), std::move(value), is_buffer ? 2 : 1);
   }
-  void register_buffer(const std::string& name, at::Tensor value) const { register_parameter(name, std::move(value), true); }
-  void register_attribute(const std::string& name, const c10::TypePtr& type, c10::IValue value, bool is_param = false, bool is_buffer = false) const {
+  RLT_LAZY void register_buffer(const std::string& name, at::Tensor value) const { register_parameter(name, std::move(value), true); }
+  RLT_LAZY void register_attribute(const std::string& name, const c10::TypePtr& type, c10::IValue value, bool is_param = false, bool is_buffer = false) const {
     register_value(name, type, value, is_param ? 1 : is_buffer ? 2 : 0);
   }
   /// Both modules must belong to one CompilationUnit.
-  void register_module(const std::string& name, const Module& module) const {
+  RLT_LAZY void register_module(const std::string& name, const Module& module) const {
     rlt::check(rlt_module_register_module(handle(), name.c_str(), module.handle()));
   }
   template <class Resolver>
@@ -94,28 +94,28 @@ struct Module : Object {
   }
   using Object::define;
   /// An object of a class of the module's program: calls `__init__`.
-  c10::IValue create_class(const c10::QualifiedName& name, Stack stack) const;
-  void apply(const std::function<void(Module&)>& function) {
+  RLT_LAZY c10::IValue create_class(const c10::QualifiedName& name, Stack stack) const;
+  RLT_LAZY void apply(const std::function<void(Module&)>& function) {
     for (NameModule& each : named_modules()) function(each.value);
   }
 
   // ---- Changes ----
 
-  void train(bool on = true) const { rlt::check(rlt_module_train(handle(), on)); }
+  RLT_LAZY void train(bool on = true) const { rlt::check(rlt_module_train(handle(), on)); }
   void eval() const { train(false); }
-  bool is_training() const { return attr("training", true).toBool(); }
-  void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) const { move(device, dtype, non_blocking); }
-  void to(at::ScalarType dtype, bool non_blocking = false) const { move(std::nullopt, dtype, non_blocking); }
-  void to(at::Device device, bool non_blocking = false) const { move(device, std::nullopt, non_blocking); }
-  Module copy() const { return Module(Object::copy()); }
+  RLT_LAZY bool is_training() const { return attr("training", true).toBool(); }
+  RLT_LAZY void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) const { move(device, dtype, non_blocking); }
+  RLT_LAZY void to(at::ScalarType dtype, bool non_blocking = false) const { move(std::nullopt, dtype, non_blocking); }
+  RLT_LAZY void to(at::Device device, bool non_blocking = false) const { move(device, std::nullopt, non_blocking); }
+  RLT_LAZY Module copy() const { return Module(Object::copy()); }
   /// A module with copies of all tensors and containers.
-  Module deepcopy(std::optional<at::Device> device = std::nullopt) const {
+  RLT_LAZY Module deepcopy(std::optional<at::Device> device = std::nullopt) const {
     Module module(Object::deepcopy());
     if (device) module.to(*device);
     return module;
   }
   /// With `inplace`, the tensors are shared.
-  Module clone(bool inplace = false) const { return inplace ? copy() : deepcopy(); }
+  RLT_LAZY Module clone(bool inplace = false) const { return inplace ? copy() : deepcopy(); }
   bool is_optimized() const { return true; }
   /// Has no effect: graphs are always optimized.
   void set_optimized(bool) const {}
@@ -123,19 +123,19 @@ struct Module : Object {
   // ---- Output ----
 
   /// Writes the module as torch.jit.save does, with extra files by name (torch/csrc/jit/serialization/export.h).
-  void save(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
+  RLT_LAZY void save(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
   /// A file is replaced atomically.
-  void save(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
+  RLT_LAZY void save(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) const;
   /// Writes the module for the lite interpreter, as an archive.
-  void _save_for_mobile(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap(), bool save_mobile_debug_info = false,
+  RLT_LAZY void _save_for_mobile(std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap(), bool save_mobile_debug_info = false,
                         bool use_flatbuffer = false) const;
-  void _save_for_mobile(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap(), bool save_mobile_debug_info = false,
+  RLT_LAZY void _save_for_mobile(const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap(), bool save_mobile_debug_info = false,
                         bool use_flatbuffer = false) const;
 
-  void dump(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const {
+  RLT_LAZY void dump(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const {
     std::fputs((dump_to_str(print_method_bodies, print_attr_values, print_param_values) + "\n").c_str(), stdout);
   }
-  std::string dump_to_str(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const;
+  RLT_LAZY std::string dump_to_str(bool print_method_bodies = true, bool print_attr_values = true, bool print_param_values = true) const;
 
  private:
   template <class T>
@@ -144,17 +144,17 @@ struct Module : Object {
     for (Named<T>& each : named) values.push_back(std::move(each.value));
     return values;
   }
-  std::vector<NameTensor> tensors(int32_t (*function)(const rlt_module*, rlt_state_dict**), bool recurse) const {
+  RLT_LAZY std::vector<NameTensor> tensors(int32_t (*function)(const rlt_module*, rlt_state_dict**), bool recurse) const {
     rlt_state_dict* dict = nullptr;
     rlt::check(function(handle(), &dict));
     serialize::detail::StateDict owned(dict, serialize::detail::FreeStateDict());
-    std::vector<NameTensor> tensors;
+    RLT_LATER(std::vector<NameTensor>) tensors;
     for (const auto& item : serialize::detail::from_state_dict(dict)) {
       if (recurse || item.key().find('.') == std::string::npos) tensors.push_back({item.key(), item.value()});
     }
     return tensors;
   }
-  void move(std::optional<at::Device> device, std::optional<at::ScalarType> dtype, bool) const {
+  RLT_LAZY void move(std::optional<at::Device> device, std::optional<at::ScalarType> dtype, bool) const {
     rlt_device place = {};
     int32_t number = dtype ? static_cast<int32_t>(*dtype) : 0;
     if (device) place = rlt::Box<at::Device>::lend(*device).as.device;
@@ -162,8 +162,9 @@ struct Module : Object {
   }
 };
 
-inline std::vector<NameModule> Module::named_children() const {
-  std::vector<NameModule> children;
+template <class RltLazy>
+std::vector<NameModule> Module::named_children() const {
+  RLT_LATER(std::vector<NameModule>) children;
   for (const std::string& name : detail::texts([&](rlt_value* out) { return rlt_module_children(handle(), out); })) {
     rlt_module* child = nullptr;
     rlt::check(rlt_module_child(handle(), name.c_str(), &child));
@@ -171,8 +172,9 @@ inline std::vector<NameModule> Module::named_children() const {
   }
   return children;
 }
-inline std::vector<NameModule> Module::named_modules() const {
-  std::vector<NameModule> modules{{"", *this}};
+template <class RltLazy>
+std::vector<NameModule> Module::named_modules() const {
+  RLT_LATER(std::vector<NameModule>) modules{{"", *this}};
   // The list grows while it is read: modules are listed before those inside of them.
   for (size_t i = 0; i < modules.size(); ++i) {
     std::string prefix = modules[i].name.empty() ? "" : modules[i].name + ".";
@@ -180,8 +182,9 @@ inline std::vector<NameModule> Module::named_modules() const {
   }
   return modules;
 }
-inline std::vector<NameValue> Module::named_attributes(bool recurse) const {
-  std::vector<NameValue> attributes;
+template <class RltLazy>
+std::vector<NameValue> Module::named_attributes(bool recurse) const {
+  RLT_LATER(std::vector<NameValue>) attributes;
   for (const c10::ClassAttribute& attribute : type()->getAttributes()) attributes.push_back({attribute.getName(), attr(attribute.getName())});
   if (!recurse) return attributes;
   for (const NameModule& child : named_children()) {
@@ -191,7 +194,8 @@ inline std::vector<NameValue> Module::named_attributes(bool recurse) const {
 }
 
 /// Hooks that the file has: those before forward may replace its inputs, those after it its result.
-inline c10::IValue Module::operator()(std::vector<c10::IValue> inputs, const Kwargs& kwargs) const {
+template <class RltLazy>
+c10::IValue Module::operator()(std::vector<c10::IValue> inputs, const Kwargs& kwargs) const {
   c10::IValue data = c10::detail::described([&](rlt_value* out) { return rlt_script_class(program().get(), class_name().c_str(), out); });
   const auto& parts = data.toTupleRef().elements();
   for (const std::string& name : parts[6].to<std::vector<std::string>>()) {
@@ -207,8 +211,9 @@ inline c10::IValue Module::operator()(std::vector<c10::IValue> inputs, const Kwa
   return result;
 }
 
-inline c10::IValue Module::create_class(const c10::QualifiedName& name, Stack stack) const {
-  c10::ClassTypePtr type = compilation_unit()->get_class(name);
+template <class RltLazy>
+c10::IValue Module::create_class(const c10::QualifiedName& name, Stack stack) const {
+  RLT_LATER(c10::ClassTypePtr) type = compilation_unit()->get_class(name);
   if (!type) rlt::raise<c10::Error>("Type '" + name.qualifiedName() + "' does not exist");
   // A function of the program creates the object, so that __init__ is called as programs do.
   CompilationUnit unit(program());
@@ -226,7 +231,8 @@ inline c10::IValue Module::create_class(const c10::QualifiedName& name, Stack st
   return unit.get_function(maker)(std::move(stack));
 }
 
-inline std::string Module::dump_to_str(bool print_method_bodies, bool print_attr_values, bool print_param_values) const {
+template <class RltLazy>
+std::string Module::dump_to_str(bool print_method_bodies, bool print_attr_values, bool print_param_values) const {
   auto indented = [](const std::string& prefix, const std::string& text) {
     std::string result;
     for (size_t start = 0; start < text.size();) {
@@ -270,7 +276,7 @@ class NameArray {
     for (const std::string& name : names) pointers_.push_back(name.c_str());
   }
   const char* const* data() const { return pointers_.data(); }
-  int64_t size() const { return static_cast<int64_t>(pointers_.size()); }
+  RLT_LAZY int64_t size() const { return static_cast<int64_t>(pointers_.size()); }
 
  private:
   std::vector<const char*> pointers_;
@@ -279,13 +285,13 @@ class NameArray {
 
 /// A copy in which the attributes that the methods only read are constants of the graphs. The module must be in evaluation
 /// mode.
-inline Module freeze(const Module& module, const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt, bool optimize_numerics = true) {
+RLT_LAZY Module freeze(const Module& module, const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt, bool optimize_numerics = true) {
   detail::NameArray names(preserved_attrs ? *preserved_attrs : std::vector<std::string>());
   rlt_module* frozen = nullptr;
   rlt::check(rlt_module_freeze(module.handle(), names.data(), names.size(), optimize_numerics, &frozen));
   return Module(frozen);
 }
-inline Module freeze_module(const Module& module, std::vector<std::string> preserved_attrs = {}, bool freeze_interfaces = true, bool preserve_parameters = false) {
+RLT_LAZY Module freeze_module(const Module& module, std::vector<std::string> preserved_attrs = {}, bool freeze_interfaces = true, bool preserve_parameters = false) {
   (void)freeze_interfaces;
   if (preserve_parameters) rlt::raise<c10::NotImplementedError>("freeze_module with preserve_parameters is not implemented");
   detail::NameArray names(preserved_attrs);
@@ -295,7 +301,7 @@ inline Module freeze_module(const Module& module, std::vector<std::string> prese
 }
 /// A copy that is made to run fast: it is frozen, and batch norms are folded. A module without the attribute `training`
 /// stays as it is.
-inline Module optimize_for_inference(const Module& module, const std::vector<std::string>& other_methods = {}) {
+RLT_LAZY Module optimize_for_inference(const Module& module, const std::vector<std::string>& other_methods = {}) {
   if (!module.hasattr("training")) return module.deepcopy();
   detail::NameArray names(other_methods);
   rlt_module* optimized = nullptr;

@@ -27,59 +27,59 @@ struct Object {
   Object(const std::shared_ptr<CompilationUnit>& unit, const c10::ClassTypePtr& type);
 
   /// The handle of the C interface. Borrowed: valid as long as the object.
-  rlt_module* handle() const {
+  RLT_LAZY rlt_module* handle() const {
     if (!handle_) rlt::raise<c10::Error>("the module was not loaded");
     return handle_.get();
   }
   /// The object as a value.
-  ObjectPtr _ivalue() const {
+  RLT_LAZY ObjectPtr _ivalue() const {
     rlt_object* object = nullptr;
     rlt::check(rlt_module_object(handle(), &object));
     return c10::make_intrusive<c10::ivalue::Object>(object, program());
   }
-  c10::ClassTypePtr type() const {
+  RLT_LAZY c10::ClassTypePtr type() const {
     if (described_) return described_;
     std::lock_guard<std::mutex> lock(cache_->mutex);
     if (!cache_->type) cache_->type = c10::detail::class_type(class_name(), program());
     return cache_->type;
   }
-  std::shared_ptr<CompilationUnit> compilation_unit() const { return std::make_shared<CompilationUnit>(program()); }
+  RLT_LAZY std::shared_ptr<CompilationUnit> compilation_unit() const { return std::make_shared<CompilationUnit>(program()); }
 
   // ---- Attributes ----
 
-  c10::IValue attr(const std::string& name) const {
+  RLT_LAZY c10::IValue attr(const std::string& name) const {
     if (std::optional<c10::IValue> found = find_attribute(name)) return *std::move(found);
     rlt::raise<ObjectAttributeError>(class_name() + " does not have a field with name '" + name + "'");
   }
-  c10::IValue attr(const std::string& name, c10::IValue otherwise) const {
-    std::optional<c10::IValue> found = find_attribute(name);
+  RLT_LAZY c10::IValue attr(const std::string& name, c10::IValue otherwise) const {
+    RLT_LATER(std::optional<c10::IValue>) found = find_attribute(name);
     return found ? *std::move(found) : std::move(otherwise);
   }
-  bool hasattr(const std::string& name) const { return find_attribute(name).has_value(); }
-  void setattr(const std::string& name, c10::IValue value) const {
+  RLT_LAZY bool hasattr(const std::string& name) const { return find_attribute(name).has_value(); }
+  RLT_LAZY void setattr(const std::string& name, c10::IValue value) const {
     if (described_ && described_->hasAttribute(name)) {
       set_described(name, value);
       return;
     }
     if (!hasattr(name)) rlt::raise<c10::Error>("Module has no attribute '" + name + "'");
-    rlt::Lent<c10::IValue> lent(value);
+    RLT_LATER(rlt::Lent<c10::IValue>) lent(value);
     rlt::check(rlt_module_set_attribute(handle(), name.c_str(), &lent.value));
   }
 
   // ---- Methods ----
 
-  Method get_method(const std::string& name) const {
+  RLT_LAZY Method get_method(const std::string& name) const {
     if (std::optional<Method> found = find_method(name)) return *found;
     rlt::raise<c10::Error>("Method '" + name + "' is not defined.");
   }
-  std::optional<Method> find_method(const std::string& name) const {
+  RLT_LAZY std::optional<Method> find_method(const std::string& name) const {
     for (const std::string& known : method_names()) {
       if (known == name) return Method(handle_, name, cache_);
     }
     return std::nullopt;
   }
-  std::vector<Method> get_methods() const {
-    std::vector<Method> methods;
+  RLT_LAZY std::vector<Method> get_methods() const {
+    RLT_LATER(std::vector<Method>) methods;
     for (const std::string& name : method_names()) methods.emplace_back(handle_, name, cache_);
     return methods;
   }
@@ -89,16 +89,16 @@ struct Object {
     return get_method(name)({c10::IValue(std::forward<Values>(values))...});
   }
   /// Adds methods from source code: functions whose first parameter is `self`.
-  void define(const std::string& source) const { rlt::check(rlt_module_define(handle(), source.c_str())); }
+  RLT_LAZY void define(const std::string& source) const { rlt::check(rlt_module_define(handle(), source.c_str())); }
 
   /// An object of the same class with the same values, which are shared.
-  Object copy() const {
+  RLT_LAZY Object copy() const {
     rlt_module* copied = nullptr;
     rlt::check(rlt_module_copy(handle(), &copied));
     return like(copied);
   }
   /// An object with copies of all tensors and containers.
-  Object deepcopy() const {
+  RLT_LAZY Object deepcopy() const {
     rlt_module* copied = nullptr;
     rlt::check(rlt_module_clone(handle(), &copied));
     return like(copied);
@@ -114,23 +114,23 @@ struct Object {
   friend bool operator!=(const Object& a, const Object& b) { return !(a == b); }
 
  protected:
-  detail::ScriptHandle program() const {
+  RLT_LAZY detail::ScriptHandle program() const {
     rlt_script* script = nullptr;
     rlt::check(rlt_module_script(handle(), &script));
     return detail::adopt_script(script);
   }
-  std::string class_name() const {
+  RLT_LAZY std::string class_name() const {
     return detail::text([&](rlt_value* out) { return rlt_module_class_name(handle(), out); });
   }
-  std::vector<std::string> method_names() const {
+  RLT_LAZY std::vector<std::string> method_names() const {
     return detail::texts([&](rlt_value* out) { return rlt_module_methods(handle(), out); });
   }
-  Object like(rlt_module* adopted) const {
+  RLT_LAZY Object like(rlt_module* adopted) const {
     Object object(detail::adopt_module(adopted));
     object.described_ = described_;
     return object;
   }
-  std::optional<c10::IValue> find_attribute(const std::string& name) const {
+  RLT_LAZY std::optional<c10::IValue> find_attribute(const std::string& name) const {
     rlt_value value = {};
     int32_t status = rlt_module_attribute(handle(), name.c_str(), &value);
     rlt::OwnedValue owned(value);
@@ -144,13 +144,13 @@ struct Object {
     }
     return std::nullopt;
   }
-  void register_value(const std::string& name, const c10::TypePtr& type, const c10::IValue& value, int32_t role) const {
-    rlt::Lent<c10::IValue> lent(value);
+  RLT_LAZY void register_value(const std::string& name, const c10::TypePtr& type, const c10::IValue& value, int32_t role) const {
+    RLT_LATER(rlt::Lent<c10::IValue>) lent(value);
     std::string annotation = type ? type->annotation_str() : std::string();
     rlt::check(rlt_module_register(handle(), name.c_str(), type ? annotation.c_str() : nullptr, &lent.value, role));
   }
   /// Sets an attribute of a class that C++ code has described: the first value adds it to the class of the program.
-  void set_described(const std::string& name, const c10::IValue& value) const {
+  RLT_LAZY void set_described(const std::string& name, const c10::IValue& value) const {
     const c10::ClassAttribute& attribute = described_->getAttributes()[described_->getAttributeSlot(name)];
     using Kind = c10::AttributeKind;
     register_value(name, attribute.getType(), value, attribute.getKind() == Kind::PARAMETER ? 1 : attribute.getKind() == Kind::BUFFER ? 2 : 0);

@@ -29,27 +29,27 @@ class ExtraFiles {
       values_.push_back(value);
     }
   }
-  const rlt_named_value* data() const { return values_.data(); }
-  int64_t size() const { return static_cast<int64_t>(values_.size()); }
+  RLT_LAZY const rlt_named_value* data() const { return values_.data(); }
+  RLT_LAZY int64_t size() const { return static_cast<int64_t>(values_.size()); }
 
  private:
   std::vector<at::Tensor> bytes_;
   std::vector<rlt_named_value> values_;
 };
 
-inline std::function<ExtraFilesMap(const Module&)>& extra_files_hook() {
+RLT_LAZY std::function<ExtraFilesMap(const Module&)>& extra_files_hook() {
   static auto* hook = new std::function<ExtraFilesMap(const Module&)>;  // outlives static objects that save
   return *hook;
 }
 /// The extra files with those of the hook; files that the caller names precede.
-inline ExtraFilesMap all_extra_files(const Module& module, const ExtraFilesMap& files) {
-  ExtraFilesMap all = files;
+RLT_LAZY ExtraFilesMap all_extra_files(const Module& module, const ExtraFilesMap& files) {
+  RLT_LATER(ExtraFilesMap) all = files;
   if (extra_files_hook()) all.merge(extra_files_hook()(module));
   return all;
 }
 
-inline at::Tensor saved_bytes(const Module& module, const ExtraFilesMap& files) {
-  ExtraFilesMap all = all_extra_files(module, files);
+RLT_LAZY at::Tensor saved_bytes(const Module& module, const ExtraFilesMap& files) {
+  RLT_LATER(ExtraFilesMap) all = all_extra_files(module, files);
   ExtraFiles extra(all);
   rlt_tensor* bytes = nullptr;
   rlt::check(rlt_module_save_memory(module.handle(), extra.data(), extra.size(), &bytes));
@@ -59,30 +59,33 @@ inline at::Tensor saved_bytes(const Module& module, const ExtraFilesMap& files) 
 }  // namespace detail
 
 /// Every module that is saved gets the extra files that `hook` returns.
-inline void SetExportModuleExtraFilesHook(std::function<ExtraFilesMap(const Module&)> hook) { detail::extra_files_hook() = std::move(hook); }
+RLT_LAZY void SetExportModuleExtraFilesHook(std::function<ExtraFilesMap(const Module&)> hook) { detail::extra_files_hook() = std::move(hook); }
 
-inline void ExportModule(const Module& module, const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) {
-  ExtraFilesMap all = detail::all_extra_files(module, extra_files);
+RLT_LAZY void ExportModule(const Module& module, const std::string& filename, const ExtraFilesMap& extra_files = ExtraFilesMap()) {
+  RLT_LATER(ExtraFilesMap) all = detail::all_extra_files(module, extra_files);
   detail::ExtraFiles extra(all);
   rlt::check(rlt_module_save(module.handle(), filename.c_str(), extra.data(), extra.size()));
 }
 /// Calls `writer` with the contents of the file.
-inline void ExportModule(const Module& module, const std::function<size_t(const void*, size_t)>& writer,
+RLT_LAZY void ExportModule(const Module& module, const std::function<size_t(const void*, size_t)>& writer,
                          const ExtraFilesMap& extra_files = ExtraFilesMap()) {
   at::Tensor bytes = detail::saved_bytes(module, extra_files);
   auto size = static_cast<size_t>(bytes.numel());
   if (writer(bytes.data_ptr(), size) != size) rlt::raise<c10::Error>("the module was not written completely");
 }
-inline void ExportModule(const Module& module, std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) {
+RLT_LAZY void ExportModule(const Module& module, std::ostream& out, const ExtraFilesMap& extra_files = ExtraFilesMap()) {
   at::Tensor bytes = detail::saved_bytes(module, extra_files);
   out.write(static_cast<const char*>(bytes.data_ptr()), static_cast<std::streamsize>(bytes.numel()));
   if (!out) rlt::raise<c10::Error>("the module was not written completely");
 }
 
-inline void Module::save(std::ostream& out, const ExtraFilesMap& extra_files) const { ExportModule(*this, out, extra_files); }
-inline void Module::save(const std::string& filename, const ExtraFilesMap& extra_files) const { ExportModule(*this, filename, extra_files); }
+template <class RltLazy>
+void Module::save(std::ostream& out, const ExtraFilesMap& extra_files) const { ExportModule(*this, out, extra_files); }
+template <class RltLazy>
+void Module::save(const std::string& filename, const ExtraFilesMap& extra_files) const { ExportModule(*this, filename, extra_files); }
 
-inline void Module::_save_for_mobile(std::ostream& out, const ExtraFilesMap& extra_files, bool, bool use_flatbuffer) const {
+template <class RltLazy>
+void Module::_save_for_mobile(std::ostream& out, const ExtraFilesMap& extra_files, bool, bool use_flatbuffer) const {
   if (use_flatbuffer) rlt::raise<c10::NotImplementedError>("modules are saved for the lite interpreter as archives only");
   detail::ExtraFiles extra(extra_files);
   rlt_tensor* handle = nullptr;
@@ -91,7 +94,8 @@ inline void Module::_save_for_mobile(std::ostream& out, const ExtraFilesMap& ext
   out.write(static_cast<const char*>(bytes.data_ptr()), static_cast<std::streamsize>(bytes.numel()));
   if (!out) rlt::raise<c10::Error>("the module was not written completely");
 }
-inline void Module::_save_for_mobile(const std::string& filename, const ExtraFilesMap& extra_files, bool, bool use_flatbuffer) const {
+template <class RltLazy>
+void Module::_save_for_mobile(const std::string& filename, const ExtraFilesMap& extra_files, bool, bool use_flatbuffer) const {
   if (use_flatbuffer) rlt::raise<c10::NotImplementedError>("modules are saved for the lite interpreter as archives only");
   detail::ExtraFiles extra(extra_files);
   rlt::check(rlt_module_save_lite(handle(), filename.c_str(), extra.data(), extra.size()));
