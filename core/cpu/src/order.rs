@@ -114,6 +114,7 @@ fn merge<E: Entry>(a: &[E], b: &[E], skip: usize, to: &mut [E]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rushlight_base::{bf16, f16};
 
     #[test]
     fn ranks_are_in_the_order_of_the_elements() {

@@ -1,12 +1,15 @@
 // Everything of the C++ API.
 #pragma once
 
-#include <ATen/core/jit_type.h>
 #include <torch/csrc/autograd/public.h>
+#include <torch/csrc/jit/serialization/export.h>
+#include <torch/csrc/jit/serialization/import.h>
 #include <torch/cuda.h>
 #include <torch/data.h>
 #include <torch/enum.h>
 #include <torch/fft.h>
+#include <torch/jit.h>
+#include <torch/library.h>
 #include <torch/linalg.h>
 #include <torch/memory.h>
 #include <torch/mps.h>
