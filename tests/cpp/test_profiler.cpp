@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <ATen/core/function_schema.h>
 #include <torch/torch.h>
+#include <ATen/record_function.h>
+#include <torch/csrc/autograd/profiler.h>
 
 #include <algorithm>
 #include <cstdio>

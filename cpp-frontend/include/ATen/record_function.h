@@ -454,3 +454,24 @@ RLT_NAMESPACE_END
   if (guard.needsOutputs()) {                                                         \
     guard.setOutputs(std::vector<::c10::IValue>(outputs.begin(), outputs.end()));     \
   }
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+using at::addGlobalCallback;
+using at::addThreadLocalCallback;
+using at::CallbackHandle;
+using at::clearCallbacks;
+using at::clearGlobalCallbacks;
+using at::clearThreadLocalCallbacks;
+using at::DisableRecordFunctionGuard;
+using at::enableRecordFunction;
+using at::hasCallbacks;
+using at::hasGlobalCallbacks;
+using at::hasThreadLocalCallbacks;
+using at::isRecordFunctionEnabled;
+using at::RecordFunction;
+using at::RecordFunctionCallback;
+using at::RecordFunctionGuard;
+using at::removeCallback;
+RLT_NAMESPACE_END
+}  // namespace torch

@@ -116,8 +116,9 @@ int32_t rlt_tensor_renorm_out(const rlt_tensor *self, const rlt_scalar *p, int64
  *
  * Shapes: `(*, P, M), (*, R, M), leading dimensions broadcastable -> (*, P, R)`.
  * Errors: Raises an error if an input has fewer than two dimensions or is not floating point, if dtypes or numbers of
- * columns differ, if `p` is negative, or if `compute_mode` is not 0, 1 or 2. The mode has no other effect: distances
- * are always summed directly.
+ * columns differ, if `p` is negative, or if `compute_mode` is not 0, 1 or 2. Euclidean distances (`p` 2) of float32
+ * and float64 are computed by a matrix product, which rounds the distances of rows that are close to each other:
+ * always with mode 1, never with mode 2, otherwise if there are more than 25 rows.
  *
  * `cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor`
  */
