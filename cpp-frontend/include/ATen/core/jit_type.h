@@ -72,7 +72,7 @@ using SingletonOrSharedTypePtr = std::shared_ptr<T>;
 
 // The classes below are templates of a parameter that is always void: what a program does not use is not instantiated.
 
-/// A type without parameters, of which there is one object. `str` and `annotation` are its texts.
+/// A type without parameters, of which there is one object. `str` and `annotation_str` return its name.
 template <TypeKind kind_of, class RltLazy = void>
 struct SimpleTypeOf final : Type {
   static constexpr TypeKind Kind = kind_of;
