@@ -105,6 +105,27 @@ TEST(Custom, AnInputMayBeTheOutput) {
   EXPECT_EQ(x.grad()[0].item<float>(), 2);
 }
 
+TEST(SavedVariable, KeepsATensorWithItsVersionAndHistory) {
+  Tensor x = leaf();
+  Tensor y = x * 2;
+  torch::autograd::SavedVariable saved(y, /*is_output=*/false), moved(std::move(saved));
+  EXPECT_FALSE(saved.unpack().defined());
+  Tensor back = moved.unpack();
+  EXPECT_TRUE(torch::equal(back, y));
+  EXPECT_TRUE(back.requires_grad());
+  EXPECT_EQ(back.grad_fn()->name(), y.grad_fn()->name());
+  EXPECT_FALSE(torch::autograd::SavedVariable(std::nullopt, false).unpack().defined());
+  y.add_(1);
+  EXPECT_THROW(moved.unpack(), c10::Error);
+  moved.reset_data();
+  try {
+    moved.unpack();
+    FAIL() << "a released tensor was returned";
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("backward through the graph a second time"), std::string::npos);
+  }
+}
+
 TEST(Hooks, SeeAndReplace) {
   Tensor x = leaf(), y = x * 2;
   int seen = 0;

@@ -7,6 +7,7 @@
 #include <c10/core/GradMode.h>
 #include <c10/util/Type.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/saved_variable.h>
 
 #include <string>
 #include <utility>
@@ -36,19 +37,10 @@ struct AutogradContext {
   void save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
   /// The saved tensors; an error if one was modified in between.
   RLT_LAZY variable_list get_saved_variables() const {
-    if (freed_) {
-      rlt::raise<Error>(
-          "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved "
-          "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-          "to backward through the graph a second time or if you need to access saved tensors after calling backward.");
-    }
-    if (saved_.list.empty()) return to_save_;
+    if (freed_) rlt::raise<Error>(ERR_BACKWARD_TWICE);
+    if (saved_.empty()) return to_save_;
     variable_list result;
-    for (rlt_saved_tensor* saved : saved_.list) {
-      rlt_tensor* tensor = nullptr;
-      if (saved) rlt::check(rlt_saved_tensor_unpack(saved, &tensor));
-      result.emplace_back(tensor);
-    }
+    for (const SavedVariable& saved : saved_) result.push_back(saved.unpack());
     return result;
   }
   /// Marks inputs that forward modified in place.
@@ -112,31 +104,15 @@ struct AutogradContext {
     }
   }
   RLT_LAZY void save(const variable_list& outputs) {
-    for (const Variable& tensor : to_save_) {
-      rlt_saved_tensor* saved = nullptr;
-      if (tensor.defined()) rlt::check(rlt_saved_tensor_new(tensor.handle(), contains(outputs, tensor), &saved));
-      saved_.list.push_back(saved);
-    }
+    for (const Variable& tensor : to_save_) saved_.emplace_back(tensor, contains(outputs, tensor));
     to_save_.clear();
     dirty_.clear();
     non_differentiable_.clear();
   }
-  struct Saved {
-    Saved() = default;
-    Saved(const Saved&) = delete;
-    Saved& operator=(const Saved&) = delete;
-    ~Saved() { free(); }
-    void free() {
-      for (rlt_saved_tensor* saved : list) rlt_saved_tensor_free(saved);
-      list.clear();
-    }
-    std::vector<rlt_saved_tensor*> list;
-  };
-
   variable_list to_save_;
   variable_list dirty_;
   variable_list non_differentiable_;
-  Saved saved_;
+  std::vector<SavedVariable> saved_;
   std::vector<int32_t> needs_input_grad_;
   bool materialize_grads_ = true;
   bool freed_ = false;
@@ -203,7 +179,7 @@ struct CustomFunction {
   // The graph was freed. The program may still hold the context; the saved tensors are released now.
   static void destroy(void* ctx) {
     auto* holder = static_cast<std::shared_ptr<CustomFunction>*>(ctx);
-    (*holder)->context.saved_.free();
+    (*holder)->context.saved_.clear();
     (*holder)->context.freed_ = true;
     delete holder;
   }
