@@ -94,7 +94,7 @@ class RecordFunctionCallback {
   using StartCallback = std::unique_ptr<ObserverContext> (*)(const RecordFunction&);
   using EndCallback = void (*)(const RecordFunction&, ObserverContext*);
 
-  explicit RecordFunctionCallback(StartCallback start, EndCallback end = nullptr) : start_(start), end_(end) {
+  explicit RecordFunctionCallback(StartCallback on_start, EndCallback on_end = nullptr) : start_(on_start), end_(on_end) {
     options_.struct_size = sizeof options_;
     options_.sampling_probability = 1;
   }

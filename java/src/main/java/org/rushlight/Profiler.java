@@ -25,7 +25,7 @@ import org.rushlight.internal.NativeProfiler;
  * }
  * }</pre>
  *
- * <p>There is at most one profile of all threads, and one of each thread ({@link Options#thisThread}). Without a profile a call
+ * <p>There is at most one profile of all threads, and one of each thread ({@link Options#withThisThread}). Without a profile a call
  * of an operator reads one more word of memory.
  */
 public final class Profiler implements AutoCloseable {
@@ -35,44 +35,50 @@ public final class Profiler implements AutoCloseable {
 
     /** What a profile records besides names, times and threads. */
     public static final class Options {
-        private boolean recordShapes;
-        private boolean profileMemory;
-        private boolean thisThread;
+        private final boolean recordShapes;
+        private final boolean profileMemory;
+        private final boolean thisThread;
 
         /** Options that record the names, times and threads of the calls of all threads. */
-        public Options() {}
+        public Options() {
+            this(false, false, false);
+        }
 
-        /**
-         * Sets whether the shapes and dtypes of arguments are recorded.
-         *
-         * @param on false by default
-         * @return this object
-         */
-        public Options recordShapes(boolean on) {
-            recordShapes = on;
-            return this;
+        private Options(boolean recordShapes, boolean profileMemory, boolean thisThread) {
+            this.recordShapes = recordShapes;
+            this.profileMemory = profileMemory;
+            this.thisThread = thisThread;
         }
 
         /**
-         * Sets whether the bytes of tensor memory on the CPU are recorded that calls allocate and free.
+         * Returns options that say whether the shapes and dtypes of arguments are recorded.
          *
          * @param on false by default
-         * @return this object
+         * @return the options
          */
-        public Options profileMemory(boolean on) {
-            profileMemory = on;
-            return this;
+        public Options withRecordShapes(boolean on) {
+            return new Options(on, profileMemory, thisThread);
         }
 
         /**
-         * Sets whether only the calls of the thread that starts the profile are recorded. That thread has to stop it as well.
+         * Returns options that say whether the bytes of tensor memory on the CPU are recorded that calls allocate and free.
          *
          * @param on false by default
-         * @return this object
+         * @return the options
          */
-        public Options thisThread(boolean on) {
-            thisThread = on;
-            return this;
+        public Options withProfileMemory(boolean on) {
+            return new Options(recordShapes, on, thisThread);
+        }
+
+        /**
+         * Returns options that say whether only the calls of the thread that starts the profile are recorded. That thread has to
+         * stop it as well.
+         *
+         * @param on false by default
+         * @return the options
+         */
+        public Options withThisThread(boolean on) {
+            return new Options(recordShapes, profileMemory, on);
         }
     }
 
@@ -217,10 +223,14 @@ public final class Profiler implements AutoCloseable {
      * Stops the profile. Calls that are still running end at this time. Stopping twice is allowed.
      *
      * @throws OutOfNativeMemoryException if there was not enough memory to record all events
+     * @throws IllegalStateException if the profile is closed
      */
     public void stop() {
         synchronized (lock) {
-            if (recorded == null && !closed) {
+            if (closed) {
+                throw new IllegalStateException("this Profiler is closed");
+            }
+            if (recorded == null) {
                 recorded = new Recorded(NativeProfiler.stop());
             }
         }
@@ -229,7 +239,7 @@ public final class Profiler implements AutoCloseable {
     /** The native profile, which is stopped. */
     private Recorded stopped() {
         synchronized (lock) {
-            if (recorded == null) {
+            if (closed || recorded == null) {
                 throw new IllegalStateException(closed ? "this Profiler is closed" : "this Profiler is running: stop() comes first");
             }
             return recorded;
@@ -304,14 +314,15 @@ public final class Profiler implements AutoCloseable {
     @Override
     public void close() {
         synchronized (lock) {
+            if (closed) {
+                return;
+            }
             try {
                 stop();
             } finally {
                 closed = true;
             }
-            if (recorded != null) {
-                recorded.close();
-            }
+            recorded.close();
         }
     }
 

@@ -57,6 +57,8 @@ class CloseablesTest {
         }
         all.put(ScriptModule.class, ScriptModule.load(ScriptModuleTest.VALUES));
         all.put(IValue.class, IValue.of(1));
+        all.put(Profiler.class, Profiler.start(new Profiler.Options().withThisThread(true)));
+        all.put(Profiler.Range.class, Profiler.record("range"));
         all.put(Scope.class, new Scope());
         all.put(NoGrad.class, new NoGrad());
         all.put(EnableGrad.class, new EnableGrad());

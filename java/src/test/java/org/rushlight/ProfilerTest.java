@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("try")
 class ProfilerTest {
     private static Profiler start() {
-        return Profiler.start(new Profiler.Options().thisThread(true).recordShapes(true).profileMemory(true));
+        return Profiler.start(new Profiler.Options().withThisThread(true).withRecordShapes(true).withProfileMemory(true));
     }
 
     private static Profiler.Event find(List<Profiler.Event> events, String name) {

@@ -12,7 +12,6 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Set;
@@ -79,12 +78,11 @@ public final class NativeLibrary {
     }
 
     private static void loadPacked() throws IOException {
-        byte[] content = packed();
         Path shared = cache();
         if (shared != null) {
-            load(unpacked(content, shared.resolve(hash(content)).resolve(FILE)));
+            load(unpacked(shared));
         } else {
-            loadThrowaway(file -> Files.write(file, content));
+            loadThrowaway(NativeLibrary::unpack);
         }
     }
 
@@ -136,50 +134,38 @@ public final class NativeLibrary {
         return error;
     }
 
-    /** The library in this jar, or in another one that this class's loader sees, for a further platform. */
-    private static byte[] packed() throws IOException {
+    /**
+     * The library in this jar, or in another one that this class's loader sees, for a further platform. It is always read
+     * in parts: a small heap has no space for it.
+     */
+    private static InputStream packed() {
         String resource = "org/rushlight/native/" + platform() + "/" + FILE;
-        try (InputStream stream = open(resource)) {
-            if (stream == null) {
-                throw new UnsatisfiedLinkError("there is no native library for " + platform() + " in the jars of Rushlight (" + resource
-                    + "): the jar rushlight-<version>-" + platform() + ".jar has it, or -Drushlight.library=/path/" + FILE + " names one");
-            }
-            return stream.readAllBytes();
+        InputStream own = NativeLibrary.class.getResourceAsStream("/" + resource);
+        InputStream stream = own != null ? own : NativeLibrary.class.getClassLoader().getResourceAsStream(resource);
+        if (stream == null) {
+            throw new UnsatisfiedLinkError("there is no native library for " + platform() + " in the jars of Rushlight (" + resource
+                + "): the jar rushlight-<version>-" + platform() + ".jar has it, or -Drushlight.library=/path/" + FILE + " names one");
+        }
+        return stream;
+    }
+
+    private static void unpack(Path file) throws IOException {
+        try (InputStream stream = packed()) {
+            Files.copy(stream, file, StandardCopyOption.REPLACE_EXISTING);
         }
     }
 
-    private static InputStream open(String resource) {
-        InputStream stream = NativeLibrary.class.getResourceAsStream("/" + resource);
-        return stream != null ? stream : NativeLibrary.class.getClassLoader().getResourceAsStream(resource);
-    }
-
-    /** Whether a file has this content. It is read in parts: a small heap may not have space for it twice. */
-    private static boolean holds(Path file, byte[] content) throws IOException {
-        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || Files.size(file) != content.length) {
-            return false;
-        }
-        byte[] part = new byte[1 << 16];
-        int at = 0;
-        try (InputStream stream = Files.newInputStream(file)) {
-            for (int count = stream.read(part); count > 0; count = stream.read(part)) {
-                if (at + count > content.length || !Arrays.equals(part, 0, count, content, at, at + count)) {
-                    return false;
-                }
-                at += count;
-            }
-        }
-        return at == content.length;
-    }
-
-    /** Writes the library to a file, unless the file already has this content. */
-    private static Path unpacked(byte[] content, Path file) throws IOException {
-        if (holds(file, content)) {
+    /** Returns the library in a folder named by its hash, and writes it there unless the file has this hash. */
+    private static Path unpacked(Path shared) throws IOException {
+        String hash = hash(packed());
+        Path file = shared.resolve(hash).resolve(FILE);
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && hash(Files.newInputStream(file)).equals(hash)) {
             return file;
         }
         Path folder = Files.createDirectories(file.getParent());
         Path part = Files.createTempFile(folder, "part-", ".so");
         try {
-            Files.write(part, content);
+            unpack(part);
             // Atomic, so that another process starting now sees the whole file or none.
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
@@ -227,9 +213,14 @@ public final class NativeLibrary {
         }
     }
 
-    private static String hash(byte[] content) {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content), 0, 16);
+    private static String hash(InputStream content) throws IOException {
+        try (InputStream stream = content) {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            byte[] part = new byte[1 << 16];
+            for (int count = stream.read(part); count >= 0; count = stream.read(part)) {
+                digest.update(part, 0, count);
+            }
+            return HexFormat.of().formatHex(digest.digest(), 0, 16);
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java platform has SHA-256", e);
         }
