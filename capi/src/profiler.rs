@@ -40,8 +40,6 @@ use rushlight_tensor::Value;
 use rushlight_tensor::observe::{self, Call, Described, Needs, Observer, Scope, Settings};
 use rushlight_tensor::profile::{self, Event, Options, Profile, SortBy, Table};
 use std::ffi::{CString, c_char, c_void};
-use std::fs::File;
-use std::io::BufWriter;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
@@ -334,8 +332,7 @@ pub unsafe extern "C" fn rlt_profile_chrome_trace(profile: *const rlt_profile, p
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `profile` is NULL or a live handle, and
         // `path` is NULL or a NUL-terminated string.
         let (profile, path) = unsafe { (arg::handle(profile, "profile")?, arg::string(path, "path")?) };
-        let file = File::create(path).map_err(|error| err!(Io, "{path}: {error}"))?;
-        profile.profile.write_chrome_trace(&mut BufWriter::new(file)).map_err(|error| error.context(path))
+        profile.profile.save_chrome_trace(path.as_ref())
     })
 }
 
@@ -596,7 +593,7 @@ impl rlt_callback_options {
         Settings {
             scopes: if self.scopes == 0 { u32::MAX } else { self.scopes },
             sampling: if arg::bool(self.is_sampled) { self.sampling_probability } else { 1.0 },
-            needs: Needs { inputs: arg::bool(self.needs_inputs), outputs: arg::bool(self.needs_outputs), ids: true },
+            needs: Needs { inputs: arg::bool(self.needs_inputs), outputs: arg::bool(self.needs_outputs) },
         }
     }
 }
@@ -690,7 +687,6 @@ pub unsafe extern "C" fn rlt_add_callback(
             false => unsafe { sized::read(options, "options") }?,
         };
         let settings = options.settings();
-        ensure!((0.0..=1.0).contains(&settings.sampling), Value, "Invalid sampling probability");
         let (context, owned) = (Context::new(ctx, None), OnceLock::new());
         let callback = Arc::new(Callback { begin, end, needs: settings.needs, context, owned });
         let add = if arg::bool(options.this_thread) { observe::add_thread_local } else { observe::add_global };

@@ -1,9 +1,8 @@
 //! The option `--profile` of commands that run operators.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rushlight_tensor::profile::{self, Options, SortBy, Table};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Records the operators that a command runs.
@@ -30,8 +29,7 @@ impl Profiling {
         let table = Table { sort_by: SortBy::SelfTime, rows: None, by_shape: true };
         write!(out, "{}", recorded.table(table)?)?;
         if let Some(path) = file {
-            let file = File::create(path).with_context(|| path.display().to_string())?;
-            recorded.write_chrome_trace(&mut BufWriter::new(file)).with_context(|| path.display().to_string())?;
+            recorded.save_chrome_trace(path)?;
         }
         Ok(result)
     }

@@ -5,8 +5,6 @@ use jni::objects::JObjectArray;
 use rushlight_base::{Result, err, handles, list};
 use rushlight_tensor::observe::{self, Described, Range, Scope};
 use rushlight_tensor::profile::{self, Options, Profile, SortBy, Table};
-use std::fs::File;
-use std::io::BufWriter;
 
 /// A profile that Java owns and keeps alive during the call.
 #[derive(Clone, Copy)]
@@ -104,8 +102,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeProfiler_chromeTrace<'l
 ) {
     guard(env, |frame| {
         let path = frame.string(&path, "path")?;
-        let file = File::create(&path).map_err(|error| err!(Io, "{path}: {error}"))?;
-        profile.get()?.write_chrome_trace(&mut BufWriter::new(file)).map_err(|error| error.context(&path))
+        profile.get()?.save_chrome_trace(path.as_ref())
     })
 }
 

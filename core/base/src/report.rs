@@ -40,6 +40,11 @@ pub struct Watch {
     pub numbers: [i64; 2],
 }
 
+impl Watch {
+    /// For a kernel that reports nothing.
+    pub const NONE: Watch = Watch { at: 0, mistake: 0, operator: 0, numbers: [0; 2] };
+}
+
 /// The first report since the host has read the last one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -30,6 +30,7 @@ pub mod arithmetic;
 pub mod bitwise;
 pub mod channel_norm;
 pub mod compare;
+pub mod concat;
 pub mod convert;
 pub mod convolution;
 pub mod ctc;
@@ -45,7 +46,6 @@ pub mod histogram;
 #[cfg(test)]
 mod images;
 pub mod indexing;
-pub mod join;
 pub mod layer_norm;
 pub mod loss;
 pub mod masks;

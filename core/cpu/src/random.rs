@@ -9,6 +9,7 @@ use rushlight_base::random::{
     Uniform,
 };
 use rushlight_base::{DType, Element, Error, Result, ensure, list};
+use std::ops::{AddAssign, DivAssign};
 
 /// Contiguous outputs of at least this many elements sample normal numbers in blocks.
 const BLOCKS_FROM: usize = 16;
@@ -314,37 +315,27 @@ fn with_replacement<T: Real>(
     generator: &mut Generator,
     sampled: &mut Vec<i64>,
 ) -> Result<()> {
-    if T::DTYPE == DType::F64 {
-        let mut sum = 0.0;
-        let sums = row.iter().map(|weight| {
-            sum += weight.to_f64();
-            sum
-        });
-        let sums: Vec<f64> = list::collect(sums)?;
-        sample_sums(sums, |sum, total| sum / total, samples, generator, sampled)
-    } else {
-        let mut sum = 0.0;
-        let sums = row.iter().map(|weight| {
-            sum += weight.to_f64() as f32;
-            sum
-        });
-        let sums: Vec<f32> = list::collect(sums)?;
-        sample_sums(sums, |sum, total| sum / total, samples, generator, sampled)
+    match T::DTYPE {
+        DType::F64 => sample_sums::<T, f64>(row, samples, generator, sampled),
+        _ => sample_sums::<T, f32>(row, samples, generator, sampled),
     }
 }
 
-fn sample_sums<T: Real>(
-    mut sums: Vec<T>,
-    divide: impl Fn(T, T) -> T,
+fn sample_sums<T: Real, S: Real + AddAssign + DivAssign>(
+    row: &[T],
     samples: usize,
     generator: &mut Generator,
     sampled: &mut Vec<i64>,
 ) -> Result<()> {
-    let Some(&total) = sums.last() else { return Ok(()) };
-    sums.iter_mut().for_each(|sum| *sum = divide(*sum, total));
-    if let Some(last) = sums.last_mut() {
-        *last = T::from_f64(1.0);
-    }
+    let mut total = S::from_f64(0.0);
+    let sums = row.iter().map(|weight| {
+        total += S::from_f64(weight.to_f64());
+        total
+    });
+    let mut sums: Vec<S> = list::collect(sums)?;
+    sums.iter_mut().for_each(|sum| *sum /= total);
+    let Some(last) = sums.last_mut() else { return Ok(()) };
+    *last = S::from_f64(1.0);
     let unit = Uniform::<f64>::new(0.0, 1.0)?;
     for _ in 0..samples {
         let next_sample = unit.sample(generator);

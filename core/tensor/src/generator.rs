@@ -33,7 +33,7 @@ pub(crate) fn on_device<R>(
     let mut of_devices = of_devices();
     let seed = of_devices.seed;
     let nth = of_devices.generators.iter().position(|(other, _)| *other == device).unwrap_or_else(|| {
-        let seed = seed.unwrap_or_else(|| random::Generator::new(random::Generator::DEFAULT_SEED).seed());
+        let seed = seed.unwrap_or_else(|| random::Generator::default().seed());
         of_devices.generators.push((device, Philox { seed, offset: 0 }));
         of_devices.generators.len() - 1
     });

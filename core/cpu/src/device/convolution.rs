@@ -1,7 +1,7 @@
 //! Convolutions on a device.
 
 use super::parameters::{Convolution, GEMM_SHARED, GEMM_THREADS, Size, gemm_tile};
-use super::{Grid, Temporary, add_parts, launch, sum_size};
+use super::{Grid, Temporary, add_parts, address, launch, small, sum_size};
 use crate::array::Array;
 use crate::convolution::Walk;
 use rushlight_base::backend::Kernel;
@@ -24,8 +24,7 @@ fn three<T: Copy>(numbers: &[i64], missing: i64, to: impl Fn(i64) -> Result<T>) 
 }
 
 fn number(value: i64) -> Result<u32> {
-    let number = u32::try_from(value).ok().filter(|number| *number < 1 << 31);
-    number.ok_or_else(|| err!(Runtime, "a convolution on a device has a size of {value}"))
+    small(value).ok_or_else(|| err!(Runtime, "a convolution on a device has a size of {value}"))
 }
 
 fn size(value: i64) -> Result<Size> {
@@ -45,10 +44,9 @@ fn parameters(out: &Array, image: &Array, weight: &Array, walk: &Walk) -> Result
     let spatial = out.ndim() - 2;
     ensure!((1..=3).contains(&spatial), Internal, "a convolution with {spatial} spatial dimensions");
     let groups = walk.groups;
-    let at = |array: &Array| array.address().addr() as u64;
     let product = |sizes: &[i64]| size(sizes.iter().product());
     Ok(Convolution {
-        at: [at(out), at(image), at(weight), 0],
+        at: [address(out), address(image), address(weight), 0],
         strides: [strides(out), strides(image), strides(weight)],
         out: three(&out.sizes()[2..], 1, size)?,
         taps: three(&weight.sizes()[2..], 1, size)?,
@@ -89,7 +87,7 @@ pub(crate) fn convolution(
     }
     if let Some(bias) = bias {
         p.bias_step = number(bias.stride(0) as i64)?;
-        p.at[3] = bias.address().addr() as u64;
+        p.at[3] = address(bias);
     }
     let tile = gemm_tile(sum_size(out.dtype())) as usize;
     let tiles = (p.outputs as usize).div_ceil(tile) * (p.places.size as usize).div_ceil(tile);
@@ -117,7 +115,7 @@ pub(crate) fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &W
     let parts = ENOUGH_BLOCKS.div_ceil(tiles * p.groups.size as usize).min(terms.div_ceil(FEW_TERMS)).max(1);
     p.parts = parts as u32;
     let sums = Temporary::new(out.device(), parts * out.numel() * bytes as usize)?;
-    p.at = [sums.at(), image.address().addr() as u64, grad.address().addr() as u64, 0];
+    p.at = [sums.at(), address(image), address(grad), 0];
     let blocks = [tiles as u32, p.parts, p.groups.size];
     let grid = Grid { blocks, threads: GEMM_THREADS, shared: GEMM_SHARED };
     let kernel = Kernel { file: "convolution", function: "weight_gradient", dtype: out.dtype() };

@@ -1,7 +1,7 @@
 //! Products of matrices on a device.
 
 use super::parameters::{GEMM_SHARED, GEMM_THREADS, Gemm, TENSOR_SHARED, TENSOR_TILE, gemm_tile};
-use super::{Grid, launch, sum_size};
+use super::{Grid, address, launch, sum_size};
 use crate::array::Array;
 use crate::gemm::{Activation, Epilogue};
 use rushlight_base::backend::{self, Kernel};
@@ -16,7 +16,7 @@ const MOST_BLOCKS: i64 = 65535;
 
 /// Address and strides (of the stack, of rows, of columns) of a matrix or a stack of matrices.
 fn matrix(array: &Array) -> (u64, [i64; 3]) {
-    let at = array.address().addr() as u64;
+    let at = address(array);
     match *array.strides() {
         [stack, row, column] => (at, [stack, row, column]),
         _ => (at, [0, array.stride(0) as i64, array.stride(1) as i64]),
@@ -48,7 +48,7 @@ pub(crate) fn product(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) ->
     if let Some((add, _)) = add {
         let strides = add.broadcast_strides(out.sizes())?;
         let lead = if out.ndim() == 3 { strides[0] } else { 0 };
-        stacks[3] = (add.address().addr() as u64, [lead, strides[last - 1], strides[last]]);
+        stacks[3] = (address(add), [lead, strides[last - 1], strides[last]]);
     }
     let size = |size: usize| u32::try_from(size).map_err(|_| rushlight_base::err!(Runtime, "a matrix has {size} rows"));
     let parameter = Gemm {

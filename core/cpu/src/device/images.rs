@@ -2,17 +2,13 @@
 //! largest of them. Gradients are the same with the tables transposed, so that each element is added up by one thread.
 
 use super::parameters::{Images, Size};
-use super::{Grid, Temporary, launch};
+use super::{Grid, Temporary, address, launch, small};
 use crate::array::Array;
 use crate::pooling::Window;
 use crate::resample::Taps;
 use rushlight_base::backend::{self, Kernel, Place};
 use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::{Device, Result, ensure, err};
-
-/// Threads of a block, and most blocks of a grid.
-const THREADS: u32 = 256;
-const MOST_BLOCKS: u32 = 1 << 20;
 
 /// The inputs of each position along one dimension, with their weights.
 pub(crate) struct Table {
@@ -160,14 +156,10 @@ fn start(
     if out.numel() == 0 {
         return Ok(());
     }
-    let number = |size: usize| {
-        let number = u32::try_from(size).ok().filter(|number| *number < 1 << 31);
-        number.ok_or_else(|| err!(Runtime, "an image on a device has a size of {size}"))
-    };
+    let number = |size: usize| small(size).ok_or_else(|| err!(Runtime, "an image on a device has a size of {size}"));
     let device = out.device();
     let (sizes, strides) = geometry(out, spatial)?;
     let sent = send(device, tables)?;
-    let address = |array: &Array| array.address().addr() as u64;
     let p = Images {
         at: [address(out), address(input), indices.map_or(0, address)],
         strides: [
@@ -187,11 +179,10 @@ fn start(
         count: number(out.numel())?,
         reserved: 0,
     };
-    let blocks = [p.count.div_ceil(THREADS).min(MOST_BLOCKS), 1, 1];
     let kernel = Kernel { file: "images", function, dtype: out.dtype() };
     // SAFETY: the kernel takes this parameter, which has no padding; the arrays are on the device, with an element for
     // each index, and the tables list inputs that exist.
-    unsafe { launch(device, kernel, Grid { blocks, threads: THREADS, shared: 0 }, &p) }
+    unsafe { launch(device, kernel, Grid::of(out.numel()), &p) }
 }
 
 /// out = the sums of the inputs times their weights, which are divided by `divide_by`, or by the counts if that is 0.

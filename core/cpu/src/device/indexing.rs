@@ -5,7 +5,7 @@
 
 use super::parameters::{LOOKUPS, Lookup, PLACES_RANK, Places, Size};
 use super::sort::{Ordered, ordered};
-use super::{Grid, Temporary, launch};
+use super::{Grid, Temporary, address, launch, small};
 use crate::array::Array;
 use crate::indexing::Combine;
 use crate::pointwise::{Parameter, Words};
@@ -13,10 +13,6 @@ use rushlight_base::backend::{self, Kernel};
 use rushlight_base::report::{Mistake, Watch};
 use rushlight_base::{DType, Device, DimVec, Result, Scalar, ensure, err};
 use std::ops::Range;
-
-/// Threads of a block, and most blocks of a grid: a thread computes several elements if there are more.
-const THREADS: u32 = 256;
-const MOST_BLOCKS: u32 = 1 << 20;
 
 /// Indices of a lane that a thread processes one after the other.
 const FEW: u32 = 64;
@@ -90,12 +86,7 @@ fn push(dimensions: &mut Vec<Dimension>, outer: Dimension) {
 }
 
 fn number(value: i64) -> Result<u32> {
-    let number = u32::try_from(value).ok().filter(|number| *number < 1 << 31);
-    number.ok_or_else(|| err!(Runtime, "an index on a device leads to {value} elements"))
-}
-
-fn address(array: &Array) -> u64 {
-    array.address().addr() as u64
+    small(value).ok_or_else(|| err!(Runtime, "an index on a device leads to {value} elements"))
 }
 
 /// An operand that is one number, in memory of the host.
@@ -158,7 +149,7 @@ fn described(
         flat: [[1, 0]; PLACES_RANK],
         constant: constant.unwrap_or_default(),
         alpha: Words([0; 4]),
-        watch: Watch { at: 0, mistake: 0, operator: 0, numbers: [0; 2] },
+        watch: Watch::NONE,
         order: [0; 2],
         count: number(traversal.sizes.iter().product())?,
         along: number(along)?,
@@ -211,13 +202,11 @@ pub(super) fn moved(dtype: DType) -> DType {
     }
 }
 
-fn start(device: Device, function: &'static str, dtype: DType, threads: u64, places: &Places) -> Result<()> {
-    let blocks = threads.div_ceil(u64::from(THREADS)).clamp(1, u64::from(MOST_BLOCKS)) as u32;
+fn start(device: Device, function: &'static str, dtype: DType, threads: usize, places: &Places) -> Result<()> {
     let kernel = Kernel { file: "indexing", function, dtype };
-    let grid = Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0 };
     // SAFETY: the kernel takes this parameter, which has no padding; the arrays are on the device, with an element for
     // each index that the kernel does not report.
-    unsafe { launch(device, kernel, grid, places) }
+    unsafe { launch(device, kernel, Grid::of(threads), places) }
 }
 
 /// out = the elements of `a` at the indexed positions
@@ -226,7 +215,7 @@ pub(crate) fn gather(traversal: &Traversal, found: &Found, out: &Array, steps: &
     if places.count == 0 {
         return Ok(());
     }
-    start(a.device(), "gather", moved(a.dtype()), u64::from(places.count), &places)
+    start(a.device(), "gather", moved(a.dtype()), places.count as usize, &places)
 }
 
 /// Sorts the places, unless a thread for each lane is enough. Holds the memory of the order.
@@ -242,7 +231,7 @@ fn put_in_order(device: Device, lanes_from: usize, places: &mut Places) -> Resul
     let keys = Temporary::new(device, depth as usize * size_of::<u64>())?;
     places.order = [keys.at(), 0];
     places.ordered = depth;
-    start(device, "places", DType::U64, u64::from(depth), places)?;
+    start(device, "places", DType::U64, depth as usize, places)?;
     let ordered = ordered(device, keys, 1, depth)?;
     places.order = [ordered.keys.at(), ordered.places.at()];
     Ok(Some(ordered))
@@ -266,9 +255,9 @@ fn write(
     }
     let ordered = put_in_order(out.device(), lanes_from, &mut places)?;
     let threads = match &ordered {
-        Some(_) if places.ordered == places.count => u64::from(places.count),
-        Some(_) => u64::from(places.ordered) * u64::from(places.count / places.along),
-        None => u64::from(places.count / places.along),
+        Some(_) if places.ordered == places.count => places.count as usize,
+        Some(_) => places.ordered as usize * (places.count / places.along) as usize,
+        None => (places.count / places.along) as usize,
     };
     start(out.device(), function, dtype, threads, &places)
 }
@@ -305,5 +294,5 @@ pub(crate) fn divide_by_counts(out: &Array, counts: &Array) -> Result<()> {
     if places.count == 0 {
         return Ok(());
     }
-    start(out.device(), "divide_by_counts", out.dtype(), u64::from(places.count), &places)
+    start(out.device(), "divide_by_counts", out.dtype(), places.count as usize, &places)
 }

@@ -1,14 +1,11 @@
 //! Rows along a dimension of operands of different dtypes: what sorts, scans and searches pass to their kernels.
 
 use super::parameters::{Lines, ROW_RANK, Size};
-use super::{Grid, launch};
+use super::{Grid, address, launch, small};
 use crate::array::Array;
 use rushlight_base::backend::Kernel;
 use rushlight_base::report::Watch;
 use rushlight_base::{DType, Result, ensure, err};
-
-/// Most blocks of a grid: each computes several rows if there are more.
-pub(super) const MOST_BLOCKS: u32 = 1 << 20;
 
 /// The rows along `dim`. The other dimensions are those of the first operand; an operand with one dimension less of them
 /// has the same row for all.
@@ -17,10 +14,8 @@ pub(super) fn lines(function: &'static str, arrays: &[Option<&Array>], dim: usiz
         return Err(err!(Internal, "{function} got no arrays"));
     };
     let device = first.device();
-    let number = |value: usize| {
-        let number = u32::try_from(value).ok().filter(|number| *number < 1 << 31);
-        number.ok_or_else(|| err!(Runtime, "{function} on device {device} of {value} elements"))
-    };
+    let number =
+        |value: usize| small(value).ok_or_else(|| err!(Runtime, "{function} on device {device} of {value} elements"));
     let length = first.size(dim);
     let mut lines = Lines {
         at: [0; 4],
@@ -33,13 +28,13 @@ pub(super) fn lines(function: &'static str, arrays: &[Option<&Array>], dim: usiz
         results: number(length)?,
         rank: 0,
         options: [0; 4],
-        watch: Watch { at: 0, mistake: 0, operator: 0, numbers: [0; 2] },
+        watch: Watch::NONE,
     };
     number(first.numel())?;
     for (nth, array) in arrays.iter().enumerate() {
         if let Some(array) = array {
             ensure!(array.device() == device, Internal, "{function} got arrays of two devices");
-            lines.at[nth] = array.address().addr() as u64;
+            lines.at[nth] = address(array);
             lines.steps[nth] = array.stride(dim.min(array.ndim().saturating_sub(1))) as i64;
         }
     }
@@ -84,7 +79,6 @@ pub(crate) fn triangle(out: &Array, a: &Array, upper: bool, diagonal: i64) -> Re
     let rows = if out.size(last - 1) == 1 { 0 } else { 1 };
     let diagonal = diagonal.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
     p.options = [u32::from(upper), diagonal as u32, rows, 0];
-    let blocks = [(out.numel() as u64).div_ceil(256).clamp(1, u64::from(MOST_BLOCKS)) as u32, 1, 1];
     let dtype = super::indexing::moved(out.dtype());
-    start(("indexing", "triangle"), dtype, out.device(), Grid { blocks, threads: 256, shared: 0 }, &p)
+    start(("indexing", "triangle"), dtype, out.device(), Grid::of(out.numel()), &p)
 }

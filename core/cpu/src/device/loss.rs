@@ -1,7 +1,7 @@
 //! Negative log likelihood on a device.
 
 use super::parameters::{Likelihood, ROW_SHARED, Size};
-use super::{Grid, launch};
+use super::{Grid, address, launch};
 use crate::array::Array;
 use crate::loss::{Reduction, Targets};
 use rushlight_base::backend::{self, Kernel};
@@ -32,11 +32,16 @@ fn likelihood(
         Ok(strides.last().copied().unwrap_or(0))
     };
     let sample = |array: &Array| if array.ndim() == 0 || dims == 1 { 0 } else { array.strides()[0] };
-    let at = |array: &Array| array.address().addr() as u64;
     let each = reduction == Reduction::None;
     let number = |value: usize| u32::try_from(value).map_err(|_| err!(Runtime, "nll_loss of {value} targets"));
     Ok(Likelihood {
-        at: [at(scores), at(target), targets.weight.as_ref().map_or(0, at), at(losses), at(total)],
+        at: [
+            address(scores),
+            address(target),
+            targets.weight.as_ref().map_or(0, address),
+            address(losses),
+            address(total),
+        ],
         scores: [sample(scores), scores.stride(class_dim) as i64, along(scores, 2)?],
         targets: [sample(target), along(target, 1)?],
         losses: if each { [sample(losses), along(losses, 1)?] } else { [0, 0] },

@@ -1,21 +1,13 @@
 //! Elements that a mask selects, on a device: a scan of the mask numbers them.
 
-use super::lines::{MOST_BLOCKS, lines, start};
+use super::lines::{lines, start};
 use super::parameters::{Coordinates, ROW_RANK, Size};
-use super::{Grid, Temporary, launch, scan};
+use super::{Grid, Temporary, address, launch, scan};
 use crate::array::Array;
 use crate::indexing::{Places, gather, scatter as scatter_at};
 use crate::{Loop, convert};
 use rushlight_base::backend::{self, Kernel, Place};
 use rushlight_base::{DType, Device, Result, contiguous_strides, ensure};
-
-/// Threads of a block.
-const THREADS: u32 = 256;
-
-fn grid_of(elements: usize) -> Grid {
-    let blocks = (elements as u64).div_ceil(u64::from(THREADS)).clamp(1, u64::from(MOST_BLOCKS)) as u32;
-    Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0 }
-}
 
 /// A mask without gaps, as one dimension, and the number of true elements up to each.
 struct Counted {
@@ -46,6 +38,21 @@ impl Counted {
         self.counts.array(DType::I64, &self.len, &[1])
     }
 
+    /// Number of true elements. Waits for it.
+    fn total(&self) -> Result<usize> {
+        let [len] = self.len;
+        if len == 0 {
+            return Ok(0);
+        }
+        let (device, mut total) = (self.mask.device, 0i64);
+        let last = self.counts.at.wrapping_add((len as usize - 1) * size_of::<i64>());
+        let to = Place { device: Device::CPU, at: (&raw mut total).cast() };
+        // SAFETY: the scan has stored a count for each element; the number has as many bytes, and lives until the copy has
+        // run, which the call waits for.
+        unsafe { backend::of(device.kind)?.copy(to, Place { device, at: last }, size_of::<i64>(), true)? };
+        Ok(total as usize)
+    }
+
     /// The numbers, in row-major order, of the first `capacity` true elements, as int64.
     fn positions(&self, capacity: usize) -> Result<Temporary> {
         let device = self.mask.device;
@@ -55,7 +62,7 @@ impl Counted {
             let to = positions.array(DType::I64, &sizes, &[1]);
             let mut p = lines("nonzero", &[Some(&self.mask()), Some(&self.counts()), Some(&to)], 0)?;
             p.results = capacity as u32;
-            start(("scan", "positions"), DType::Bool, device, grid_of(self.len[0] as usize), &p)?;
+            start(("scan", "positions"), DType::Bool, device, Grid::of(self.len[0] as usize), &p)?;
         }
         Ok(positions)
     }
@@ -63,17 +70,7 @@ impl Counted {
 
 /// Number of true elements of a mask. Waits for it.
 pub(crate) fn count(mask: &Array) -> Result<usize> {
-    if mask.numel() == 0 {
-        return Ok(0);
-    }
-    let (device, counted) = (mask.device(), Counted::of(mask)?);
-    let mut count = 0i64;
-    let last = counted.counts.at.wrapping_add((mask.numel() - 1) * size_of::<i64>());
-    let to = Place { device: Device::CPU, at: (&raw mut count).cast() };
-    // SAFETY: the scan has stored a count for each element; the number has as many bytes, and lives until the copy has
-    // run, which the call waits for.
-    unsafe { backend::of(device.kind)?.copy(to, Place { device, at: last }, size_of::<i64>(), true)? };
-    Ok(count as usize)
+    Counted::of(mask)?.total()
 }
 
 /// out[k] = the coordinates of the k-th true element
@@ -90,7 +87,7 @@ pub(crate) fn coordinates(out: &Array, mask: &Array) -> Result<()> {
     );
     let positions = Counted::of(mask)?.positions(out.size(0))?;
     let mut p = Coordinates {
-        at: [out.address().addr() as u64, positions.at()],
+        at: [address(out), positions.at()],
         strides: [out.stride(0) as i64, out.stride(1) as i64],
         sizes: [Size::new(1); ROW_RANK],
         rank: rank as u32,
@@ -101,7 +98,7 @@ pub(crate) fn coordinates(out: &Array, mask: &Array) -> Result<()> {
     }
     let kernel = Kernel { file: "scan", function: "coordinates", dtype: DType::I64 };
     // SAFETY: the kernel takes this parameter, which has no padding; there is a number and a row of `out` for each element.
-    unsafe { launch(device, kernel, grid_of(out.size(0)), &p) }
+    unsafe { launch(device, kernel, Grid::of(out.size(0)), &p) }
 }
 
 /// out[k] = the k-th element of `a` whose mask is true
@@ -117,12 +114,12 @@ pub(crate) fn select(out: &Array, a: &Array, mask: &Array) -> Result<()> {
 
 /// out where the mask is true = the next element of `source`
 pub(crate) fn scatter(out: &Array, mask: &Array, source: &Array) -> Result<()> {
-    let counted = count(mask)?;
-    let taken = counted.min(source.numel());
+    let counted = Counted::of(mask)?;
+    let taken = counted.total()?.min(source.numel());
     if taken == 0 {
         return Ok(());
     }
-    let positions = Counted::of(mask)?.positions(taken)?;
+    let positions = counted.positions(taken)?;
     let sizes = [taken as i64];
     let index = positions.array(DType::I64, &sizes, &[1]);
     scatter_at(out, &Places::distinct(index, out)?, &source.shortened(&sizes))

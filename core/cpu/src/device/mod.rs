@@ -46,11 +46,35 @@ pub(crate) unsafe fn bytes_of<T: Copy>(value: &T) -> &[u8] {
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
+/// Threads of a block of kernels that do not need a certain number.
+const THREADS: u32 = 256;
+
+/// Most blocks of a grid in its first dimension: each computes several elements if there are more.
+const MOST_BLOCKS: u32 = 1 << 20;
+
 /// The form of a launch.
 pub(crate) struct Grid {
     pub(crate) blocks: [u32; 3],
     pub(crate) threads: u32,
     pub(crate) shared: u32,
+}
+
+impl Grid {
+    /// A thread for each element.
+    fn of(elements: usize) -> Grid {
+        let blocks = elements.div_ceil(THREADS as usize).clamp(1, MOST_BLOCKS as usize) as u32;
+        Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0 }
+    }
+}
+
+/// The address of the first element of an array.
+fn address(array: &Array) -> u64 {
+    array.address().addr() as u64
+}
+
+/// A number below 2^31, by which kernels can divide ([`parameters::Size`]).
+fn small(value: impl TryInto<u32>) -> Option<u32> {
+    value.try_into().ok().filter(|number| *number < 1 << 31)
 }
 
 /// Starts a kernel with one parameter.
@@ -78,7 +102,7 @@ pub(crate) unsafe fn launch_with(device: Device, kernel: Kernel, grid: Grid, par
 fn add_parts(out: &Array, sums: &Temporary, parts: usize) -> Result<()> {
     let count = out.numel();
     let grid = Grid { blocks: [count.div_ceil(256).min(1 << 16) as u32, 1, 1], threads: 256, shared: 0 };
-    let addends = Parts { at: [out.address().addr() as u64, sums.at()], count: count as u64, parts: parts as u64 };
+    let addends = Parts { at: [address(out), sums.at()], count: count as u64, parts: parts as u64 };
     let kernel = Kernel { file: "gemm", function: "combine", dtype: out.dtype() };
     // SAFETY: the kernel takes this parameter, which has no padding; `out` is contiguous, and the caller has stored the
     // parts.

@@ -2,7 +2,7 @@
 
 use super::parameters::{Columns, Norm, ROW_SHARED};
 use super::rows::{rows_from, threads_of};
-use super::{Grid, Temporary, add_parts, bytes_of, launch_with, sum_size};
+use super::{Grid, MOST_BLOCKS, Temporary, add_parts, bytes_of, launch_with, sum_size};
 use crate::array::Array;
 use rushlight_base::backend::Kernel;
 use rushlight_base::{Result, ensure};
@@ -14,7 +14,7 @@ const ENOUGH_BLOCKS: usize = 256;
 const FEW_ROWS: usize = 64;
 
 fn address(array: Option<&Array>) -> u64 {
-    array.map_or(0, |array| array.address().addr() as u64)
+    array.map_or(0, super::address)
 }
 
 /// out = (a - mean) rstd weight + bias, of rows that are the dimensions from `axis` on.
@@ -55,7 +55,7 @@ fn by_rows<const N: usize>(function: &'static str, arrays: [&Array; N], axis: us
     }
     let rows = rows_from(function, arrays, axis)?;
     let threads = threads_of(rows.length);
-    let grid = Grid { blocks: [rows.count.min(1 << 20), 1, 1], threads, shared: ROW_SHARED };
+    let grid = Grid { blocks: [rows.count.min(MOST_BLOCKS), 1, 1], threads, shared: ROW_SHARED };
     let kernel = Kernel { file: "norm", function, dtype: out.dtype() };
     // SAFETY: the kernel takes these parameters, which have no padding; the arrays are on the device, with an element for
     // each index, and those of numbers have one for each row or column (the shape rule has checked that).

@@ -1,7 +1,7 @@
 //! Random numbers on a device: those of `torch.cuda`, from the same seed, with the same launches and offsets.
 
 use super::parameters::{RANDOM_THREADS, Random};
-use super::{Grid, Temporary, launch};
+use super::{Grid, Temporary, address, launch};
 use crate::array::Array;
 use crate::{Loop, convert};
 use rushlight_base::backend::{self, Kernel};
@@ -30,7 +30,7 @@ fn fill(function: &'static str, out: &Array, generator: &mut Philox, together: u
     let most = u64::from(processors) * u64::from(threads / RANDOM_THREADS);
     let blocks = count.div_ceil(u64::from(RANDOM_THREADS)).min(most.max(1));
     let held = if out.is_contiguous() { None } else { Some(Temporary::new(device, out.numel() * out.dtype().size())?) };
-    let at = held.as_ref().map_or(out.address().addr() as u64, Temporary::at);
+    let at = held.as_ref().map_or(address(out), Temporary::at);
     let p = Random { at, count, seed: generator.seed, offset: generator.offset, ..p };
     let calls = (count - 1) / (u64::from(RANDOM_THREADS) * blocks * together) + 1;
     generator.offset = generator.offset.wrapping_add(calls * CALL);

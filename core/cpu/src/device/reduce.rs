@@ -1,7 +1,7 @@
 //! Reductions on a device.
 
 use super::parameters::{PARTIAL, REDUCE_RANK, REDUCE_SHARED, REDUCE_THREADS, Reduction, Size};
-use super::{Grid, Temporary, launch};
+use super::{Grid, MOST_BLOCKS, Temporary, address, launch, small};
 use crate::array::Array;
 use rushlight_base::backend::Kernel;
 use rushlight_base::{Result, ensure, err};
@@ -16,8 +16,7 @@ const FEW_TERMS_OF_A_THREAD: usize = 64;
 /// Terms that a thread combines alone rather than with its block.
 const SHORT: usize = 32;
 
-/// Blocks of a grid in x and y.
-const MOST_BLOCKS: usize = 1 << 20;
+/// Most blocks of a grid in its second dimension.
 const MOST_PARTS: usize = 65535;
 
 /// A dimension: its size, and its strides in the input and both results.
@@ -42,8 +41,7 @@ fn push(dimensions: &mut Vec<Dimension>, outer: Dimension) {
 }
 
 fn number(name: &str, value: i64) -> Result<u32> {
-    let number = u32::try_from(value).ok().filter(|number| *number < 1 << 31);
-    number.ok_or_else(|| err!(Runtime, "{name} on a device of {value} elements"))
+    small(value).ok_or_else(|| err!(Runtime, "{name} on a device of {value} elements"))
 }
 
 /// The first and the second result of each group of `a`: the dimensions in which the results have size 1, or all if they
@@ -69,12 +67,12 @@ pub(crate) fn reduce(function: &'static str, results: [Option<&Array>; 2], a: &A
     );
     let count = |dimensions: &[Dimension]| dimensions.iter().map(|dimension| dimension.size).product::<i64>();
     let (groups, terms) = (count(&kept), count(&reduced));
-    let at = |array: Option<&Array>| array.map_or(0, |array| array.address().addr() as u64);
+    let at = |array: Option<&Array>| array.map_or(0, address);
     // Neighbouring threads read neighbouring elements.
     let near = |dimensions: &[Dimension]| dimensions.first().map_or(i64::MAX, |inner| inner.strides[0].abs());
     let across = groups > 1 && (terms < SHORT as i64 || near(&kept) < near(&reduced));
     let mut p = Reduction {
-        at: [a.address().addr() as u64, at(results[0]), at(results[1]), 0],
+        at: [address(a), at(results[0]), at(results[1]), 0],
         kept: [Size::new(1); REDUCE_RANK],
         kept_strides: [[0; 3]; REDUCE_RANK],
         reduced: [Size::new(1); REDUCE_RANK],
@@ -109,7 +107,7 @@ fn start(function: &'static str, a: &Array, p: &mut Reduction) -> Result<()> {
     p.parts = parts as u32;
     let kernel = Kernel { file: "reduce", function, dtype: a.dtype() };
     let grid = |blocks: usize, parts: usize| Grid {
-        blocks: [blocks.min(MOST_BLOCKS) as u32, parts as u32, 1],
+        blocks: [blocks.min(MOST_BLOCKS as usize) as u32, parts as u32, 1],
         threads: REDUCE_THREADS,
         shared: REDUCE_SHARED,
     };

@@ -1,13 +1,10 @@
 //! Functions of rows on a device.
 
 use super::parameters::{ROW_RANK, ROW_SHARED, ROW_THREADS, Rows};
-use super::{Grid, launch};
+use super::{Grid, MOST_BLOCKS, address, launch};
 use crate::array::Array;
 use rushlight_base::backend::Kernel;
 use rushlight_base::{Result, ensure, err};
-
-/// Most blocks of a grid: each computes several rows if there are more.
-const MOST_BLOCKS: u32 = 1 << 20;
 
 /// The rows of arrays of one shape and dtype: the elements along the dimensions from `first` to `last`, which have one
 /// common step in each array.
@@ -32,7 +29,7 @@ fn described<const N: usize>(
     let length: usize = (first..=last).map(|dim| out.size(dim)).product();
     let inside = |dim: &usize| (first..=last).contains(dim);
     let mut rows = Rows {
-        at: arrays.map(|array| array.address().addr() as u64),
+        at: arrays.map(address),
         length: u32::try_from(length).map_err(|_| err!(Runtime, "{function}: a row has {length} elements"))?,
         count: u32::try_from(out.numel() / length).map_err(|_| err!(Runtime, "{function}: too many rows"))?,
         steps: arrays.map(|array| array.stride(last) as i64),

@@ -1,9 +1,9 @@
 //! Scans on a device: each element combined with those before it in its row. A block scans a row, or a part of it, whose
 //! first launch only finds the totals of the parts. The order of the combinations depends on the sizes only.
 
-use super::lines::{MOST_BLOCKS, lines, start};
+use super::lines::{lines, start};
 use super::parameters::{Lines, SCAN_EACH, SCAN_SHARED, SCAN_THREADS};
-use super::{Grid, Temporary};
+use super::{Grid, MOST_BLOCKS, Temporary};
 use crate::array::Array;
 use rushlight_base::{DType, Device, Result};
 

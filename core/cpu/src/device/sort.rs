@@ -3,26 +3,19 @@
 //! A block sorts a run of keys; runs are then merged in pairs, by as many launches as it takes to merge a whole row. What
 //! an operator takes from the sorted rows, it reads by the places that come with the keys.
 
-use super::lines::{MOST_BLOCKS, lines, start};
+use super::lines::{lines, start};
 use super::parameters::{Lines, ROW_SHARED, RUN, RUN_THREADS, Runs};
-use super::{Grid, Temporary, launch};
+use super::{Grid, MOST_BLOCKS, THREADS, Temporary, launch};
 use crate::array::Array;
 use crate::{Loop, convert};
 use rushlight_base::backend::Kernel;
 use rushlight_base::report::{Mistake, Watch};
 use rushlight_base::{DType, Device, DimVec, Result, backend, contiguous_strides};
 
-/// Threads of a block of the other kernels.
-const THREADS: u32 = 256;
-
 /// Sorted rows: their keys, of 64 bits, and the places that these had in their rows, of 32 bits.
 pub(super) struct Ordered {
     pub(super) keys: Temporary,
     pub(super) places: Temporary,
-}
-
-fn blocks_of(elements: u64) -> [u32; 3] {
-    [elements.div_ceil(u64::from(THREADS)).clamp(1, u64::from(MOST_BLOCKS)) as u32, 1, 1]
 }
 
 /// Sorts rows of keys.
@@ -33,18 +26,18 @@ pub(super) fn ordered(device: Device, keys: Temporary, rows: u32, length: u32) -
         (Ordered { keys, places: new(size_of::<u32>())? }, Ordered { keys: new(8)?, places: new(size_of::<u32>())? });
     let addresses = |rows: &Ordered| [rows.keys.at(), rows.places.at()];
     let mut runs = Runs { from: addresses(&from), to: addresses(&to), length, rows, width: RUN, reserved: 0 };
-    let run = |function: &'static str, blocks: [u32; 3], threads: u32, shared: u32, runs: &Runs| {
+    let run = |function: &'static str, grid: Grid, runs: &Runs| {
         let kernel = Kernel { file: "sort", function, dtype: DType::U64 };
         // SAFETY: the kernel takes this parameter, which has no padding; each address is that of `count` keys or places.
-        unsafe { launch(device, kernel, Grid { blocks, threads, shared }, runs) }
+        unsafe { launch(device, kernel, grid, runs) }
     };
     let blocks = u64::from(rows) * u64::from(length.div_ceil(RUN));
     let blocks = [blocks.clamp(1, u64::from(MOST_BLOCKS)) as u32, 1, 1];
-    run("sort_runs", blocks, RUN_THREADS, RUN * 8, &runs)?;
+    run("sort_runs", Grid { blocks, threads: RUN_THREADS, shared: RUN * 8 }, &runs)?;
     std::mem::swap(&mut from, &mut to);
     while runs.width < length {
         (runs.from, runs.to) = (addresses(&from), addresses(&to));
-        run("merge_runs", blocks_of(count as u64), THREADS, 0, &runs)?;
+        run("merge_runs", Grid::of(count), &runs)?;
         std::mem::swap(&mut from, &mut to);
         runs.width = runs.width.saturating_mul(2);
     }
@@ -58,7 +51,7 @@ fn order_of(function: &'static str, arrays: [&Array; 3], dim: usize, descending:
     let keys = Temporary::new(a.device(), a.numel() * size_of::<u64>())?;
     p.between = [keys.at(), 0];
     p.options[0] = u32::from(descending);
-    let grid = Grid { blocks: blocks_of(a.numel() as u64), threads: THREADS, shared: 0 };
+    let grid = Grid::of(a.numel());
     start(("sort", "sort_keys"), a.dtype(), a.device(), grid, &p)?;
     let ordered = ordered(a.device(), keys, p.rows, p.length)?;
     p.between = [ordered.keys.at(), ordered.places.at()];
@@ -74,7 +67,7 @@ fn taken(function: &'static str, arrays: [&Array; 3], dim: usize, descending: bo
     let (mut p, _held) = order_of(function, arrays, dim, descending)?;
     p.results = values.size(dim) as u32;
     p.options = [first, 0, 0, 0];
-    let grid = Grid { blocks: blocks_of(values.numel() as u64), threads: THREADS, shared: 0 };
+    let grid = Grid::of(values.numel());
     start(("sort", "take_sorted"), super::indexing::moved(a.dtype()), a.device(), grid, &p)
 }
 
@@ -108,8 +101,8 @@ pub(crate) fn one_of_each_row(
     let (mut p, _held) = order_of(function, [values, indices, a], dim, false)?;
     p.options = [option, 0, 0, 0];
     // A block searches the runs of equal elements of a row.
-    let blocks = if function == "mode" { [p.rows.min(MOST_BLOCKS), 1, 1] } else { blocks_of(u64::from(p.rows)) };
-    let grid = Grid { blocks, threads: THREADS, shared: ROW_SHARED };
+    let elements = if function == "mode" { p.rows as usize * THREADS as usize } else { p.rows as usize };
+    let grid = Grid { shared: ROW_SHARED, ..Grid::of(elements) };
     start(("sort", function), a.dtype(), a.device(), grid, &p)
 }
 
@@ -145,6 +138,6 @@ pub(crate) fn search(out: &Array, sequence: &Array, values: &Array, sorter: Opti
         p.watch =
             Watch { numbers: [i64::from(length), along as i64], ..backend::watch(device, Mistake::Index, [0; 2])? };
     }
-    let grid = Grid { blocks: blocks_of(out.numel() as u64), threads: THREADS, shared: 0 };
+    let grid = Grid::of(out.numel());
     start(("sort", "search"), sequence.dtype(), device, grid, &p)
 }

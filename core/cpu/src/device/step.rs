@@ -1,7 +1,7 @@
 //! Optimizer steps on a device.
 
 use super::parameters::{STEP_ARRAYS, STEP_NUMBERS, STEP_THREADS, Step};
-use super::{Grid, launch};
+use super::{Grid, address, launch};
 use crate::array::Array;
 use rushlight_base::backend::Kernel;
 use rushlight_base::{Result, ensure};
@@ -35,7 +35,7 @@ pub(crate) fn step<const N: usize>(
     }
     let mut at = [0; STEP_ARRAYS];
     for (at, array) in at.iter_mut().zip(arrays) {
-        *at = array.address().addr() as u64;
+        *at = address(array);
     }
     let blocks = count.div_ceil(STEP_THREADS as usize).min(MOST_BLOCKS) as u32;
     let grid = Grid { blocks: [blocks, 1, 1], threads: STEP_THREADS, shared: 0 };

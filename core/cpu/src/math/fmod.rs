@@ -1,6 +1,7 @@
 //! The remainder of a truncated quotient.
 
-use super::{Elementary, Huge};
+use super::Huge;
+use crate::number::Real;
 use crate::simd::{FloatVector, MAX_LANES, Mask};
 
 /// The remainder of the quotient truncated to a whole number, with the sign of `a`; exact.

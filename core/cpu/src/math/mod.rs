@@ -31,27 +31,16 @@ use crate::simd::FloatVector;
 use tables::Tables;
 
 /// `f32` and `f64`: the scalars that these functions exist for.
-pub trait Elementary: coefficients::Coefficients + Huge {
+pub trait Elementary: coefficients::Coefficients + Huge + Real {
     /// The tables that some functions use where vectors look numbers up in one instruction.
     const TABLES: Option<&'static Tables<Self>>;
-
-    /// The remainder of a truncated quotient of any size.
-    fn rest(self, other: Self) -> Self;
 }
 
 impl Elementary for f32 {
     const TABLES: Option<&'static Tables<f32>> = Some(&tables::SINGLE);
-
-    fn rest(self, other: f32) -> f32 {
-        Real::rest(self, other)
-    }
 }
 impl Elementary for f64 {
     const TABLES: Option<&'static Tables<f64>> = None;
-
-    fn rest(self, other: f64) -> f64 {
-        Real::rest(self, other)
-    }
 }
 
 /// The tables, if they make a function of `V` faster.

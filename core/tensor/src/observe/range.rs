@@ -89,12 +89,8 @@ pub struct Range {
     name: String,
     inputs: Vec<Value>,
     outputs: Vec<Value>,
-    scope: Scope,
-    sequence: i64,
-    thread: u64,
-    forward_thread: u64,
-    id: u64,
-    debug_handle: i64,
+    /// The call without what the range owns.
+    call: Call<'static>,
     observers: Notified,
 }
 
@@ -119,18 +115,14 @@ pub fn begin(scope: Scope, described: Described) -> Option<Range> {
     if observers.is_empty() {
         return None;
     }
-    let mut range = Range {
-        name: described.name,
-        inputs: described.inputs,
-        outputs: Vec::new(),
-        scope,
+    let call = Call {
         sequence: described.sequence.unwrap_or(-1),
-        thread: current_thread(),
         forward_thread: described.forward_thread,
-        id: next_id(),
         debug_handle: described.debug_handle.unwrap_or(-1),
-        observers: Notified::new(),
+        ..new_call(Name::Text(""), scope)
     };
+    let Described { name, inputs, .. } = described;
+    let mut range = Range { name, inputs, outputs: Vec::new(), call, observers: Notified::new() };
     range.observers = notify_begin(observers, &range.call());
     Some(range)
 }
@@ -141,23 +133,8 @@ impl Range {
         self.outputs = outputs;
     }
 
-    /// A number that no other call has.
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
     fn call(&self) -> Call<'_> {
-        Call {
-            name: Name::Text(&self.name),
-            scope: self.scope,
-            sequence: self.sequence,
-            thread: self.thread,
-            forward_thread: self.forward_thread,
-            id: self.id,
-            debug_handle: self.debug_handle,
-            inputs: &self.inputs,
-            outputs: &self.outputs,
-        }
+        Call { name: Name::Text(&self.name), inputs: &self.inputs, outputs: &self.outputs, ..self.call }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::call::{Call, Scope};
 use crate::keys;
+use rushlight_base::random::philox;
 use rushlight_base::{Result, SmallVec, ensure};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,8 +25,6 @@ pub struct Needs {
     pub inputs: bool,
     /// The results.
     pub outputs: bool,
-    /// The number of the call.
-    pub ids: bool,
 }
 
 /// Which calls an observer is notified of.
@@ -80,8 +79,8 @@ impl Drop for OfThread {
 thread_local! {
     static LOCAL: OfThread = const { OfThread(RefCell::new(Vec::new())) };
     static ENABLED: Cell<bool> = const { Cell::new(true) };
-    /// The state of the generator of samples; 0: not seeded.
-    static SAMPLES: Cell<u64> = const { Cell::new(0) };
+    /// The seed of the samples, and how many were drawn.
+    static SAMPLES: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
 }
 
 /// Number of observers of the process and of all threads. While there are any, every call has the key of the layer.
@@ -263,7 +262,6 @@ pub fn needs(scope: Scope) -> Needs {
             let needs = registered.settings.needs;
             all.inputs |= needs.inputs;
             all.outputs |= needs.outputs;
-            all.ids |= needs.ids;
         });
     }
     all
@@ -271,19 +269,17 @@ pub fn needs(scope: Scope) -> Needs {
 
 /// Seeds the samples of this thread, for tests.
 pub fn set_sampling_seed(seed: u64) {
-    SAMPLES.set(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    SAMPLES.set(Some((seed, 0)));
 }
 
-/// A number from 0 to 1, from a generator of its own (xorshift): the program's random numbers do not change.
+/// Returns a number in [0, 1). It does not consume numbers of the program's generators.
 fn next_sample() -> f64 {
-    if SAMPLES.get() == 0 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |now| u64::from(now.subsec_nanos()));
-        set_sampling_seed(now ^ super::current_thread() << 32);
-    }
-    let mut state = SAMPLES.get();
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    SAMPLES.set(state);
-    (state >> 11) as f64 / (1u64 << 53) as f64
+    let (seed, drawn) = SAMPLES.get().unwrap_or_else(|| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
+        (now ^ super::current_thread() << 32, 0)
+    });
+    SAMPLES.set(Some((seed, drawn + 1)));
+    let [high, low, ..] = philox::numbers(seed, 0, 0, drawn);
+    let bits = u64::from(high) << 32 | u64::from(low);
+    (bits >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -5,7 +5,7 @@ use crate::dense::Dense;
 use rushlight_base::Result;
 use rushlight_cpu::reduce;
 
-/// Rows of a matrix from which on products compute Euclidean distances, if the caller does not decide.
+/// Most rows of the matrices for which differences compute Euclidean distances, if the caller does not decide.
 const MANY: i64 = 25;
 
 /// out = the norms of the differences between the rows of x1 and those of x2

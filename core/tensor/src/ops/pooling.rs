@@ -5,7 +5,12 @@ use super::reduce::mean_dim;
 use super::rules::pooling::{Pool, adaptive_windows, spatial_sizes};
 use crate::dense::Dense;
 use rushlight_base::Result;
-use rushlight_cpu::pooling;
+use rushlight_cpu::pooling::{self, Windows};
+
+/// The windows of a maximum whose gradient is computed on a device. On the host the indices are enough.
+fn for_devices(out: &Dense, windows: impl FnOnce() -> Result<Windows>) -> Result<Option<Windows>> {
+    if out.is_on_host() { Ok(None) } else { windows().map(Some) }
+}
 
 /// The kernels of one number of spatial dimensions.
 macro_rules! kernels {
@@ -42,12 +47,11 @@ macro_rules! kernels {
             ceil_mode: bool,
             indices: &Dense,
         ) -> Result<()> {
-            let mut windows = None;
-            if !out.is_on_host() {
+            let windows = for_devices(out, || {
                 let op = stringify!($max_back);
                 let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
-                windows = Some(pool.windows(self_.sizes(), false)?);
-            }
+                pool.windows(self_.sizes(), false)
+            })?;
             pooling::max_backward(&array(out), &array(grad), &array(indices), windows.as_ref(), $spatial)
         }
 
@@ -116,8 +120,8 @@ macro_rules! kernels {
 
         /// out = grad at indices
         pub fn $adaptive_max_back(out: &Dense, grad: &Dense, self_: &Dense, indices: &Dense) -> Result<()> {
-            let windows = adaptive_windows(self_.sizes(), spatial_sizes(grad, $spatial))?;
-            pooling::max_backward(&array(out), &array(grad), &array(indices), Some(&windows), $spatial)
+            let windows = for_devices(out, || adaptive_windows(self_.sizes(), spatial_sizes(grad, $spatial)))?;
+            pooling::max_backward(&array(out), &array(grad), &array(indices), windows.as_ref(), $spatial)
         }
 
         /// out, indices = the maxima of windows at positions determined by the samples

@@ -6,20 +6,20 @@ use super::views;
 use crate::dense::{Dense, Geometry};
 use rushlight_base::{Result, Scalar, list, wrap_dim};
 use rushlight_cpu::triangle::{self, Triangle};
-use rushlight_cpu::{Array, Loop, arithmetic, convert, fill, join};
+use rushlight_cpu::{Array, Loop, arithmetic, concat, convert, fill};
 
 /// out = tensors, one after another along dim
 pub fn cat(out: &Dense, tensors: &[Dense], dim: i64) -> Result<()> {
     let dim = wrap_dim(dim, out.ndim())?;
-    let joined = || tensors.iter().filter(|tensor| !is_skipped(tensor.sizes()));
-    let arrays: Vec<Array> = list::collect(joined().map(array))?;
-    if join::join(&array(out), &arrays, dim)? {
+    let parts = tensors.iter().filter(|tensor| !is_skipped(tensor.sizes())).map(array);
+    let parts: Vec<Array> = list::collect(parts)?;
+    if concat::concat(&array(out), &parts, dim)? {
         return Ok(());
     }
     let mut part = out.geometry.clone();
-    for tensor in joined() {
+    for tensor in parts {
         part.sizes[dim] = tensor.sizes()[dim];
-        convert::copy(&Loop::new([sub_array(out, &part), array(tensor)])?)?;
+        convert::copy(&Loop::new([sub_array(out, &part), tensor])?)?;
         part.offset += part.sizes[dim] * part.strides[dim];
     }
     Ok(())

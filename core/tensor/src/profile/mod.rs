@@ -47,7 +47,7 @@ pub fn start(options: Options) -> Result<()> {
     const ALREADY: &str = "the profiler is already on";
     let session = Arc::new(Session::new(options));
     let scopes = if options.scopes == 0 { u32::MAX } else { options.scopes };
-    let needs = observe::Needs { inputs: options.shapes, outputs: false, ids: false };
+    let needs = observe::Needs { inputs: options.shapes, outputs: false };
     let settings = Settings { scopes, needs, ..Settings::default() };
     if options.this_thread {
         return OF_THREAD.with_borrow_mut(|running| {

@@ -2,10 +2,12 @@
 
 use super::events::{Event, Profile};
 use crate::observe::Scope;
-use rushlight_base::{DType, Result, list};
+use rushlight_base::{DType, Result, err, list};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 impl Profile {
     /// Writes the trace: a complete event for each call, and an arrow from each recorded operator to its node. Times are in
@@ -32,14 +34,19 @@ impl Profile {
         Ok(trace.out.flush()?)
     }
 
+    /// Writes the trace to a file.
+    pub fn save_chrome_trace(&self, path: &Path) -> Result<()> {
+        let name = path.display();
+        let file = File::create(path).map_err(|error| err!(Io, "{name}: {error}"))?;
+        self.write_chrome_trace(&mut BufWriter::new(file)).map_err(|error| error.context(name.to_string()))
+    }
+
     /// The trace in memory.
     pub fn chrome_trace(&self) -> Result<Vec<u8>> {
         let mut bytes = Bytes(Vec::new());
         match self.write_chrome_trace(&mut bytes) {
             Ok(()) => Ok(bytes.0),
-            Err(_) => {
-                Err(rushlight_base::err!(OutOfMemory, "not enough memory for a trace of {} events", self.events.len()))
-            }
+            Err(_) => Err(err!(OutOfMemory, "not enough memory for a trace of {} events", self.events.len())),
         }
     }
 

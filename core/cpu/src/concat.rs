@@ -39,7 +39,7 @@ impl Rows {
 /// `out` = `parts`, one after another along `dim`. Row by row, the output is written from front to back (0.5 of the time
 /// of writing part by part). Returns false and writes nothing unless all are arrays of one dtype on the host with long,
 /// contiguous, evenly spaced rows, and the output is contiguous.
-pub fn join(out: &Array, parts: &[Array], dim: usize) -> Result<bool> {
+pub fn concat(out: &Array, parts: &[Array], dim: usize) -> Result<bool> {
     let is_plain = |array: &Array| array.is_on_host() && array.dtype() == out.dtype();
     let pieces = parts.iter().filter(|part| is_plain(part)).filter_map(|part| Rows::of(part, dim));
     let pieces: Vec<Rows> = list::collect(pieces)?;
@@ -86,11 +86,11 @@ mod tests {
                 [(a, 0), (b, 1)].map(|(at, nth)| Array::new(at, DType::F32, &sizes[nth], &strides[nth])),
             )
         };
-        assert!(!join(&to, std::slice::from_ref(&a), 1).unwrap(), "a part is missing");
+        assert!(!concat(&to, std::slice::from_ref(&a), 1).unwrap(), "a part is missing");
         // SAFETY: every second one of the first 128 elements of the vector, five times.
         let sparse = unsafe { Array::new(a.start(), DType::F32, &[5, 64], &[0, 2]) };
-        assert!(!join(&to, &[sparse, b.clone()], 1).unwrap(), "rows are not contiguous");
-        assert!(join(&to, &[a, b], 1).unwrap());
+        assert!(!concat(&to, &[sparse, b.clone()], 1).unwrap(), "rows are not contiguous");
+        assert!(concat(&to, &[a, b], 1).unwrap());
         for (i, &value) in out.iter().enumerate() {
             let (row, column) = (i / 164, i % 164);
             let expected = if column < 64 { row * 67 + column + 64 } else { row * 103 + column - 64 + 100 };
