@@ -31,7 +31,7 @@ static int32_t pass_through(void *ctx, const rlt_tensor *const *grads, int64_t n
 }
 
 static int32_t round_through(const rlt_tensor *x, rlt_tensor **out) {
-  rlt_custom_function function = {sizeof function, "RoundThrough", NULL, pass_through, NULL, 1, 0};
+  rlt_custom_function function = {sizeof function, "RoundThrough", NULL, pass_through, NULL, 1, 0, NULL};
   int32_t before = 0, recorded = 0;
   /* The forward runs without recording. */
   int32_t status = rlt_get_grad_enabled(&before);

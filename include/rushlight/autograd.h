@@ -91,6 +91,11 @@ typedef struct rlt_custom_function {
   rlt_deleter deleter;
   int32_t materialize_grads; /**< 0 or 1: whether undefined gradients are passed as zeros instead of NULL */
   int32_t reserved;          /**< 0 */
+  /**
+   * NULL, or called with `ctx` after a backward that does not retain the graph: free saved tensors here. The function
+   * then stays in its node, and `deleter` is called when the graph is freed.
+   */
+  rlt_deleter release;
 } rlt_custom_function;
 
 #ifdef __cplusplus
@@ -355,6 +360,35 @@ int32_t rlt_custom_function_record(const struct rlt_custom_function *function,
                                    int64_t n_outputs,
                                    const int32_t *differentiable,
                                    int32_t *recorded);
+
+/**
+ * Returns where a gradient of the tensor goes: `*node` is an owned handle of the node that computed it, or that
+ * accumulates the gradient of a leaf (NULL if it does not require a gradient), `*input_nr` the index of the gradient.
+ */
+int32_t rlt_tensor_gradient_edge(const rlt_tensor *tensor, struct rlt_node **node, int64_t *input_nr);
+
+/**
+ * Like `rlt_custom_function_record`, with the destinations of the gradients instead of the inputs: the gradient at
+ * `index` is the incoming gradient `next_inputs[index]` of the node `next[index]` (NULL: not needed). `written` says for
+ * each output whether it is an input that was modified in place; NULL: none. `*node` is an owned handle of the new node.
+ *
+ * The outputs get the node even if recording is off. If this function fails, `ctx` still belongs to the caller.
+ */
+int32_t rlt_custom_function_attach(const struct rlt_custom_function *function,
+                                   const struct rlt_node *const *next,
+                                   const int64_t *next_inputs,
+                                   int64_t n_next,
+                                   const rlt_tensor *const *outputs,
+                                   int64_t n_outputs,
+                                   const int32_t *differentiable,
+                                   const int32_t *written,
+                                   struct rlt_node **node);
+
+/**
+ * Returns the `ctx` of the custom function that recorded a node, if its derivative is `backward`; NULL otherwise, and
+ * when the node has dropped the function. Valid as long as the node.
+ */
+int32_t rlt_node_custom_ctx(const struct rlt_node *node, rlt_custom_backward backward, void **out);
 
 /**
  * Within the backward of a custom function: returns whether the gradient of its input number `index` is needed. Other

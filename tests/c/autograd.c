@@ -162,7 +162,7 @@ static void exponential_delete(void *ctx) {
 
 static rlt_tensor *exponential(struct exponential *self, const rlt_tensor *x) {
   memset(self, 0, sizeof *self);
-  rlt_custom_function function = {sizeof function, "Exponential", NULL, exponential_backward, exponential_delete, 0, 0};
+  rlt_custom_function function = {sizeof function, "Exponential", NULL, exponential_backward, exponential_delete, 0, 0, NULL};
   function.ctx = self;
   rlt_tensor *y = NULL;
   int32_t was = 0, recorded = -1;

@@ -222,7 +222,7 @@ static int32_t square_with_gradient(void *ctx, const rlt_value *args, int64_t n_
   inputs[0] = args[0].as.tensor;
   outputs[0] = outs[0].as.tensor;
   OK(rlt_saved_tensor_new(inputs[0], 0, &saved));
-  rlt_custom_function function = {sizeof function, "SquareBackward", NULL, square_backward, free_saved, 0, 0};
+  rlt_custom_function function = {sizeof function, "SquareBackward", NULL, square_backward, free_saved, 0, 0, NULL};
   function.ctx = saved;
   status = rlt_custom_function_record(&function, inputs, 1, outputs, 1, NULL, &recorded);
   if (status != RLT_OK || !recorded) rlt_saved_tensor_free(saved);

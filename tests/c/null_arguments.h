@@ -11,6 +11,7 @@ static const rlt_tensor *tensors[1];
 static rlt_tensor_list *list, *out_list;
 static rlt_generator *generator, *out_generator;
 static rlt_node *node, *out_node;
+static const rlt_node *nodes[1];
 static rlt_saved_tensor *saved, *out_saved;
 static rlt_error *error, *out_error;
 static rlt_op *op, *out_op;
@@ -117,7 +118,7 @@ static int32_t call_end(void *ctx, const rlt_call *call, void *state) {
 static rlt_allocator allocator = {sizeof allocator, NULL, allocate, deallocate};
 static rlt_log log_hook = {sizeof log_hook, NULL, write_log};
 static rlt_parallel_for parallel_for = {sizeof parallel_for, NULL, run};
-static rlt_custom_function custom = {sizeof custom, "custom", NULL, backward, NULL, 0, 0};
+static rlt_custom_function custom = {sizeof custom, "custom", NULL, backward, NULL, 0, 0, NULL};
 
 static void setup(void) {
   const float one = 1;
@@ -129,6 +130,7 @@ static void setup(void) {
   OK(rlt_tensor_set_requires_grad(leaf, 1));
   OK(rlt_tensor_mul_Tensor(leaf, leaf, &product));
   OK(rlt_tensor_grad_fn(product, &node));
+  nodes[0] = node;
   OK(rlt_saved_tensor_new(tensor, 0, &saved));
   CHECK(rlt_set_num_threads(-1) != RLT_OK);
   OK(rlt_last_error_take(&error));

@@ -54,7 +54,7 @@ static int32_t descend(void *ctx, const rlt_tensor *const *grads, int64_t n_outp
 static void free_level(void *ctx) { free(ctx); }
 
 static rlt_tensor *nested(const rlt_tensor *x, int levels, int *deepest) {
-  rlt_custom_function function = {sizeof function, "Nested", NULL, descend, free_level, 0, 0};
+  rlt_custom_function function = {sizeof function, "Nested", NULL, descend, free_level, 0, 0, NULL};
   struct level *level = malloc(sizeof *level);
   level->levels = levels;
   level->deepest = deepest;
@@ -98,7 +98,7 @@ static int32_t fail_at_the_end(void *ctx, const rlt_tensor *const *grads, int64_
   struct level *level = ctx;
   int32_t status;
   rlt_tensor *x, *y;
-  rlt_custom_function function = {sizeof function, "Failing", NULL, fail_at_the_end, NULL, 0, 0};
+  rlt_custom_function function = {sizeof function, "Failing", NULL, fail_at_the_end, NULL, 0, 0, NULL};
   struct level below = *level;
   (void)grads, (void)n_outputs, (void)results, (void)n_inputs;
   if (level->levels == 0) return rlt_set_last_error(RLT_ERROR_VALUE, "from the depths");
@@ -115,7 +115,7 @@ static int32_t fail_at_the_end(void *ctx, const rlt_tensor *const *grads, int64_
 
 static void errors_come_up_from_the_depths(void) {
   struct level top = {200, NULL};
-  rlt_custom_function function = {sizeof function, "Failing", NULL, fail_at_the_end, NULL, 0, 0};
+  rlt_custom_function function = {sizeof function, "Failing", NULL, fail_at_the_end, NULL, 0, 0, NULL};
   rlt_tensor *x = leaf(1), *y;
   function.ctx = &top;
   y = copied_by(function, x);
@@ -206,8 +206,8 @@ static int32_t replace_none(void *ctx, const rlt_tensor *grad, rlt_tensor **repl
 }
 
 static void nothing_arrives_at(const char *expected, int custom, int32_t zeros, int32_t has_grad) {
-  rlt_custom_function none = {sizeof none, "None", NULL, gives_none, NULL, 0, 0};
-  rlt_custom_function on = {sizeof on, "On", NULL, gives_on, NULL, 0, 0};
+  rlt_custom_function none = {sizeof none, "None", NULL, gives_none, NULL, 0, 0, NULL};
+  rlt_custom_function on = {sizeof on, "On", NULL, gives_on, NULL, 0, 0, NULL};
   rlt_scalar two = number(2);
   rlt_tensor *x = leaf(1), *y = NULL, *z, *grad = NULL;
   rlt_node *node = NULL;
@@ -260,7 +260,7 @@ static int32_t product_backward(void *ctx, const rlt_tensor *const *grads, int64
 
 static void wanted_gradients(void) {
   rlt_tensor *x = leaf(1), *y = leaf(1), *z = NULL, *grad = NULL;
-  rlt_custom_function function = {sizeof function, "Product", NULL, product_backward, NULL, 0, 0};
+  rlt_custom_function function = {sizeof function, "Product", NULL, product_backward, NULL, 0, 0, NULL};
   const rlt_tensor *inputs[2], *outputs[1];
   int32_t recorded = 0, answer = 0;
   inputs[0] = x, inputs[1] = y;

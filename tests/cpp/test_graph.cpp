@@ -2,6 +2,7 @@
 // and deterministic mode, gradcheck, warnings.
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/functions/utils.h>
 #include <torch/torch.h>
 
 #include <cmath>
@@ -340,6 +341,101 @@ TEST(Errors, OfBackwardAndGrad) {
   EXPECT_EQ(message_of([&] { x.sum().backward({}, false, false, torch::TensorList()); }), "'inputs' argument to backward cannot be empty");
   EXPECT_EQ(message_of([&] { grad({x.sum()}, {}); }), "grad requires non-empty inputs.");
   EXPECT_EQ(message_of([&] { grad({x.sum()}, {plain}); }), "element 0 of the input tensors does not require grad");
+}
+
+/// A node of the program: multiplies by a saved tensor.
+struct Product : Node {
+  Product(const Tensor& factor, std::vector<std::string>& log) : factor(factor, false), log(log) {}
+  ~Product() override { log.push_back("freed"); }
+  variable_list apply(variable_list&& grads) override {
+    log.push_back(task_should_compute_output(0) ? "needed" : "not needed");
+    return {grads[0] * factor.unpack()};
+  }
+  void release_variables() override { factor.reset_data(); }
+  SavedVariable factor;
+  std::vector<std::string>& log;
+};
+
+Tensor product(const Tensor& input, const Tensor& factor, std::vector<std::string>& log) {
+  auto node = std::shared_ptr<Product>(new Product(factor, log), deleteNode);
+  node->set_next_edges(collect_next_edges(input));
+  Tensor result;
+  {
+    torch::NoGradGuard off;
+    result = input * factor;
+  }
+  set_history(result, node);
+  EXPECT_EQ(result.grad_fn(), node);
+  return result;
+}
+
+TEST(NodesOfTheProgram, ComputeGradientsAndAreFreedWithTheGraph) {
+  std::vector<std::string> log;
+  Tensor x = leaf({1, 2}), factor = torch::tensor({3.0, 5.0}, torch::kDouble);
+  {
+    Tensor y = product(product(x, factor, log), factor, log);
+    auto node = y.grad_fn();
+    EXPECT_EQ(node->num_inputs(), 1u);
+    ASSERT_EQ(node->num_outputs(), 1u);
+    EXPECT_NE(dynamic_cast<Product*>(node->next_edge(0).function.get()), nullptr);
+    EXPECT_NE(node->name().find("Product"), std::string::npos);
+    node->register_prehook([](const variable_list& grads) { return variable_list{grads[0] * 2}; });
+    uintptr_t post = node->register_hook([](const variable_list&, const variable_list&) -> variable_list { throw std::runtime_error("hook"); });
+    EXPECT_TRUE(node->del_post_hook(post) && !node->del_post_hook(post));
+    (y * 7).sum().backward({}, /*retain_graph=*/true);
+    EXPECT_TRUE(x.grad().equal(torch::tensor({126.0, 350.0}, torch::kDouble))) << x.grad();
+    y.sum().backward();
+    EXPECT_THROW(y.sum().backward(), c10::Error);
+    EXPECT_THROW(node->set_next_edges({}), c10::Error);
+  }
+  // Twice two nodes, and the one whose saved tensor was released.
+  EXPECT_EQ(std::count(log.begin(), log.end(), "needed"), 5);
+  EXPECT_EQ(std::count(log.begin(), log.end(), "freed"), 2);
+}
+
+TEST(NodesOfTheProgram, ReturnOneGradientForEachEdge) {
+  struct Wrong : Node {
+    variable_list apply(variable_list&& grads) override { return {grads[0], grads[0]}; }
+  };
+  Tensor x = leaf({1, 2}), y = x.detach().clone();
+  auto node = std::make_shared<Wrong>();
+  node->set_next_edges(collect_next_edges(x));
+  set_history(y, node);
+  try {
+    y.sum().backward();
+    FAIL();
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("returned an invalid number of gradients - expected 1, but got 2"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(NodesOfTheProgram, WrapOutputsOfACustomForward) {
+  struct Doubled : Node {
+    variable_list apply(variable_list&& grads) override { return {grads[0] * 2}; }
+  };
+  auto wrap = [](variable_list inputs, Tensor output, bool is_dirty, bool is_differentiable) {
+    auto node = std::make_shared<Doubled>();
+    node->set_next_edges(collect_next_edges(inputs));
+    std::unordered_set<at::TensorImpl*> dirty, constant;
+    if (is_dirty) dirty.insert(output.unsafeGetTensorImpl());
+    if (!is_differentiable) constant.insert(output.unsafeGetTensorImpl());
+    auto as_self = [](const Tensor& tensor) { return tensor.view_as(tensor); };
+    return *_wrap_outputs(inputs, constant, dirty, to_optional(output), node, {}, {}, as_self, false)[0];
+  };
+  Tensor x = leaf({1, 2});
+  Tensor same = wrap({x}, x, false, true);
+  EXPECT_FALSE(same.is_same(x));
+  EXPECT_TRUE(torch::autograd::grad({same.sum()}, {x})[0].equal(torch::full({2}, 2.0, torch::kDouble)));
+  Tensor y = x * 3;
+  {
+    torch::NoGradGuard off;
+    y.mul_(2);
+  }
+  Tensor written = wrap({y}, y, true, true);
+  EXPECT_TRUE(written.is_same(y));
+  EXPECT_TRUE(torch::autograd::grad({written.sum()}, {x})[0].equal(torch::full({2}, 6.0, torch::kDouble)));
+  EXPECT_FALSE(wrap({x}, torch::ones(2), false, false).requires_grad());
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
 //! Custom functions: saved tensors, and functions with a derivative of the caller.
 
-use super::rlt_saved_tensor;
+use super::{NodeHandle, rlt_node, rlt_saved_tensor};
 use crate::core::rlt_deleter;
 use crate::support::callback::{self, Context};
 use crate::support::handle;
 use crate::support::sized::{self, SizedStruct};
 use crate::support::{arg, guard, guard_free, out};
 use crate::tensor::rlt_tensor;
-use rushlight_base::{Result, ensure, err};
+use rushlight_base::{Error, Result, ensure, err};
 use rushlight_tensor::Tensor;
-use rushlight_tensor::autograd::{self, CustomFunction, CustomSaved};
+use rushlight_tensor::autograd::{self, CustomFunction, CustomSaved, Edge, Edges};
+use std::any::Any;
 use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -82,6 +83,9 @@ pub struct rlt_custom_function {
     pub materialize_grads: i32,
     /// 0
     pub reserved: i32,
+    /// NULL, or called with `ctx` after a backward that does not retain the graph: free saved tensors here. The function
+    /// then stays in its node, and `deleter` is called when the graph is freed.
+    pub release: rlt_deleter,
 }
 
 // SAFETY: `rlt_custom_function` is repr(C) and begins with `struct_size`; its other fields are pointers, optional
@@ -95,6 +99,7 @@ unsafe impl SizedStruct for rlt_custom_function {
         deleter: None,
         materialize_grads: 0,
         reserved: 0,
+        release: None,
     };
     const NAME: &'static str = "rlt_custom_function";
 }
@@ -129,21 +134,105 @@ pub unsafe extern "C" fn rlt_custom_function_record(
             let differentiable = arg::bools(differentiable, n_marks, "differentiable")?;
             (given, name, inputs, outputs, differentiable, out::bool(recorded, "recorded")?)
         };
-        ensure!(given.backward.is_some(), NullPointer, "argument `function.backward` is NULL");
-        let custom = Arc::new(Custom {
-            name: name.to_owned(),
-            backward: given.backward,
-            wants_zeros: arg::bool(given.materialize_grads),
-            // The deleter is armed only when the function was recorded.
-            context: std::sync::OnceLock::new(),
-            ctx: SharedPointer(given.ctx),
-        });
+        let custom = Custom::new(&given, name)?;
         let done = autograd::record_custom(custom.clone(), &inputs.refs(), &outputs.refs(), &differentiable)?;
         if done {
-            // The cell is new, so setting it cannot fail.
-            let _ = custom.context.set(Context::new(given.ctx, given.deleter));
+            custom.take_ownership(&given);
         }
         recorded.set(done)
+    })
+}
+
+/// Returns where a gradient of the tensor goes: `*node` is an owned handle of the node that computed it, or that
+/// accumulates the gradient of a leaf (NULL if it does not require a gradient), `*input_nr` the index of the gradient.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_gradient_edge(
+    tensor: *const rlt_tensor,
+    node: *mut *mut rlt_node,
+    input_nr: *mut i64,
+) -> i32 {
+    guard("rlt_tensor_gradient_edge", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle, and
+        // `node` and `input_nr` are NULL or writable.
+        let (tensor, node, input_nr) =
+            unsafe { (arg::tensor(tensor, "tensor")?, out::handle(node, "node")?, out::value(input_nr, "input_nr")?) };
+        let edge = tensor.gradient_edge();
+        input_nr.set(edge.as_ref().map_or(0, |edge| i64::from(edge.output)))?;
+        node.give_opt(edge.map(|edge| NodeHandle::new(edge.node)))
+    })
+}
+
+/// Like `rlt_custom_function_record`, with the destinations of the gradients instead of the inputs: the gradient at
+/// `index` is the incoming gradient `next_inputs[index]` of the node `next[index]` (NULL: not needed). `written` says for
+/// each output whether it is an input that was modified in place; NULL: none. `*node` is an owned handle of the new node.
+///
+/// The outputs get the node even if recording is off. If this function fails, `ctx` still belongs to the caller.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_custom_function_attach(
+    function: *const rlt_custom_function,
+    next: *const *const rlt_node,
+    next_inputs: *const i64,
+    n_next: i64,
+    outputs: *const *const rlt_tensor,
+    n_outputs: i64,
+    differentiable: *const i32,
+    written: *const i32,
+    node: *mut *mut rlt_node,
+) -> i32 {
+    guard("rlt_custom_function_attach", || {
+        let n_marks = |marks: *const i32| if marks.is_null() { 0 } else { n_outputs };
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `given.name` is NULL or a
+        // NUL-terminated string, `next` and `next_inputs` point to `n_next` elements, those of `next` NULL or live
+        // handles, `outputs` is NULL or points to `n_outputs` live or NULL handles, `differentiable` and `written` are
+        // NULL or point to `n_outputs` elements, `function` is NULL or points to `struct_size` readable bytes, and `node`
+        // is NULL or writable.
+        let (given, name, next, next_inputs, outputs, differentiable, written, node) = unsafe {
+            let given = sized::read(function, "function")?;
+            let name = arg::string(given.name, "function.name")?;
+            let next = arg::slice(next, n_next, "next")?;
+            let next_inputs = arg::ints(next_inputs, n_next, "next_inputs")?;
+            let outputs = arg::tensors(outputs, n_outputs, "outputs")?;
+            let differentiable = arg::bools(differentiable, n_marks(differentiable), "differentiable")?;
+            let written = arg::bools(written, n_marks(written), "written")?;
+            (given, name, next, next_inputs, outputs, differentiable, written, out::handle(node, "node")?)
+        };
+        let edges = next.iter().zip(next_inputs).try_fold(Edges::new(), |edges, (next, input)| {
+            // SAFETY: the caller guarantees that the element is NULL or a live handle for the duration of the call.
+            let next = (!next.is_null()).then(|| unsafe { arg::handle(*next, "next") }).transpose()?;
+            Ok::<_, Error>(edges.with_edge(next.as_ref().map(|next| edge_to(next, *input)).transpose()?))
+        })?;
+        let custom = Custom::new(&given, name)?;
+        let made = autograd::record_edges(custom.clone(), edges, &outputs.refs(), &written, &differentiable)?;
+        custom.take_ownership(&given);
+        node.give(NodeHandle::new(made))
+    })
+}
+
+fn edge_to(next: &NodeHandle, input: i64) -> Result<Edge> {
+    let count = next.node.outputs().len();
+    let output = u32::try_from(input).ok().filter(|output| (*output as usize) < count);
+    let output = output
+        .ok_or_else(|| err!(Index, "input {input} is out of range for node {} with {count}", next.node.name()))?;
+    Ok(Edge { node: next.node.clone(), output })
+}
+
+/// Returns the `ctx` of the custom function that recorded a node, if its derivative is `backward`; NULL otherwise, and
+/// when the node has dropped the function. Valid as long as the node.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_node_custom_ctx(
+    node: *const rlt_node,
+    backward: rlt_custom_backward,
+    out: *mut *mut c_void,
+) -> i32 {
+    guard("rlt_node_custom_ctx", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `node` is NULL or a live handle, and
+        // `out` is NULL or writable.
+        let (node, out) = unsafe { (arg::handle(node, "node")?, out::value(out, "out")?) };
+        let function = node.node.custom();
+        let custom = function.as_ref().and_then(|function| function.as_any().downcast_ref::<Custom>());
+        let address = |backward: rlt_custom_backward| backward.map(|backward| backward as usize);
+        let found = custom.filter(|custom| address(custom.backward) == address(backward));
+        out.set(found.map_or(ptr::null_mut(), |custom| custom.ctx.0))
     })
 }
 
@@ -203,8 +292,30 @@ struct Custom {
     /// Checked to be present when the function was recorded.
     backward: rlt_custom_backward,
     wants_zeros: bool,
+    release: rlt_deleter,
     context: std::sync::OnceLock<Context>,
     ctx: SharedPointer,
+}
+
+impl Custom {
+    fn new(given: &rlt_custom_function, name: &str) -> Result<Arc<Custom>> {
+        ensure!(given.backward.is_some(), NullPointer, "argument `function.backward` is NULL");
+        Ok(Arc::new(Custom {
+            name: name.to_owned(),
+            backward: given.backward,
+            wants_zeros: arg::bool(given.materialize_grads),
+            release: given.release,
+            // The deleter is armed only when the function was recorded.
+            context: std::sync::OnceLock::new(),
+            ctx: SharedPointer(given.ctx),
+        }))
+    }
+
+    /// The function was recorded: its `ctx` belongs to it now.
+    fn take_ownership(&self, given: &rlt_custom_function) {
+        // The cell is new, so setting it cannot fail.
+        let _ = self.context.set(Context::new(given.ctx, given.deleter));
+    }
 }
 
 impl CustomFunction for Custom {
@@ -214,6 +325,22 @@ impl CustomFunction for Custom {
 
     fn wants_zeros(&self) -> bool {
         self.wants_zeros
+    }
+
+    fn stays(&self) -> bool {
+        self.release.is_some()
+    }
+
+    fn release(&self) {
+        if let Some(release) = self.release {
+            // SAFETY: `release` has this signature (field of `rlt_custom_function`), and `ctx` lives until the deleter
+            // is called, which `self.context` does.
+            unsafe { release(self.ctx.0) };
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {

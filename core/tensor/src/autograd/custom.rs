@@ -2,11 +2,12 @@
 
 use super::meta::AutogradMeta;
 use super::modes::is_grad_enabled;
-use super::node::{Backward, BackwardCall, Edges, Gradients, Node};
-use super::record::{rebase_history, record};
+use super::node::{Backward, BackwardCall, Body, Edges, Gradients, Node, RecordedCall};
+use super::record::{rebase_to, set_histories};
 use super::saved::Saved;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, ensure, err};
+use std::any::Any;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -21,6 +22,18 @@ pub trait CustomFunction: Send + Sync {
     /// Computes one gradient (or none) per input from one gradient (or none) per output. `needs` says for each input
     /// whether its gradient is needed.
     fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>>;
+
+    /// Whether the function stays in its node after a backward that does not retain the graph, and decides in `release`
+    /// what it frees. If not, the node drops it.
+    fn stays(&self) -> bool {
+        false
+    }
+
+    /// Frees the saved tensors.
+    fn release(&self) {}
+
+    /// The function, for the binding that has recorded it.
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// A tensor that a custom function saves for its backward, with the version it had. An output refers to its node
@@ -54,7 +67,14 @@ impl CustomSaved {
     }
 }
 
+#[derive(Clone)]
 struct Custom(Arc<dyn CustomFunction>);
+
+impl Custom {
+    fn node(self, call: &mut RecordedCall) -> Arc<Node> {
+        if self.0.stays() { call.lasting(self) } else { call.node(self) }
+    }
+}
 
 impl Backward for Custom {
     fn name(&self) -> &str {
@@ -92,6 +112,33 @@ impl Backward for Custom {
         }
         Ok(())
     }
+
+    fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
+        Some(self.0.clone())
+    }
+}
+
+/// A function that stays in its node.
+impl Body for Custom {
+    fn with_name(&self, read: &mut dyn FnMut(&str)) {
+        read(self.0.name());
+    }
+
+    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+        Backward::backward(self, call, gradients)
+    }
+
+    fn release(&self) {
+        self.0.release();
+    }
+
+    fn runs_without_gradients(&self) -> bool {
+        true
+    }
+
+    fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
+        Some(self.0.clone())
+    }
 }
 
 /// Records that `outputs` were computed from `inputs` by a function with this derivative. The outputs were computed
@@ -107,8 +154,23 @@ pub fn record_custom(
         return Ok(false);
     }
     let edges = inputs.iter().fold(Edges::new(), |edges, input| edges.with_option(*input));
-    let written = |output: &Tensor| inputs.iter().flatten().any(|input| input.is(output));
-    for output in outputs.iter().filter(|output| written(output)) {
+    let written: Vec<bool> =
+        outputs.iter().map(|output| inputs.iter().flatten().any(|input| input.is(output))).collect();
+    record_edges(function, edges, outputs, &written, differentiable)?;
+    Ok(true)
+}
+
+/// Like [`record_custom`], with the destinations of the gradients instead of the inputs. `written` says which outputs
+/// are inputs that were modified in place (none, if empty).
+pub fn record_edges(
+    function: Arc<dyn CustomFunction>,
+    edges: Edges,
+    outputs: &[&Tensor],
+    written: &[bool],
+    differentiable: &[bool],
+) -> Result<Arc<Node>> {
+    let is_written = |index: usize| written.get(index).copied().unwrap_or(false);
+    for (_, output) in outputs.iter().enumerate().filter(|(index, _)| is_written(*index)) {
         ensure!(
             output.is_view() || !output.is_leaf() || !output.requires_grad(),
             Runtime,
@@ -124,28 +186,21 @@ pub fn record_custom(
              operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
         );
     }
+    let node = Custom(function).node(&mut RecordedCall::of(edges, outputs));
     if let [output] = outputs
-        && written(output)
+        && is_written(0)
     {
-        rebase_history(output, edges, Custom(function))?;
-        return Ok(true);
+        rebase_to(output, node.clone())?;
+        return Ok(node);
     }
-    let marked = |index: usize| differentiable.get(index).copied().unwrap_or(true);
-    let kept: Vec<bool> = (0..outputs.len()).map(marked).collect();
-    let restore: Vec<&Tensor> = outputs
-        .iter()
-        .zip(&kept)
-        .filter(|(output, kept)| !**kept && !written(output))
-        .map(|(output, _)| *output)
-        .collect();
-    record(outputs, edges, Custom(function));
-    for output in restore {
-        output.forget_history();
-    }
-    for output in outputs.iter().filter(|output| !written(output)) {
+    set_histories(outputs, &node);
+    for (index, output) in outputs.iter().enumerate().filter(|(index, _)| !is_written(*index)) {
+        if !differentiable.get(index).copied().unwrap_or(true) {
+            output.forget_history();
+        }
         if let Some(view) = output.autograd_meta().and_then(AutogradMeta::view) {
             view.of_custom.store(true, Ordering::Relaxed);
         }
     }
-    Ok(true)
+    Ok(node)
 }

@@ -27,7 +27,7 @@ mod saved_meta;
 mod view;
 
 pub use api::{backward, grad};
-pub use custom::{CustomFunction, CustomSaved, record_custom};
+pub use custom::{CustomFunction, CustomSaved, record_custom, record_edges};
 pub(crate) use derivative::{derivative, kept, recorded, recorded_write};
 pub use expr::Expr;
 pub use gradcheck::{GradcheckOptions, gradcheck, gradgradcheck};

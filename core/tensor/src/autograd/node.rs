@@ -1,6 +1,7 @@
 //! Nodes of the recorded graph, and the interface of derivatives to the graph while they run.
 
 use super::anomaly::Origin;
+use super::custom::CustomFunction;
 use super::expr::Expr;
 use super::hooks::{Place, Registered};
 use super::meta::{HookId, TensorHook};
@@ -37,6 +38,11 @@ pub trait Backward: Send + Sync {
     /// Hooks on the tensor at the end of the graph: those of a leaf stay with it.
     fn leaf_hooks(&self) -> Vec<TensorHook> {
         Vec::new()
+    }
+
+    /// The custom function whose derivative it is.
+    fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
+        None
     }
 }
 
@@ -80,6 +86,11 @@ pub trait Body: Send + Sync {
     /// The hooks of a leaf.
     fn leaf_hooks(&self) -> Vec<TensorHook> {
         Vec::new()
+    }
+
+    /// Like [`Backward::custom`].
+    fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
+        None
     }
 }
 
@@ -131,6 +142,10 @@ impl Body for Releasable {
 
     fn runs_without_gradients(&self) -> bool {
         self.body().is_some_and(|body| body.runs_without_gradients())
+    }
+
+    fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
+        self.body()?.custom()
     }
 
     fn release(&self) {
@@ -270,6 +285,13 @@ impl Edges {
         self
     }
 
+    /// Adds a slot with this destination, or an empty one.
+    #[must_use]
+    pub fn with_edge(mut self, edge: Option<Edge>) -> Edges {
+        self.0.push(edge);
+        self
+    }
+
     /// Whether the gradient of slot `index` is needed.
     #[inline]
     pub fn needs(&self, index: usize) -> bool {
@@ -334,6 +356,11 @@ impl RecordedCall {
     #[inline]
     pub fn node(&mut self, body: impl Backward + 'static) -> Arc<Node> {
         if body.saves() { self.releasable(Arc::new(body)) } else { self.node_of(Lasting(body), next_sequence()) }
+    }
+
+    /// The node of a body that decides itself what [`Body::release`] frees.
+    pub(super) fn lasting(&mut self, body: impl Body + 'static) -> Arc<Node> {
+        self.node_of(body, next_sequence())
     }
 
     /// The node of a leaf.
@@ -415,6 +442,11 @@ impl Node {
     /// The destinations of the gradients of the inputs.
     pub fn next_edges(&self) -> &[Option<Edge>] {
         &self.head.next.0
+    }
+
+    /// The custom function that recorded the node, until the node drops it.
+    pub fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
+        self.body.custom()
     }
 
     /// The metadata of the outputs of the recorded call.

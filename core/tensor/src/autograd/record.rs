@@ -103,11 +103,11 @@ fn set_history(result: &mut Tensor, node: Arc<Node>) {
 /// Makes `outputs` the results of a node with this body.
 #[inline]
 pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
-    set_histories(outputs, RecordedCall::of(edges, outputs).node(body));
+    set_histories(outputs, &RecordedCall::of(edges, outputs).node(body));
 }
 
 #[inline(never)]
-fn set_histories(outputs: &[&Tensor], node: Arc<Node>) {
+pub(super) fn set_histories(outputs: &[&Tensor], node: &Arc<Node>) {
     for (index, output) in outputs.iter().enumerate() {
         if node.outputs()[index].dtype().is_differentiable() {
             output.set_history(Some(Edge { node: node.clone(), output: index as u32 }));
@@ -291,7 +291,7 @@ pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'stat
 }
 
 #[inline(never)]
-fn rebase_to(target: &Tensor, node: Arc<Node>) -> Result<()> {
+pub(super) fn rebase_to(target: &Tensor, node: Arc<Node>) -> Result<()> {
     match target.autograd_meta().and_then(AutogradMeta::view) {
         None => {
             let before = target.stored_history();

@@ -30,6 +30,8 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_backward", &["gradients"]),
     ("rlt_grad", &["gradients"]),
     ("rlt_custom_function_record", &["differentiable"]),
+    ("rlt_custom_function_attach", &["differentiable", "written"]),
+    ("rlt_tensor_set_names", &["names"]),
     ("rlt_op_call", &["overload"]),
     ("rlt_op_find", &["overload"]),
     ("rlt_op_schema", &["overload"]),
@@ -154,6 +156,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
                         | "n_preserved"
                         | "n_other"
                         | "n_extra"
+                        | "n_next"
                 ) =>
         {
             "1"
@@ -209,6 +212,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_tensor_list *" => "list",
         "const rlt_generator *" => "generator",
         "const rlt_node *" => "node",
+        "const rlt_node *const *" => "nodes",
         "const rlt_saved_tensor *" => "saved",
         "const rlt_error *" => "error",
         "const rlt_op *" | "rlt_op *" => "op",
@@ -248,6 +252,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const void *" => "data",
         "void **" => "&out_data",
         "rlt_deleter" => "NULL",
+        "rlt_custom_backward" => "backward",
         "rlt_tensor_hook" => "hook",
         "rlt_leaf_hook" => "leaf_hook",
         "rlt_node_hook" => "node_hook",

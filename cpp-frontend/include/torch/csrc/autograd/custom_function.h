@@ -9,9 +9,12 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
+#include <functional>
+#include <optional>
 #include <string>
-#include <utility>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
@@ -267,6 +270,44 @@ const char* function_name() {
 }
 
 }  // namespace detail
+
+using optional_variable_list = std::vector<std::optional<Variable>>;
+using _jvp_fn_t = std::function<variable_list(variable_list, variable_list)>;
+using _view_as_self_fn_t = std::function<at::Tensor(at::Tensor)>;
+
+RLT_LAZY optional_variable_list to_optional(Variable& output) { return {output}; }
+RLT_LAZY optional_variable_list to_optional(variable_list& output) { return {output.begin(), output.end()}; }
+
+/// Makes `cdata`, a node of the program, the node of the outputs of a custom forward; without a node, they have no history.
+/// An output that is an unmodified input is replaced by `view_as_self_fn` of it. Forward-mode derivatives do not exist here:
+/// `jvp_user_function` is never called, and `to_save_if_setup_context` and `pure_view`, which concern only them, have no effect.
+RLT_LAZY optional_variable_list _wrap_outputs(const variable_list& input_vars, const std::unordered_set<at::TensorImpl*>& non_differentiable,
+                                              const std::unordered_set<at::TensorImpl*>& dirty_inputs,
+                                              at::ArrayRef<std::optional<Variable>> raw_output_vars, const std::shared_ptr<Node>& cdata,
+                                              const _jvp_fn_t& /*jvp_user_function*/,
+                                              const std::unordered_set<at::TensorImpl*>& /*to_save_if_setup_context*/,
+                                              const _view_as_self_fn_t& view_as_self_fn, bool /*pure_view*/) {
+  std::unordered_set<at::TensorImpl*> inputs;
+  for (const Variable& input : input_vars) inputs.insert(input.unsafeGetTensorImpl());
+  optional_variable_list results(raw_output_vars.begin(), raw_output_vars.end());
+  variable_list outputs;
+  std::vector<int32_t> differentiable, written;
+  for (std::optional<Variable>& output : results) {
+    if (!output || !output->defined()) continue;
+    at::TensorImpl* identity = output->unsafeGetTensorImpl();
+    const bool is_dirty = dirty_inputs.count(identity) != 0;
+    const bool can = output->is_floating_point() || output->is_complex();
+    differentiable.push_back(can && non_differentiable.count(identity) == 0);
+    written.push_back(is_dirty);
+    if (inputs.count(identity) != 0 && !is_dirty) {
+      c10::AutoGradMode off(false);
+      output = view_as_self_fn(*output);
+    }
+    outputs.push_back(*output);
+  }
+  if (cdata) cdata->join_graph(outputs, differentiable, written);
+  return results;
+}
 
 /// Base of a custom operator: `struct Square : Function<Square>` with static forward(AutogradContext*, ...) and
 /// backward(AutogradContext*, variable_list); call it with Square::apply(...).

@@ -24,6 +24,18 @@ bool compute_requires_grad(const Args&... args) {
 /// Dtypes of numbers that have derivatives.
 inline bool isDifferentiableType(at::ScalarType dtype) { return c10::isFloatingType(dtype) || c10::isComplexType(dtype); }
 
+/// Makes a node of the program the node that computed these tensors, which have no history yet.
+RLT_LAZY void set_history(const variable_list& variables, const std::shared_ptr<Node>& grad_fn) {
+  if (!grad_fn) return;
+  std::vector<int32_t> differentiable, written(variables.size(), 0);
+  for (const Variable& variable : variables) {
+    if (!variable.defined()) rlt::raise<Error>("set_history: a tensor is undefined");
+    differentiable.push_back(isDifferentiableType(variable.scalar_type()));
+  }
+  grad_fn->join_graph(variables, differentiable, written);
+}
+RLT_LAZY void set_history(const Variable& variable, const std::shared_ptr<Node>& grad_fn) { set_history(variable_list{variable}, grad_fn); }
+
 }  // namespace autograd
 RLT_NAMESPACE_END
 }  // namespace torch
