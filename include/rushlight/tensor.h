@@ -296,6 +296,17 @@ int32_t rlt_tensor_data_ptr(const struct rlt_tensor *tensor, void **out);
 int32_t rlt_tensor_storage(const struct rlt_tensor *tensor, void **data, int64_t *nbytes);
 
 /**
+ * Returns the name of dimension `dim`; NULL: it has none. Borrowed: valid until the tensor is renamed or freed.
+ */
+int32_t rlt_tensor_dim_name(const struct rlt_tensor *tensor, int64_t dim, const char **out);
+
+/**
+ * Sets a name for each dimension, NULL for none; `names` NULL removes the names. Names are labels: operators ignore
+ * them, and their results have none.
+ */
+int32_t rlt_tensor_set_names(const struct rlt_tensor *tensor, const char *const *names, int64_t n_names);
+
+/**
  * Returns the value of a tensor with one element.
  */
 int32_t rlt_tensor_item(const struct rlt_tensor *tensor, struct rlt_scalar *out);

@@ -211,4 +211,94 @@ TEST(Tensor, GlobalsOfCppHoldTensors) {
   EXPECT_EQ(kept.sum().item<int>(), 3);
 }
 
+std::vector<at::Dimname> named(std::initializer_list<const char*> names) {
+  std::vector<at::Dimname> list;
+  for (const char* name : names) list.push_back(*name == '*' ? at::Dimname::wildcard() : at::Dimname::fromSymbol(at::Symbol::dimname(name)));
+  return list;
+}
+
+TEST(Factories, OfNumbersExistInBothNamespaces) {
+  EXPECT_EQ(at::tensor({1, 2}).scalar_type(), at::kInt);
+  EXPECT_EQ(at::tensor(1.5).sizes(), at::IntArrayRef({1}));
+  EXPECT_EQ(torch::tensor(1.5).dim(), 0);
+  EXPECT_TRUE(at::tensor({1.0, 2.0}, at::dtype(at::kFloat).requires_grad(true)).requires_grad());
+  EXPECT_THROW(at::tensor({c10::complex<float>(1, 2)}, at::kFloat), c10::Error);
+}
+
+TEST(Names, LabelDimensions) {
+  torch::Tensor x = torch::arange(24).reshape({2, 3, 4});
+  EXPECT_FALSE(x.has_names());
+  EXPECT_FALSE(x.opt_names());
+  EXPECT_EQ(x.names().size(), 3u);
+  torch::Tensor y = x.rename(named({"N", "*", "W"}));
+  EXPECT_TRUE(y.has_names() && y.is_alias_of(x) && !x.has_names());
+  EXPECT_EQ(y.names()[0].symbol().toUnqualString(), std::string("N"));
+  EXPECT_TRUE(y.names()[1].isWildcard());
+  EXPECT_FALSE((y + 1).has_names());
+  torch::Tensor z = y.refine_names(named({"N", "H", "W"}));
+  EXPECT_EQ(at::dimname_to_position(z, named({"W"})[0]), 2);
+  EXPECT_THROW(z.refine_names(named({"N", "C", "W"})), c10::Error);
+  EXPECT_THROW(z.rename_(named({"N", "H"})), c10::Error);
+  EXPECT_THROW(z.rename_(named({"N", "H", "H"})), c10::Error);
+  EXPECT_EQ(z.names()[1], named({"H"})[0]);
+  EXPECT_FALSE(z.rename_(std::nullopt).has_names());
+}
+
+TEST(Names, ChooseDimensions) {
+  torch::Tensor x = torch::arange(24).reshape({2, 3, 4}).rename_(named({"N", "H", "W"}));
+  torch::Tensor y = x.align_to(named({"W", "C", "N", "H"}));
+  EXPECT_EQ(y.sizes(), torch::IntArrayRef({4, 1, 2, 3}));
+  EXPECT_EQ(y[3][0][1][2].item<int64_t>(), x[1][2][3].item<int64_t>());
+  EXPECT_EQ(y.names()[1], named({"C"})[0]);
+  EXPECT_EQ(x.align_to(named({"W"}), 0).sizes(), torch::IntArrayRef({2, 3, 4}));
+  EXPECT_EQ(x.align_to(named({"W"}), 1).sizes(), torch::IntArrayRef({4, 2, 3}));
+  EXPECT_THROW(x.align_to(named({"N", "H"})), c10::Error);
+  torch::Tensor flat = x.flatten(named({"H", "W"}), named({"F"})[0]);
+  EXPECT_EQ(flat.sizes(), torch::IntArrayRef({2, 12}));
+  EXPECT_EQ(flat.names()[1], named({"F"})[0]);
+  EXPECT_THROW(x.flatten(named({"N", "W"}), named({"F"})[0]), c10::Error);
+  torch::Tensor back = flat.unflatten(named({"F"})[0], {3, 4}, named({"H", "W"}));
+  EXPECT_TRUE(back.equal(x));
+  EXPECT_EQ(back.names()[2], named({"W"})[0]);
+}
+
+TEST(Names, UnflattenByModule) {
+  torch::Tensor x = torch::arange(16).reshape({2, 8}).refine_names(named({"N", "features"}));
+  torch::nn::Unflatten unflatten(torch::nn::UnflattenOptions("features", {{"C", 2}, {"H", 2}, {"W", 2}}));
+  torch::Tensor y = unflatten->forward(x);
+  EXPECT_TRUE(y.equal(torch::arange(16).reshape({2, 2, 2, 2})));
+  EXPECT_EQ(y.names()[3], named({"W"})[0]);
+}
+
+TEST(Operators, HaveAFunctionForEachOverload) {
+  torch::Tensor x = torch::tensor({1.0, 0.0, 3.0});
+  EXPECT_TRUE(at::_ops::where::call(x)[0].equal(torch::tensor({0, 2})));
+  EXPECT_TRUE(at::_ops::add_Tensor::call(x, x, 2).equal(x * 3));
+  torch::Tensor out = torch::empty(3);
+  at::_ops::mul_out::call(x, x, out);
+  EXPECT_TRUE(out.equal(x * x));
+  EXPECT_TRUE(at::_ops::fill__Scalar::call(out, 4).is_same(out));
+  EXPECT_EQ(at::_ops::fill__Scalar::name, std::string("aten::fill_"));
+  EXPECT_EQ(at::_ops::add_Tensor::overload_name, std::string("Tensor"));
+}
+
+TEST(Storages, AreBoundByReference) {
+  torch::Tensor x = torch::zeros(3);
+  auto& storage = x.storage();
+  auto& pointer = storage.data_ptr();
+  EXPECT_EQ(pointer.get(), x.data_ptr());
+  storage.set_nbytes(12);
+  EXPECT_THROW(storage.set_nbytes(8), c10::NotImplementedError);
+}
+
+TEST(Indices, MayBeAListOfOptionalTensors) {
+  torch::Tensor x = torch::zeros({2, 3});
+  c10::List<std::optional<torch::Tensor>> indices;
+  indices.push_back(std::nullopt);
+  indices.push_back(torch::tensor({2, 2}));
+  x.index_put_(indices, torch::ones({2, 2}), true);
+  EXPECT_EQ(x[1][2].item<float>(), 2);
+  EXPECT_EQ(x.index(indices).sum().item<float>(), 8);
+}
+
 }  // namespace

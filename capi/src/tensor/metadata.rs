@@ -4,7 +4,7 @@ use super::{rlt_device, rlt_scalar, rlt_tensor};
 use crate::support::{arg, guard, out};
 use rushlight_base::{MemoryFormat, ensure, err};
 use rushlight_tensor::autograd;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 
 // ---- Metadata ----
 
@@ -291,6 +291,48 @@ pub unsafe extern "C" fn rlt_tensor_storage(
         let storage = tensor.dense()?.storage.clone();
         data.set(storage.data().cast())?;
         nbytes.set(storage.bytes() as i64)
+    })
+}
+
+/// Returns the name of dimension `dim`; NULL: it has none. Borrowed: valid until the tensor is renamed or freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_dim_name(tensor: *const rlt_tensor, dim: i64, out: *mut *const c_char) -> i32 {
+    guard("rlt_tensor_dim_name", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
+        let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
+        let ndim = tensor.ndim();
+        let index = usize::try_from(dim).ok().filter(|index| *index < ndim);
+        let index = index.ok_or_else(|| err!(Index, "dimension {dim} is out of range for {ndim} dimensions"))?;
+        // The tensor still holds the names after this reference is dropped.
+        let names = tensor.names();
+        let name = names.as_ref().and_then(|names| names[index].as_ref());
+        out.set(name.map_or(std::ptr::null(), |name| name.as_ptr()))
+    })
+}
+
+/// Sets a name for each dimension, NULL for none; `names` NULL removes the names. Names are labels: operators ignore
+/// them, and their results have none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_set_names(
+    tensor: *const rlt_tensor,
+    names: *const *const c_char,
+    n_names: i64,
+) -> i32 {
+    guard("rlt_tensor_set_names", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle.
+        let tensor = unsafe { arg::tensor(tensor, "tensor")? };
+        if names.is_null() {
+            return tensor.set_names(None);
+        }
+        // SAFETY: docs/c-abi.md obliges the caller: `names` points to `n_names` elements.
+        let names = unsafe { arg::slice(names, n_names, "names")? };
+        let named = |name: &*const c_char| {
+            // SAFETY: docs/c-abi.md obliges the caller: each element is NULL or a NUL-terminated string.
+            Ok((!name.is_null()).then(|| unsafe { CStr::from_ptr(*name) }))
+        };
+        let names = arg::list::<_, [Option<&CStr>; 8]>(names, named)?;
+        tensor.set_names(Some(&names))
     })
 }
 

@@ -12,6 +12,7 @@ pub mod devices;
 pub mod dispatch;
 mod generator;
 mod keys;
+mod names;
 #[cfg(feature = "op-nested")]
 pub mod nested;
 pub mod observe;

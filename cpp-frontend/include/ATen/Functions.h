@@ -141,8 +141,12 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, Deleter&& d
 /// A tensor of the numbers with the dtype of their C++ type, or with that of `options`.
 template <class T, ScalarType Dtype = CppTypeToScalarType<T>::value>
 Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
+  TensorOptions given = options.has_dtype() ? options : options.dtype(Dtype);
+  ScalarType target = given.dtype().toScalarType();
+  TORCH_CHECK(!isComplexType(Dtype) || isComplexType(target), "\"tensor_cpu\" not implemented for '", c10::toString(target), "'");
   Tensor result = detail::from_elements(values.data(), values.size() * sizeof(T), IntArrayRef(static_cast<int64_t>(values.size())), Dtype);
-  return result.to(options.has_dtype() ? options : options.dtype(Dtype));
+  result = result.to(given.requires_grad(false));
+  return options.requires_grad() ? result.set_requires_grad(true) : result;
 }
 template <class T, ScalarType = CppTypeToScalarType<T>::value>
 Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
@@ -152,9 +156,10 @@ template <class T, ScalarType = CppTypeToScalarType<T>::value>
 Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
   return at::tensor(ArrayRef<T>(values), options);
 }
+/// A tensor of one element and one dimension.
 template <class T, ScalarType = CppTypeToScalarType<T>::value>
 Tensor tensor(T value, const TensorOptions& options = {}) {
-  return at::tensor(ArrayRef<T>(value), options).squeeze(0);
+  return at::tensor(ArrayRef<T>(value), options);
 }
 
 inline void set_num_threads(int threads) { rlt::check(rlt_set_num_threads(threads)); }

@@ -1,5 +1,6 @@
 //! The C++ binding: `ATen/generated/methods.h` (inside the body of `class Tensor`) and `ATen/generated/functions.h`;
-//! and `ATen/generated/meta_functions.h`, the names from which `ATen/MetaFunctions.h` defines functions.
+//! `ATen/generated/meta_functions.h`, the names from which `ATen/MetaFunctions.h` defines functions; and
+//! `ATen/generated/operator_functions.h`, those from which `ATen/Operators.h` defines the structs of `at::_ops`.
 //!
 //! Signatures are those of libtorch, so that its programs compile unchanged: `self` is the receiver of a method, and an
 //! out form exists as `add_out` (outputs first, with defaults) and `add_outf` (outputs last, without defaults).
@@ -24,6 +25,7 @@ fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
         file("methods.h", methods(families)),
         file("functions.h", functions(families)),
         file("meta_functions.h", meta_functions(families)),
+        file("operator_functions.h", operators(families)),
         file("linalg_functions.h", namespace_functions(families, "linalg_", "torch/linalg.h")),
         file("special_functions.h", namespace_functions(families, "special_", "torch/special.h")),
     ])
@@ -61,6 +63,29 @@ fn meta_functions(families: &[Family]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str("// ATen/MetaFunctions.h includes this where the macro is defined.\n");
     names.iter().for_each(|name| text.push_str(&format!("RLT_META({name})\n")));
+    text
+}
+
+/// `cpp-frontend/include/ATen/generated/operator_functions.h`: each overload, and the function or method that it calls.
+fn operators(families: &[Family]) -> String {
+    let faces = families.iter().flat_map(|family| {
+        Face::of(family).into_iter().chain(Face::aliases(family).into_iter().map(|(alias, _)| alias))
+    });
+    let line = |face: Face| {
+        let signature = &face.form.signature;
+        let separator = if signature.overload.is_empty() { "" } else { "_" };
+        let calls = match (face.form.kind, face.form.function) {
+            (FormKind::Out, _) => ("FUNCTION", format!("{}f", names::cxx_function(face.form))),
+            (_, true) => ("FUNCTION", names::cxx_function(face.form)),
+            (_, false) => ("METHOD", names::cxx_function(face.form)),
+        };
+        let (name, overload) = (&signature.name, &signature.overload);
+        format!("RLT_{}({name}{separator}{overload}, {name:?}, {overload:?}, {})\n", calls.0, calls.1)
+    };
+    let lines: BTreeSet<String> = faces.filter(|face| face.form.function || face.form.method).map(line).collect();
+    let mut text = first_line(FOLDER);
+    text.push_str("// ATen/Operators.h includes this where the macros are defined.\n");
+    lines.iter().for_each(|line| text.push_str(line));
     text
 }
 

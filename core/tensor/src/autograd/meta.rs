@@ -5,6 +5,7 @@ use super::hooks::{Place, Registered};
 use super::node::{Edge, Edges, Node, OutputHook, RecordedCall, drop_later, take_out, unique_id};
 use super::view::{Restriction, ViewInfo};
 use crate::keys::KeySet;
+use crate::names::DimNames;
 use crate::ops;
 use crate::options::cpp_name;
 use crate::refcount::Exclusive;
@@ -72,6 +73,8 @@ pub struct AutogradMeta {
     retain_hook: AtomicU64,
     landing: OnceLock<Arc<Landing>>,
     view: OnceLock<ViewInfo>,
+    /// The names of the dimensions. Few tensors have names, so they share the place of other rare metadata.
+    pub(crate) names: SpinLock<Option<DimNames>>,
 }
 
 /// The accumulated gradient. The tensor shares it with its accumulator node, so that neither has to own the other:

@@ -1,4 +1,4 @@
-// Dimension names, as programs write them. Tensors do not support them: functions that take names throw.
+// Names of dimensions (ATen/core/NamedTensor.h).
 #pragma once
 
 #include <c10/util/ArrayRef.h>

@@ -172,7 +172,8 @@ class TensorBase {
   /// Page-locked memory is for copies to a device.
   bool is_pinned() const { return false; }
   bool has_storage() const { return defined() && layout() == kStrided; }
-  c10::Storage storage() const { return c10::Storage(handle_); }
+  /// A `const` value, so that `auto& storage = x.storage()` compiles.
+  const c10::Storage storage() const { return c10::Storage(handle_); }
   int64_t _version() const { return get<int64_t>(rlt_tensor_version); }
 
   /// Address of the first element. The pointer is valid as long as the tensor's storage.

@@ -26,6 +26,13 @@ inline std::vector<const rlt_tensor*> index_handles(at::ArrayRef<std::optional<a
 RLT_NAMESPACE_END
 }  // namespace rlt
 
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+template <class T>
+class List;
+RLT_NAMESPACE_END
+}  // namespace c10
+
 namespace at {
 RLT_NAMESPACE_BEGIN
 
@@ -57,8 +64,23 @@ class Tensor : public TensorBase {
 
 #include <ATen/generated/methods.h>
 
-  /// Dimensions have no names.
-  Tensor refine_names(ArrayRef<Dimname>) const { rlt::raise<c10::NotImplementedError>("refine_names is not implemented: dimensions have no names"); }
+  // Names of dimensions; defined in ATen/core/NamedTensor.h.
+  RLT_LAZY bool has_names() const;
+  RLT_LAZY DimnameList names() const;
+  RLT_LAZY std::optional<DimnameList> opt_names() const;
+  /// The same elements with other names, or without names.
+  RLT_LAZY Tensor rename(std::optional<DimnameList> names) const;
+  RLT_LAZY Tensor& rename_(std::optional<DimnameList> names) const;
+  /// Names dimensions that have no name.
+  RLT_LAZY Tensor refine_names(DimnameList names) const;
+  /// A view with the dimensions in this order; new ones have size 1, and unlisted ones are at the ellipsis.
+  RLT_LAZY Tensor align_to(DimnameList order) const;
+  RLT_LAZY Tensor align_to(DimnameList order, int64_t ellipsis_idx) const;
+  RLT_LAZY Tensor align_as(const Tensor& other) const;
+  RLT_LAZY Tensor flatten(int64_t start_dim, int64_t end_dim, Dimname out_dim) const;
+  RLT_LAZY Tensor flatten(Dimname start_dim, Dimname end_dim, Dimname out_dim) const;
+  RLT_LAZY Tensor flatten(DimnameList dims, Dimname out_dim) const;
+  RLT_LAZY Tensor unflatten(Dimname dim, IntArrayRef sizes, DimnameList names) const;
 
   /// The single element.
   Scalar item() const {
@@ -115,6 +137,15 @@ class Tensor : public TensorBase {
   inline Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value);
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
+  // T is std::optional<Tensor>.
+  template <class T>
+  Tensor index(const c10::List<T>& indices) const {
+    return index(ArrayRef<T>(indices.vec()));
+  }
+  template <class T>
+  Tensor& index_put_(const c10::List<T>& indices, const Tensor& values, bool accumulate = false) const {
+    return index_put_(ArrayRef<T>(indices.vec()), values, accumulate);
+  }
 
   // A single dimension as a plain 0 is a dimension, not `unbiased`.
   Tensor var(int dim) const { return var(IntArrayRef(static_cast<int64_t>(dim))); }

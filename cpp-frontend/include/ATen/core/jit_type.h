@@ -46,6 +46,10 @@ RLT_LAZY const char* simple_annotation(TypeKind kind) {
     case TypeKind::CapsuleType: return "Capsule";
     case TypeKind::AnyListType: return "list";
     case TypeKind::AnyTupleType: return "tuple";
+    case TypeKind::QSchemeType: return "QScheme";
+    case TypeKind::ScalarTypeType: return "ScalarType";
+    case TypeKind::LayoutType: return "Layout";
+    case TypeKind::MemoryFormatType: return "MemoryFormat";
     default: return typeKindToString(kind);
   }
 }
@@ -106,9 +110,42 @@ RLT_SIMPLE_TYPE(CapsuleType)
 RLT_SIMPLE_TYPE(AnyListType)
 RLT_SIMPLE_TYPE(AnyTupleType)
 RLT_SIMPLE_TYPE(AnyClassType)
+RLT_SIMPLE_TYPE(QSchemeType)
+RLT_SIMPLE_TYPE(ScalarTypeType)
+RLT_SIMPLE_TYPE(LayoutType)
+RLT_SIMPLE_TYPE(MemoryFormatType)
 #undef RLT_SIMPLE_TYPE
 
-/// Tensor. Shapes and dtypes are no part of types here.
+/// Sizes of which the number or some may be unknown.
+template <class T>
+class VaryingShape {
+ public:
+  /// The number is unknown.
+  VaryingShape() = default;
+  explicit VaryingShape(std::vector<std::optional<T>> dims) : dims_(std::move(dims)) {}
+  std::optional<size_t> size() const { return dims_ ? std::optional<size_t>(dims_->size()) : std::nullopt; }
+  const std::optional<std::vector<std::optional<T>>>& sizes() const { return dims_; }
+  std::optional<T> operator[](size_t i) const {
+    if (!dims_) rlt::raise<Error>("Rank isn't fixed");
+    return dims_->at(i);
+  }
+  bool isComplete() const { return concrete_sizes().has_value(); }
+  /// All sizes, if all are known.
+  std::optional<std::vector<T>> concrete_sizes() const {
+    if (!dims_) return std::nullopt;
+    std::vector<T> known;
+    for (const std::optional<T>& dim : *dims_) {
+      if (!dim) return std::nullopt;
+      known.push_back(*dim);
+    }
+    return known;
+  }
+
+ private:
+  std::optional<std::vector<std::optional<T>>> dims_;
+};
+
+/// Tensor. Types here have no shapes and dtypes, as those of schemas: both are unknown.
 template <class RltLazy>
 struct TensorTypeOf final : Type {
   static constexpr TypeKind Kind = TypeKind::TensorType;
@@ -120,6 +157,14 @@ struct TensorTypeOf final : Type {
   static const std::shared_ptr<TensorTypeOf>& create(const at::Tensor&) { return get(); }
   std::string str() const override { return "Tensor"; }
   bool requires_grad() const override { return true; }
+  VaryingShape<int64_t> sizes() const { return {}; }
+  VaryingShape<int64_t> strides() const { return {}; }
+  std::optional<size_t> dim() const { return std::nullopt; }
+  std::optional<size_t> numel() const { return std::nullopt; }
+  std::optional<at::ScalarType> scalarType() const { return std::nullopt; }
+  std::optional<at::Device> device() const { return std::nullopt; }
+  std::optional<bool> requiresGrad() const { return std::nullopt; }
+  std::optional<bool> undefined() const { return std::nullopt; }
 };
 using TensorType = TensorTypeOf<void>;
 using TensorTypePtr = std::shared_ptr<TensorType>;

@@ -18,7 +18,7 @@ RLT_NAMESPACE_BEGIN
   _(AnyType) _(EnumType) _(AnyEnumType) _(TensorType) _(StorageType) _(TupleType) _(ListType) _(DictType) _(NumberType) _(FloatType) _(ComplexType) \
   _(FutureType) _(AwaitType) _(RRefType) _(IntType) _(NoneType) _(StringType) _(GeneratorType) _(BoolType) _(OptionalType) _(VarType)              \
   _(DeviceObjType) _(StreamObjType) _(FunctionType) _(ClassType) _(CapsuleType) _(InterfaceType) _(AnyListType) _(AnyTupleType) _(AnyClassType)    \
-  _(UnionType)
+  _(UnionType) _(QSchemeType) _(ScalarTypeType) _(LayoutType) _(MemoryFormatType)
 
 enum class TypeKind {
 #define RLT_DEFINE(kind) kind,

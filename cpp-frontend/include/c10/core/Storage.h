@@ -37,9 +37,16 @@ class Storage {
   }
   const void* data() const { return span().first; }
   void* mutable_data() const { return span().first; }
-  DataPtr data_ptr() const { return DataPtr(mutable_data(), device()); }
-  DataPtr mutable_data_ptr() const { return data_ptr(); }
+  /// `const` values, so that `auto& pointer = storage.data_ptr()` compiles.
+  const DataPtr data_ptr() const { return DataPtr(mutable_data(), device()); }
+  const DataPtr mutable_data_ptr() const { return data_ptr(); }
   size_t nbytes() const { return span().second; }
+  /// A storage keeps its size: another one is an error. `Tensor::resize_` gives a tensor a larger storage.
+  void set_nbytes(size_t nbytes) const {
+    if (nbytes != this->nbytes()) {
+      rlt::raise<NotImplementedError>("set_nbytes: a storage of " + std::to_string(this->nbytes()) + " bytes cannot have " + std::to_string(nbytes) + " bytes; use Tensor::resize_");
+    }
+  }
   Device device() const {
     rlt_device device{};
     rlt::check(rlt_tensor_device(owner_, &device));

@@ -174,31 +174,3 @@ RLT_LAZY Tensor tensor(detail::TensorDataContainer data, const TensorOptions& op
 
 RLT_NAMESPACE_END
 }  // namespace torch
-
-namespace at {
-RLT_NAMESPACE_BEGIN
-
-template <class T>
-Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
-  ScalarType own = CppTypeToScalarType<T>::value;
-  TensorOptions given = options.has_dtype() ? options : options.dtype(own);
-  ScalarType target = given.dtype().toScalarType();
-  TORCH_CHECK(!isComplexType(own) || isComplexType(target), "\"tensor_cpu\" not implemented for '", c10::toString(target), "'");
-  return torch::detail::TensorDataContainer(values).convert_to_tensor(given);
-}
-template <class T, std::enable_if_t<!std::is_same_v<T, bool>, bool> = true>
-Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
-  return at::tensor(ArrayRef<T>(values), options);
-}
-template <class T>
-Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
-  return at::tensor(ArrayRef<T>(values), options);
-}
-/// A tensor of one element and one dimension.
-template <class T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, c10::complex<float>> || std::is_same_v<T, c10::complex<double>>, bool> = true>
-Tensor tensor(T value, const TensorOptions& options = {}) {
-  return at::tensor(ArrayRef<T>(&value, 1), options);
-}
-
-RLT_NAMESPACE_END
-}  // namespace at

@@ -111,8 +111,19 @@ class UnflattenImpl : public detail::WithOptions<UnflattenImpl, UnflattenOptions
     words.add("}").close(stream);
   }
   Tensor forward(const Tensor& input) {
-    if (!options.namedshape().empty()) rlt::raise<c10::NotImplementedError>("Unflatten by name: tensors have no named dimensions");
-    return input.unflatten(options.dim(), options.sizes());
+    return options.namedshape().empty() ? input.unflatten(options.dim(), options.sizes()) : forward_by_name(input);
+  }
+
+ private:
+  RLT_LAZY Tensor forward_by_name(const Tensor& input) {
+    auto dimname = [](const std::string& name) { return at::Dimname::fromSymbol(at::Symbol::dimname(name)); };
+    std::vector<int64_t> sizes;
+    std::vector<at::Dimname> names;
+    for (const auto& [name, size] : options.namedshape()) {
+      names.push_back(dimname(name));
+      sizes.push_back(size);
+    }
+    return input.unflatten(dimname(options.dimname()), sizes, names);
   }
 };
 TORCH_MODULE(Unflatten);
