@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Java has the functions of {@code at::Tensor} and {@code at::} of the C++ frontend, under the same or another name, or lacks them for a stated reason. */
 class FrontendNamesTest {
     private static final Path HEADERS = Path.of("..", "cpp-frontend", "include", "ATen");
-    private static final Pattern METHOD = Pattern.compile("(?m)^(?: {2})?(?!return )(?:inline )?(?:const )?[\\w:]+(?:<.*?>)?[&*]? \\*?(\\w+)\\(");
+    private static final Pattern METHOD = Pattern.compile("(?m)^(?: {2})?(?!return )(?:inline |RLT_LAZY )?(?:const )?[\\w:]+(?:<.*?>)?[&*]? \\*?(\\w+)\\(");
     private static final Pattern FUNCTION = Pattern.compile("(?m)^inline [\\w:]+(?:<.*?>)?[&*]? (\\w+)\\(");
 
     /** Other names of the same functions. */
@@ -48,7 +48,9 @@ class FrontendNamesTest {
         "the answer is the same for every tensor", Set.of("is_mps", "is_mkldnn", "is_nested", "is_pinned"),
         "it returns a tensor and a list: Java calls it by name", Set.of("histogramdd"),
         "it calls a function: Java calls the function itself", Set.of("m"),
-        "C++ has the name and throws", Set.of("pin_memory", "refine_names"),
+        "C++ has the name and throws", Set.of("pin_memory"),
+        "dimensions have names in C and C++ only", Set.of("has_names", "names", "opt_names", "rename", "rename_", "refine_names", "align_to",
+            "align_as"),
         "C++ keeps a number that changes nothing", Set.of("set_num_interop_threads", "get_num_interop_threads", "init_num_threads",
             "interop_threads"));
 
@@ -92,7 +94,7 @@ class FrontendNamesTest {
     @Test
     void methodsOfTensorsAreHere() throws IOException {
         Set<String> names = names("core/TensorBase.h", METHOD, "bool defined()", " protected:");
-        names.addAll(names("core/TensorBody.h", METHOD, "/// Dimensions have no names.", "private:"));
+        names.addAll(names("core/TensorBody.h", METHOD, "// Names of dimensions; defined in", "private:"));
         names.addAll(names("generated/methods.h", METHOD, "", ""));
         assertTrue(names.containsAll(List.of("add_", "is_conj", "suggest_memory_format", "type_as", "allclose", "requires_grad_", "var")),
             names.toString());
