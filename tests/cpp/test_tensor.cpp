@@ -1,5 +1,6 @@
 // Tensors: creation, metadata, element access, operators, guards and generators.
 #include <gtest/gtest.h>
+#include <ATen/Operators.h>
 #include <torch/torch.h>
 
 #include <vector>

@@ -1,7 +1,6 @@
 // Everything of the C++ API.
 #pragma once
 
-#include <ATen/Operators.h>
 #include <torch/csrc/autograd/public.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>

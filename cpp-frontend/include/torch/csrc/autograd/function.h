@@ -121,10 +121,10 @@ struct Node : std::enable_shared_from_this<Node> {
     return add_hook(&rlt_node_register_hook, std::decay_t<Hook>(std::forward<Hook>(hook)));
   }
   /// Removes a hook of any of these kinds.
-  void del_hook(uintptr_t id) {
+  RLT_LAZY void del_hook(uintptr_t id) {
     if (!del_post_hook(id)) rlt::raise<Error>("del_hook: " + name() + " has no hook " + std::to_string(id));
   }
-  bool del_post_hook(uintptr_t id) {
+  RLT_LAZY bool del_post_hook(uintptr_t id) {
     if (!own_) return rlt_node_remove_hook(handle_, id) == RLT_OK;
     auto& hooks = own_->hooks;
     size_t before = hooks.size();
