@@ -34,9 +34,9 @@ use crate::support::callback::{self, Context};
 use crate::support::handle::{self, Handle};
 use crate::support::{arg, guard, guard_free, out};
 use crate::tensor::rlt_tensor;
-use rushlight_base::{ensure, err};
+use rushlight_base::{Result, ensure, err};
 use rushlight_tensor::Tensor;
-use rushlight_tensor::autograd::{self, CustomSaved, HookId, Node, TensorHook};
+use rushlight_tensor::autograd::{self, CustomSaved, Edge, HookId, Node, TensorHook};
 use rushlight_tensor::dispatch::{KeySet, is_excluded, set_excluded};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -579,9 +579,14 @@ pub unsafe extern "C" fn rlt_node_next_at(
         let edges = node.node.next_edges();
         let edge = usize::try_from(index).ok().and_then(|index| edges.get(index));
         let edge = edge.ok_or_else(|| err!(Index, "index {index} is out of range for {} edges", edges.len()))?;
-        input_nr.set(edge.as_ref().map_or(0, |edge| i64::from(edge.output)))?;
-        next.give_opt(edge.as_ref().map(|edge| NodeHandle::new(edge.node.clone())))
+        give_edge(edge.clone(), next, input_nr)
     })
+}
+
+/// Passes the destination of a gradient to C: its node, NULL if there is none, and the index of its incoming gradient.
+fn give_edge(edge: Option<Edge>, node: out::OutHandle<rlt_node>, input_nr: out::Out<i64>) -> Result<()> {
+    input_nr.set(edge.as_ref().map_or(0, |edge| i64::from(edge.output)))?;
+    node.give_opt(edge.map(|edge| NodeHandle::new(edge.node)))
 }
 
 mod custom;

@@ -386,7 +386,7 @@ int32_t rlt_custom_function_attach(const struct rlt_custom_function *function,
 
 /**
  * Returns the `ctx` of the custom function that recorded a node, if its derivative is `backward`; NULL otherwise, and
- * when the node has dropped the function. Valid as long as the node.
+ * when the node has dropped the function. Valid until the function's `deleter` is called.
  */
 int32_t rlt_node_custom_ctx(const struct rlt_node *node, rlt_custom_backward backward, void **out);
 

@@ -180,10 +180,6 @@ impl CustomFunction for JavaFunction {
         &self.name
     }
 
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
-    }
-
     fn wants_zeros(&self) -> bool {
         self.wants_zeros
     }

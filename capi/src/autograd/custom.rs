@@ -1,6 +1,6 @@
 //! Custom functions: saved tensors, and functions with a derivative of the caller.
 
-use super::{NodeHandle, rlt_node, rlt_saved_tensor};
+use super::{NodeHandle, give_edge, rlt_node, rlt_saved_tensor};
 use crate::core::rlt_deleter;
 use crate::support::callback::{self, Context};
 use crate::support::handle;
@@ -123,15 +123,14 @@ pub unsafe extern "C" fn rlt_custom_function_record(
     guard("rlt_custom_function_record", || {
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `given.name` is NULL or a
         // NUL-terminated string, `inputs` is NULL or points to `n_inputs` live or NULL handles, `outputs` is NULL or
-        // points to `n_outputs` live or NULL handles, `differentiable` is NULL or points to `n_marks` elements,
+        // points to `n_outputs` live or NULL handles, `differentiable` is NULL or points to `n_outputs` elements,
         // `function` is NULL or points to `struct_size` readable bytes, and `recorded` is NULL or writable.
         let (given, name, inputs, outputs, differentiable, recorded) = unsafe {
             let given = sized::read(function, "function")?;
             let name = arg::string(given.name, "function.name")?;
             let inputs = arg::tensors_opt(inputs, n_inputs, "inputs")?;
             let outputs = arg::tensors(outputs, n_outputs, "outputs")?;
-            let n_marks = if differentiable.is_null() { 0 } else { n_outputs };
-            let differentiable = arg::bools(differentiable, n_marks, "differentiable")?;
+            let differentiable = arg::bools_opt(differentiable, n_outputs, "differentiable")?;
             (given, name, inputs, outputs, differentiable, out::bool(recorded, "recorded")?)
         };
         let custom = Custom::new(&given, name)?;
@@ -156,9 +155,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_edge(
         // `node` and `input_nr` are NULL or writable.
         let (tensor, node, input_nr) =
             unsafe { (arg::tensor(tensor, "tensor")?, out::handle(node, "node")?, out::value(input_nr, "input_nr")?) };
-        let edge = tensor.gradient_edge();
-        input_nr.set(edge.as_ref().map_or(0, |edge| i64::from(edge.output)))?;
-        node.give_opt(edge.map(|edge| NodeHandle::new(edge.node)))
+        give_edge(tensor.gradient_edge(), node, input_nr)
     })
 }
 
@@ -180,7 +177,6 @@ pub unsafe extern "C" fn rlt_custom_function_attach(
     node: *mut *mut rlt_node,
 ) -> i32 {
     guard("rlt_custom_function_attach", || {
-        let n_marks = |marks: *const i32| if marks.is_null() { 0 } else { n_outputs };
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `given.name` is NULL or a
         // NUL-terminated string, `next` and `next_inputs` point to `n_next` elements, those of `next` NULL or live
         // handles, `outputs` is NULL or points to `n_outputs` live or NULL handles, `differentiable` and `written` are
@@ -192,8 +188,8 @@ pub unsafe extern "C" fn rlt_custom_function_attach(
             let next = arg::slice(next, n_next, "next")?;
             let next_inputs = arg::ints(next_inputs, n_next, "next_inputs")?;
             let outputs = arg::tensors(outputs, n_outputs, "outputs")?;
-            let differentiable = arg::bools(differentiable, n_marks(differentiable), "differentiable")?;
-            let written = arg::bools(written, n_marks(written), "written")?;
+            let differentiable = arg::bools_opt(differentiable, n_outputs, "differentiable")?;
+            let written = arg::bools_opt(written, n_outputs, "written")?;
             (given, name, next, next_inputs, outputs, differentiable, written, out::handle(node, "node")?)
         };
         let edges = next.iter().zip(next_inputs).try_fold(Edges::new(), |edges, (next, input)| {
@@ -217,7 +213,7 @@ fn edge_to(next: &NodeHandle, input: i64) -> Result<Edge> {
 }
 
 /// Returns the `ctx` of the custom function that recorded a node, if its derivative is `backward`; NULL otherwise, and
-/// when the node has dropped the function. Valid as long as the node.
+/// when the node has dropped the function. Valid until the function's `deleter` is called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_node_custom_ctx(
     node: *const rlt_node,
@@ -229,7 +225,7 @@ pub unsafe extern "C" fn rlt_node_custom_ctx(
         // `out` is NULL or writable.
         let (node, out) = unsafe { (arg::handle(node, "node")?, out::value(out, "out")?) };
         let function = node.node.custom();
-        let custom = function.as_ref().and_then(|function| function.as_any().downcast_ref::<Custom>());
+        let custom = function.as_deref().and_then(|function| (function as &dyn Any).downcast_ref::<Custom>());
         let address = |backward: rlt_custom_backward| backward.map(|backward| backward as usize);
         let found = custom.filter(|custom| address(custom.backward) == address(backward));
         out.set(found.map_or(ptr::null_mut(), |custom| custom.ctx.0))
@@ -327,20 +323,13 @@ impl CustomFunction for Custom {
         self.wants_zeros
     }
 
-    fn stays(&self) -> bool {
-        self.release.is_some()
-    }
-
-    fn release(&self) {
+    fn release(&self) -> bool {
         if let Some(release) = self.release {
             // SAFETY: `release` has this signature (field of `rlt_custom_function`), and `ctx` lives until the deleter
             // is called, which `self.context` does.
             unsafe { release(self.ctx.0) };
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+        self.release.is_some()
     }
 
     fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {

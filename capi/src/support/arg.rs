@@ -241,6 +241,15 @@ pub unsafe fn bools(pointer: *const i32, len: i64, name: impl Name) -> Result<Sm
     list(unsafe { slice(pointer, len, name) }?, |flag| Ok(*flag != 0))
 }
 
+/// A list of flags that may be NULL: then it is empty.
+///
+/// # Safety
+/// The contract of [`slice`].
+pub unsafe fn bools_opt(pointer: *const i32, len: i64, name: impl Name) -> Result<SmallVec<[bool; 8]>> {
+    // SAFETY: the caller guarantees that `pointer` is NULL or points to `len` readable elements.
+    unsafe { bools(pointer, if pointer.is_null() { 0 } else { len }, name) }
+}
+
 /// `Scalar[]`
 ///
 /// # Safety

@@ -31,62 +31,52 @@ fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
     ])
 }
 
+/// Every form of the operators and of their aliases.
+fn all_faces(families: &[Family]) -> impl Iterator<Item = Face<'_>> {
+    let aliases = |family| Face::aliases(family).into_iter().map(|(alias, _)| alias);
+    families.iter().flat_map(move |family| Face::of(family).into_iter().chain(aliases(family)))
+}
+
+/// A file of calls of macros, one in a line, that the header `reader` defines.
+fn macro_calls(reader: &str, calls: impl IntoIterator<Item = String>) -> String {
+    let text = format!("{}// {reader} includes this where the macros are defined.\n", first_line(FOLDER));
+    let calls: BTreeSet<String> = calls.into_iter().collect();
+    calls.into_iter().fold(text, |text, call| text + &call + "\n")
+}
+
 /// The operators and aliases of a namespace of `torch::`, by their names in it: `linalg_functions.h`, ...
 fn namespace_functions(families: &[Family], prefix: &str, reader: &str) -> String {
-    let names: BTreeSet<String> = families
-        .iter()
-        .flat_map(|family| {
-            Face::of(family).into_iter().chain(Face::aliases(family).into_iter().map(|(alias, _)| alias))
-        })
-        .filter(|face| face.form.function)
-        .filter_map(|face| names::cxx_function(face.form).strip_prefix(prefix).map(String::from))
-        .collect();
     let name = format!("RLT_{}", prefix.trim_end_matches('_').to_uppercase());
-    let mut text = first_line(FOLDER);
-    let _ = writeln!(text, "// {reader} includes this where the macro is defined.");
-    names.iter().for_each(|function| text.push_str(&format!("{name}({function})\n")));
-    text
+    let functions = all_faces(families).filter(|face| face.form.function);
+    let call = |face: Face| Some(format!("{name}({})", names::cxx_function(face.form).strip_prefix(prefix)?));
+    macro_calls(reader, functions.filter_map(call))
 }
 
 /// `cpp-frontend/include/ATen/generated/meta_functions.h`: the operators that compute tensors from tensors.
 fn meta_functions(families: &[Family]) -> String {
     let is_tensor = |kind| matches!(kind, Kind::Tensor | Kind::TensorList);
-    let names: BTreeSet<String> = families
-        .iter()
-        .flat_map(|family| {
-            Face::of(family).into_iter().chain(Face::aliases(family).into_iter().map(|(alias, _)| alias))
-        })
+    let computing = all_faces(families)
         .filter(|face| face.form.function && face.form.kind == FormKind::Functional && face.returns.are_tensors())
-        .filter(|face| face.params.iter().any(|param| is_tensor(param.kind)))
-        .map(|face| names::cxx_function(face.form))
-        .collect();
-    let mut text = first_line(FOLDER);
-    text.push_str("// ATen/MetaFunctions.h includes this where the macro is defined.\n");
-    names.iter().for_each(|name| text.push_str(&format!("RLT_META({name})\n")));
-    text
+        .filter(|face| face.params.iter().any(|param| is_tensor(param.kind)));
+    let call = |face: Face| format!("RLT_META({})", names::cxx_function(face.form));
+    macro_calls("ATen/MetaFunctions.h", computing.map(call))
 }
 
 /// `cpp-frontend/include/ATen/generated/operator_functions.h`: each overload, and the function or method that it calls.
 fn operators(families: &[Family]) -> String {
-    let faces = families.iter().flat_map(|family| {
-        Face::of(family).into_iter().chain(Face::aliases(family).into_iter().map(|(alias, _)| alias))
-    });
-    let line = |face: Face| {
-        let signature = &face.form.signature;
-        let separator = if signature.overload.is_empty() { "" } else { "_" };
-        let calls = match (face.form.kind, face.form.function) {
-            (FormKind::Out, _) => ("FUNCTION", format!("{}f", names::cxx_function(face.form))),
-            (_, true) => ("FUNCTION", names::cxx_function(face.form)),
-            (_, false) => ("METHOD", names::cxx_function(face.form)),
+    let call = |face: Face| {
+        let name = names::cxx_function(face.form);
+        let (kind, called) = match (face.form.kind, face.form.function) {
+            (FormKind::Out, _) => ("FUNCTION", name + "f"),
+            (_, true) => ("FUNCTION", name),
+            (_, false) => ("METHOD", name),
         };
-        let (name, overload) = (&signature.name, &signature.overload);
-        format!("RLT_{}({name}{separator}{overload}, {name:?}, {overload:?}, {})\n", calls.0, calls.1)
+        let (name, overload) = (&face.form.signature.name, &face.form.signature.overload);
+        let separator = if overload.is_empty() { "" } else { "_" };
+        format!("RLT_{kind}({name}{separator}{overload}, {name:?}, {overload:?}, {called})")
     };
-    let lines: BTreeSet<String> = faces.filter(|face| face.form.function || face.form.method).map(line).collect();
-    let mut text = first_line(FOLDER);
-    text.push_str("// ATen/Operators.h includes this where the macros are defined.\n");
-    lines.iter().for_each(|line| text.push_str(line));
-    text
+    let callable = all_faces(families).filter(|face| face.form.function || face.form.method);
+    macro_calls("ATen/Operators.h", callable.map(call))
 }
 
 /// `cpp-frontend/include/ATen/generated/methods.h`

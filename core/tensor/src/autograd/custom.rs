@@ -2,7 +2,7 @@
 
 use super::meta::AutogradMeta;
 use super::modes::is_grad_enabled;
-use super::node::{Backward, BackwardCall, Body, Edges, Gradients, Node, RecordedCall};
+use super::node::{Backward, BackwardCall, Edges, Gradients, Node, RecordedCall};
 use super::record::{rebase_to, set_histories};
 use super::saved::Saved;
 use crate::tensor::Tensor;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 /// The derivative of a user's function: gradients of the outputs in, gradients of the inputs out.
-pub trait CustomFunction: Send + Sync {
+pub trait CustomFunction: Any + Send + Sync {
     /// The name that error messages and `grad_fn` show.
     fn name(&self) -> &str;
 
@@ -23,17 +23,11 @@ pub trait CustomFunction: Send + Sync {
     /// whether its gradient is needed.
     fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>>;
 
-    /// Whether the function stays in its node after a backward that does not retain the graph, and decides in `release`
-    /// what it frees. If not, the node drops it.
-    fn stays(&self) -> bool {
+    /// Frees saved tensors after a backward that does not retain the graph. True: the function stays in its node, and
+    /// may run again; false: the node drops it.
+    fn release(&self) -> bool {
         false
     }
-
-    /// Frees the saved tensors.
-    fn release(&self) {}
-
-    /// The function, for the binding that has recorded it.
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// A tensor that a custom function saves for its backward, with the version it had. An output refers to its node
@@ -67,14 +61,7 @@ impl CustomSaved {
     }
 }
 
-#[derive(Clone)]
 struct Custom(Arc<dyn CustomFunction>);
-
-impl Custom {
-    fn node(self, call: &mut RecordedCall) -> Arc<Node> {
-        if self.0.stays() { call.lasting(self) } else { call.node(self) }
-    }
-}
 
 impl Backward for Custom {
     fn name(&self) -> &str {
@@ -83,6 +70,10 @@ impl Backward for Custom {
 
     fn saves(&self) -> bool {
         true
+    }
+
+    fn release(&self) -> bool {
+        self.0.release()
     }
 
     /// The derivative may start another backward pass, and may receive undefined gradients as zeros.
@@ -111,29 +102,6 @@ impl Backward for Custom {
             gradients.put(index, grad)?;
         }
         Ok(())
-    }
-
-    fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
-        Some(self.0.clone())
-    }
-}
-
-/// A function that stays in its node.
-impl Body for Custom {
-    fn with_name(&self, read: &mut dyn FnMut(&str)) {
-        read(self.0.name());
-    }
-
-    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
-        Backward::backward(self, call, gradients)
-    }
-
-    fn release(&self) {
-        self.0.release();
-    }
-
-    fn runs_without_gradients(&self) -> bool {
-        true
     }
 
     fn custom(&self) -> Option<Arc<dyn CustomFunction>> {
@@ -186,7 +154,7 @@ pub fn record_edges(
              operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
         );
     }
-    let node = Custom(function).node(&mut RecordedCall::of(edges, outputs));
+    let node = RecordedCall::of(edges, outputs).node(Custom(function));
     if let [output] = outputs
         && is_written(0)
     {

@@ -27,6 +27,11 @@ pub trait Backward: Send + Sync {
     /// Whether it holds tensors. If not, the node may run backward again without `retain_graph`.
     fn saves(&self) -> bool;
 
+    /// Frees the tensors that it holds, and stays in the node. False: the node drops it.
+    fn release(&self) -> bool {
+        false
+    }
+
     /// Puts the gradients of the inputs, computed from those of the outputs, into `gradients`: one slot per edge.
     fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()>;
 
@@ -149,6 +154,9 @@ impl Body for Releasable {
     }
 
     fn release(&self) {
+        if self.body().is_some_and(|body| body.release()) {
+            return;
+        }
         let mut slot = self.body.write().unwrap_or_else(PoisonError::into_inner);
         let body = slot.take();
         if let Some(body) = &body {
@@ -356,11 +364,6 @@ impl RecordedCall {
     #[inline]
     pub fn node(&mut self, body: impl Backward + 'static) -> Arc<Node> {
         if body.saves() { self.releasable(Arc::new(body)) } else { self.node_of(Lasting(body), next_sequence()) }
-    }
-
-    /// The node of a body that decides itself what [`Body::release`] frees.
-    pub(super) fn lasting(&mut self, body: impl Body + 'static) -> Arc<Node> {
-        self.node_of(body, next_sequence())
     }
 
     /// The node of a leaf.

@@ -24,19 +24,13 @@ RLT_LAZY DimnameList lasting(std::vector<Dimname> names) {
 }
 
 /// `Tensor['N', None]`
-RLT_LAZY std::string named(DimnameList names) {
-  std::ostringstream text;
-  text << "Tensor[";
-  for (size_t i = 0; i < names.size(); ++i) text << (i ? ", " : "") << names[i];
-  text << "]";
-  return text.str();
-}
+RLT_LAZY std::string named(DimnameList names) { return c10::str("Tensor", names); }
 
 RLT_LAZY void set_names(const Tensor& tensor, std::optional<DimnameList> names) {
   if (!names) return rlt::check(rlt_tensor_set_names(tensor.handle(), nullptr, 0));
   std::vector<const char*> texts;
   for (const Dimname& name : *names) texts.push_back(name.isWildcard() ? nullptr : name.symbol().toUnqualString());
-  texts.push_back(nullptr);  // A tensor without dimensions has a list too.
+  texts.push_back(nullptr);  // An empty list is a list: without this, its pointer may be null, which removes the names.
   rlt::check(rlt_tensor_set_names(tensor.handle(), texts.data(), rlt::length(names->size())));
 }
 

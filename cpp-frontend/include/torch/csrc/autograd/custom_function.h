@@ -296,8 +296,7 @@ RLT_LAZY optional_variable_list _wrap_outputs(const variable_list& input_vars, c
     if (!output || !output->defined()) continue;
     at::TensorImpl* identity = output->unsafeGetTensorImpl();
     const bool is_dirty = dirty_inputs.count(identity) != 0;
-    const bool can = output->is_floating_point() || output->is_complex();
-    differentiable.push_back(can && non_differentiable.count(identity) == 0);
+    differentiable.push_back(non_differentiable.count(identity) == 0);
     written.push_back(is_dirty);
     if (inputs.count(identity) != 0 && !is_dirty) {
       c10::AutoGradMode off(false);

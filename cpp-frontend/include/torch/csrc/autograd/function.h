@@ -132,9 +132,9 @@ struct Node : std::enable_shared_from_this<Node> {
     return hooks.size() != before;
   }
 
-  /// Makes a node of the program the node of `outputs`. `differentiable` says which have a gradient, `written` which are
-  /// inputs that were modified in place.
-  RLT_LAZY void join_graph(const variable_list& outputs, const std::vector<int32_t>& differentiable, const std::vector<int32_t>& written);
+  /// Makes a node of the program the node of `outputs`. `differentiable` says which have a gradient (all of a floating or
+  /// complex dtype, if empty), `written` which are inputs that were modified in place (none, if empty).
+  RLT_LAZY void join_graph(const variable_list& outputs, const std::vector<int32_t>& differentiable = {}, const std::vector<int32_t>& written = {});
   /// The pointer to a node that the library returned.
   RLT_LAZY static Edge wrap(rlt_node* adopted, int64_t input_nr);
 
@@ -187,7 +187,10 @@ struct Node::Callbacks {
   static int32_t backward(void* ctx, const rlt_tensor* const* grad_outputs, int64_t n_outputs, rlt_tensor** grad_inputs, int64_t n_inputs) {
     return rlt::trampoline([&] { node(ctx)->run(detail::borrowed_list(grad_outputs, n_outputs), grad_inputs, static_cast<size_t>(n_inputs)); });
   }
-  static void release(void* ctx) { node(ctx)->release_variables(); }
+  // Nobody receives an error of it.
+  static void release(void* ctx) {
+    static_cast<void>(rlt::trampoline([&] { node(ctx)->release_variables(); }));
+  }
   static void destroy(void* ctx) { delete static_cast<std::shared_ptr<Node>*>(ctx); }
 };
 
@@ -233,7 +236,7 @@ void Node::join_graph(const variable_list& outputs, const std::vector<int32_t>& 
   entry.deleter = &Callbacks<RltLazy>::destroy;
   rlt_node* made = nullptr;
   rlt::check(rlt_custom_function_attach(&entry, next.data(), inputs.data(), rlt::length(next.size()), rlt::handles(outputs), rlt::length(outputs.size()),
-                                        differentiable.data(), written.data(), &made));
+                                        differentiable.empty() ? nullptr : differentiable.data(), written.empty() ? nullptr : written.data(), &made));
   holder.release();
   own.joined = true;
   own.num_inputs = static_cast<uint32_t>(outputs.size());
@@ -245,14 +248,14 @@ void Node::join_graph(const variable_list& outputs, const std::vector<int32_t>& 
 template <class RltLazy>
 Edge Node::wrap(rlt_node* adopted, int64_t input_nr) {
   if (!adopted) return {};
-  std::shared_ptr<rlt_node> owner(adopted, &rlt_node_free);
+  std::unique_ptr<rlt_node, void (*)(rlt_node*)> owner(adopted, &rlt_node_free);
   uint32_t input = static_cast<uint32_t>(input_nr);
   void* ctx = nullptr;
   rlt::check(rlt_node_custom_ctx(adopted, &Callbacks<RltLazy>::backward, &ctx));
   if (ctx) return {Callbacks<RltLazy>::node(ctx), input, std::move(owner)};
-  rlt_node* held = nullptr;
-  rlt::check(rlt_node_retain(adopted, &held));
-  return {std::make_shared<Node>(held), input};
+  Edge edge{std::make_shared<Node>(adopted), input};
+  owner.release();
+  return edge;
 }
 
 template <class RltLazy>
@@ -302,9 +305,7 @@ edge_list collect_next_edges(Variables&&... variables) {
 }
 
 /// Makes a node of the program the node that computed the variable, which has no history yet.
-RLT_LAZY void create_gradient_edge(Variable& variable, const std::shared_ptr<Node>& function) {
-  function->join_graph({variable}, {variable.is_floating_point() || variable.is_complex()}, {0});
-}
+RLT_LAZY void create_gradient_edge(Variable& variable, const std::shared_ptr<Node>& function) { function->join_graph({variable}); }
 
 /// Undefined tensors need no gradients.
 inline bool any_variable_requires_grad(at::TensorList variables) {

@@ -27,12 +27,10 @@ inline bool isDifferentiableType(at::ScalarType dtype) { return c10::isFloatingT
 /// Makes a node of the program the node that computed these tensors, which have no history yet.
 RLT_LAZY void set_history(const variable_list& variables, const std::shared_ptr<Node>& grad_fn) {
   if (!grad_fn) return;
-  std::vector<int32_t> differentiable, written(variables.size(), 0);
   for (const Variable& variable : variables) {
     if (!variable.defined()) rlt::raise<Error>("set_history: a tensor is undefined");
-    differentiable.push_back(isDifferentiableType(variable.scalar_type()));
   }
-  grad_fn->join_graph(variables, differentiable, written);
+  grad_fn->join_graph(variables);
 }
 RLT_LAZY void set_history(const Variable& variable, const std::shared_ptr<Node>& grad_fn) { set_history(variable_list{variable}, grad_fn); }
 
