@@ -32,7 +32,7 @@ fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
 }
 
 /// Every form of the operators and of their aliases.
-fn all_faces(families: &[Family]) -> impl Iterator<Item = Face<'_>> {
+fn all_forms(families: &[Family]) -> impl Iterator<Item = Face<'_>> {
     let aliases = |family| Face::aliases(family).into_iter().map(|(alias, _)| alias);
     families.iter().flat_map(move |family| Face::of(family).into_iter().chain(aliases(family)))
 }
@@ -47,7 +47,7 @@ fn macro_calls(reader: &str, calls: impl IntoIterator<Item = String>) -> String 
 /// The operators and aliases of a namespace of `torch::`, by their names in it: `linalg_functions.h`, ...
 fn namespace_functions(families: &[Family], prefix: &str, reader: &str) -> String {
     let name = format!("RLT_{}", prefix.trim_end_matches('_').to_uppercase());
-    let functions = all_faces(families).filter(|face| face.form.function);
+    let functions = all_forms(families).filter(|face| face.form.function);
     let call = |face: Face| Some(format!("{name}({})", names::cxx_function(face.form).strip_prefix(prefix)?));
     macro_calls(reader, functions.filter_map(call))
 }
@@ -55,7 +55,7 @@ fn namespace_functions(families: &[Family], prefix: &str, reader: &str) -> Strin
 /// `cpp-frontend/include/ATen/generated/meta_functions.h`: the operators that compute tensors from tensors.
 fn meta_functions(families: &[Family]) -> String {
     let is_tensor = |kind| matches!(kind, Kind::Tensor | Kind::TensorList);
-    let computing = all_faces(families)
+    let computing = all_forms(families)
         .filter(|face| face.form.function && face.form.kind == FormKind::Functional && face.returns.are_tensors())
         .filter(|face| face.params.iter().any(|param| is_tensor(param.kind)));
     let call = |face: Face| format!("RLT_META({})", names::cxx_function(face.form));
@@ -75,7 +75,7 @@ fn operators(families: &[Family]) -> String {
         let separator = if overload.is_empty() { "" } else { "_" };
         format!("RLT_{kind}({name}{separator}{overload}, {name:?}, {overload:?}, {called})")
     };
-    let callable = all_faces(families).filter(|face| face.form.function || face.form.method);
+    let callable = all_forms(families).filter(|face| face.form.function || face.form.method);
     macro_calls("ATen/Operators.h", callable.map(call))
 }
 
