@@ -393,6 +393,56 @@ pub unsafe extern "C" fn rlt_grad(
     })
 }
 
+/// Runs the graph from edges, which are nodes and the indices of their incoming gradients (`rlt_tensor_gradient_edge`):
+/// `roots` receive `gradients`. `grads` receives the gradients that reach `targets`, a handle for each, NULL where none
+/// does. With `accumulate` leaves accumulate theirs: all of them, or those among `targets` if there are any. The other
+/// arguments are those of `rlt_backward`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_run_backward(
+    roots: *const *const rlt_node,
+    root_inputs: *const i64,
+    gradients: *const *const rlt_tensor,
+    n_roots: i64,
+    retain_graph: i32,
+    create_graph: i32,
+    accumulate: i32,
+    targets: *const *const rlt_node,
+    target_inputs: *const i64,
+    n_targets: i64,
+    grads: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_run_backward", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `roots`, `root_inputs` and `gradients`
+        // are NULL or point to `n_roots` elements, `targets`, `target_inputs` and `grads` are NULL or point to
+        // `n_targets` elements, and the handles among them are NULL or live.
+        let (roots, gradients, targets) = unsafe {
+            let inputs = arg::ints(root_inputs, n_roots, "root_inputs")?;
+            let roots = custom::edges_to(arg::slice(roots, n_roots, "roots")?, inputs, "roots")?;
+            let gradients = arg::tensors(gradients, n_roots, "gradients")?;
+            let inputs = arg::ints(target_inputs, n_targets, "target_inputs")?;
+            let targets = custom::edges_to(arg::slice(targets, n_targets, "targets")?, inputs, "targets")?;
+            arg::slice(grads, n_targets, "grads")?;
+            (roots, gradients, targets)
+        };
+        let present = |edges: Vec<Option<Edge>>, what: &str| {
+            let present = |(index, edge): (usize, Option<Edge>)| {
+                edge.ok_or_else(|| err!(Runtime, "element {index} of {what} does not require a gradient"))
+            };
+            edges.into_iter().enumerate().map(present).collect::<Result<Vec<Edge>>>()
+        };
+        let roots = present(roots, "roots")?.into_iter().zip(gradients.refs().into_iter().cloned()).collect();
+        let targets = present(targets, "targets")?;
+        let (retain, create) = (arg::bool(retain_graph), arg::bool(create_graph));
+        let results = autograd::run_backward(roots, retain, create, arg::bool(accumulate), &targets)?;
+        for (index, grad) in results.into_iter().enumerate() {
+            // SAFETY: `index` is below the number of targets, and the caller's array holds one handle per target
+            // (documentation of `grads`).
+            unsafe { grads.add(index).write(grad.map_or(ptr::null_mut(), handle::give)) }
+        }
+        Ok(())
+    })
+}
+
 // ---- Thread-local modes, and anomaly mode ----
 
 /// Sets whether the calling thread records operators for backward (default 1).

@@ -390,9 +390,11 @@ pub unsafe extern "C" fn rlt_op_at(index: i64, out: *mut rlt_value) -> i32 {
     guard("rlt_op_at", || {
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
         let out = unsafe { out::value(out, "out") }?;
-        let built_in = by_name::all().map(|def| def.signature().to_string());
-        let run_time = runtime_ops::all().into_iter().map(|op| op.signature().to_string());
-        let schema = usize::try_from(index).ok().and_then(|index| built_in.chain(run_time).nth(index));
+        let at = |index: usize| match by_name::all().nth(index) {
+            Some(def) => Some(def.signature().to_string()),
+            None => Some(runtime_ops::all().get(index - by_name::all().count())?.signature().to_string()),
+        };
+        let schema = usize::try_from(index).ok().and_then(at);
         out.set(text(&schema.ok_or_else(|| err!(Index, "there is no operator at index {index}"))?))
     })
 }

@@ -235,6 +235,24 @@ int32_t rlt_grad(const rlt_tensor *const *outputs,
                  int32_t allow_unused,
                  rlt_tensor **grads);
 
+/**
+ * Runs the graph from edges, which are nodes and the indices of their incoming gradients (`rlt_tensor_gradient_edge`):
+ * `roots` receive `gradients`. `grads` receives the gradients that reach `targets`, a handle for each, NULL where none
+ * does. With `accumulate` leaves accumulate theirs: all of them, or those among `targets` if there are any. The other
+ * arguments are those of `rlt_backward`.
+ */
+int32_t rlt_run_backward(const struct rlt_node *const *roots,
+                         const int64_t *root_inputs,
+                         const rlt_tensor *const *gradients,
+                         int64_t n_roots,
+                         int32_t retain_graph,
+                         int32_t create_graph,
+                         int32_t accumulate,
+                         const struct rlt_node *const *targets,
+                         const int64_t *target_inputs,
+                         int64_t n_targets,
+                         rlt_tensor **grads);
+
 /* ---- Thread-local modes, and anomaly mode ---- */
 
 /**

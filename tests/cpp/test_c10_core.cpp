@@ -7,6 +7,7 @@
 #include <c10/core/impl/FakeGuardImpl.h>
 #include <c10/core/impl/SizesAndStrides.h>
 #include <gtest/gtest.h>
+#include <torch/torch.h>
 
 namespace {
 
@@ -98,6 +99,53 @@ TEST(C10Devices, PrivateUse1HasOneName) {
 TEST(C10Functions, AreTypes) {
   auto function = TORCH_FN(twice);
   EXPECT_EQ(decltype(function)::func_ptr()(4), 8);
+}
+
+TEST(C10SymInt, IsANumberThatDoesNotConvertByItself) {
+  using c10::SymInt;
+  static_assert(!std::is_convertible_v<SymInt, int64_t>);
+  SymInt five(5);
+  EXPECT_EQ(five.expect_int(), 5);
+  EXPECT_EQ(five.maybe_as_int(), 5);
+  EXPECT_FALSE(five.is_symbolic());
+  EXPECT_EQ((five * 2 - 3) / 2 % 2, SymInt(1));
+  EXPECT_EQ((2 - five).expect_int(), -3);
+  EXPECT_EQ((five * 0.5).expect_float(), 2.5);
+  EXPECT_TRUE(five > 4 && 6 > five && five != size_t{4} && five < 5.5);
+  EXPECT_EQ(five.min(3).expect_int(), 3);
+  EXPECT_TRUE(five.sym_eq(5).sym_and(true).guard_bool(__FILE__, __LINE__));
+  // Sums wrap around.
+  EXPECT_NE(-(SymInt(INT64_MAX) + 1), SymInt(0));
+  EXPECT_TRUE(SymInt::check_range(INT64_MAX));
+  EXPECT_FALSE(SymInt::check_range(INT64_MIN));
+  std::ostringstream text;
+  text << five;
+  EXPECT_EQ(text.str(), "5");
+}
+
+TEST(C10SymInt, SizesOfTensorsAreViews) {
+  at::Tensor x = at::zeros({2, 3});
+  c10::SymIntArrayRef sizes = x.sym_sizes();
+  EXPECT_EQ(C10_AS_INTARRAYREF_SLOW(sizes), x.sizes());
+  EXPECT_EQ(x.sym_numel() * x.sym_size(1), 18);
+  EXPECT_EQ(x.sym_stride(0), x.sym_size(-1));
+  c10::IValue value(sizes);
+  EXPECT_EQ(value.toIntVector(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(c10::IValue(c10::SymInt(4)).toSymInt(), 4);
+  EXPECT_EQ(c10::IValue(7).to<c10::SymInt>(), 7);
+  EXPECT_EQ(c10::Scalar(c10::SymInt(4)).toLong(), 4);
+  std::optional<c10::SymInt> stop = 1;
+  EXPECT_EQ(x.index({torch::indexing::Slice(torch::indexing::None, stop), c10::SymInt(2)}).sizes(), at::IntArrayRef({1}));
+}
+
+TEST(C10Allocator, ReportsOfAProgramAreCounted) {
+  size_t before = c10::profiledCPUMemoryReporter().allocated();
+  int place = 0;
+  c10::profiledCPUMemoryReporter().New(&place, 16);
+  EXPECT_EQ(c10::profiledCPUMemoryReporter().allocated(), before + 16);
+  c10::profiledCPUMemoryReporter().Delete(&place);
+  c10::profiledCPUMemoryReporter().Delete(&place);
+  EXPECT_EQ(c10::profiledCPUMemoryReporter().allocated(), before);
 }
 
 }  // namespace

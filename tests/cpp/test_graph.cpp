@@ -1,6 +1,7 @@
 // The autograd graph as libtorch programs use it: hooks of every kind, custom functions, saved-tensor hooks, anomaly
 // and deterministic mode, gradcheck, warnings.
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/torch.h>
@@ -436,6 +437,36 @@ TEST(NodesOfTheProgram, WrapOutputsOfACustomForward) {
   EXPECT_TRUE(written.is_same(y));
   EXPECT_TRUE(torch::autograd::grad({written.sum()}, {x})[0].equal(torch::full({2}, 6.0, torch::kDouble)));
   EXPECT_FALSE(wrap({x}, torch::ones(2), false, false).requires_grad());
+}
+
+TEST(Engine, RunsTheGraphFromEdges) {
+  Tensor x = leaf({1, 2}), y = leaf({3, 4}), product = x * y;
+  auto edge = [](const Tensor& tensor) { return impl::gradient_edge(tensor); };
+  Engine& engine = Engine::get_default_engine();
+  Tensor grad = torch::tensor({10.0, 1.0}, torch::kDouble);
+  variable_list grads = engine.execute({edge(product)}, {grad}, true, false, false, {edge(y), edge(x), edge(product)});
+  EXPECT_TRUE(grads[0].equal(grad * x));
+  EXPECT_TRUE(grads[1].equal(grad * y));
+  EXPECT_TRUE(grads[2].equal(grad));
+  EXPECT_FALSE(x.grad().defined());
+  Tensor unused = leaf({1});
+  EXPECT_FALSE(engine.execute({edge(product)}, {grad}, true, false, false, {edge(unused)})[0].defined());
+  engine.execute({edge(product)}, {grad}, true, false, true);
+  EXPECT_TRUE(x.grad().equal(grad * y));
+  EXPECT_EQ(message_of([&] { engine.execute({edge(product)}, {torch::ones({3}, torch::kDouble)}, false, false, true); }),
+            "invalid gradient at index 0 - got [3] but expected shape compatible with [2]");
+  EXPECT_EQ(message_of([&] { engine.execute({edge(torch::ones({1}))}, {torch::ones({1})}, false, false, true); }), "element 0 of roots does not require a gradient");
+  EXPECT_EQ(message_of([&] { engine.execute({edge(product)}, {grad}, false, false, false); }), "run_backward: there are no outputs, and nothing is accumulated");
+  EXPECT_EQ(message_of([&] { engine.execute({edge(product)}, {}, false, false, true); }), "Engine::execute: got 1 roots and 0 gradients");
+}
+
+TEST(VariableInfo, CreatesZerosLikeATensor) {
+  at::OptionalDeviceGuard guard;
+  Tensor x = leaf({1, 2, 3});
+  VariableInfo info(x);
+  EXPECT_TRUE(info.requires_grad);
+  EXPECT_TRUE(info.zeros(guard).equal(torch::zeros({3}, torch::kDouble)));
+  EXPECT_FALSE(VariableInfo().zeros(guard).defined());
 }
 
 }  // namespace

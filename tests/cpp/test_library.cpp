@@ -336,4 +336,31 @@ TEST(Library, StringsAndMetadataHaveTheirCppTypes) {
   EXPECT_EQ(rlt::adopt_ints(size), (std::vector<int64_t>{2, 3}));
 }
 
+Tensor first_rows(const Tensor& self, c10::SymInt count) { return self.narrow(0, 0, count.expect_int()); }
+Tensor of_sizes(c10::SymIntArrayRef sizes) { return torch::zeros(C10_AS_INTARRAYREF_SLOW(sizes)); }
+TORCH_LIBRARY(ts, m) {
+  m.def("first_rows(Tensor self, SymInt count) -> Tensor", first_rows);
+  m.def("of_sizes(SymInt[] sizes) -> Tensor", of_sizes);
+}
+
+TEST(Library, KernelsTakeSymbolicIntegers) {
+  Tensor x = torch::arange(6).reshape({3, 2});
+  EXPECT_TRUE((op<Tensor(const Tensor&, c10::SymInt)>("ts::first_rows").call(x, 2)).equal(x.slice(0, 0, 2)));
+  EXPECT_EQ((op<Tensor(c10::SymIntArrayRef)>("ts::of_sizes").call(x.sym_sizes())).sizes(), x.sizes());
+}
+
+TEST(Library, OperatorsAreListedAndCalledOnAStack) {
+  auto adds = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString("aten::add"));
+  auto found = std::find_if(adds.begin(), adds.end(), [](const auto& each) { return each->schema().overload_name() == "Tensor"; });
+  ASSERT_NE(found, adds.end());
+  torch::jit::Stack stack{1, torch::ones({2}), torch::ones({2}), 3};
+  (*found)->getOperation()(stack);
+  ASSERT_EQ(stack.size(), 2u);
+  EXPECT_TRUE(stack[1].toTensor().equal(torch::full({2}, 4.0)));
+  torch::jit::Stack small{torch::ones({2})};
+  EXPECT_THROW((*found)->getOperation()(small), c10::Error);
+  EXPECT_EQ(small.size(), 1u);
+  EXPECT_GT(torch::jit::getAllOperators().size(), 2000u);
+}
+
 }  // namespace

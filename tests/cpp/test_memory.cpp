@@ -51,4 +51,15 @@ TEST_F(Memory, ANegativeLimitIsAnError) {
   }
 }
 
+TEST(ForBlob, TakesTheStepsOfFromBlobOneByOne) {
+  std::vector<float> data{0, 1, 2, 3, 4, 5};
+  int freed = 0;
+  {
+    torch::Tensor x = torch::for_blob(data.data(), {2, 2}).strides(torch::IntArrayRef{1, 2}).storage_offset(1).deleter([&](void* start) { freed += start == data.data(); }).make_tensor();
+    EXPECT_TRUE(x.equal(torch::tensor({{1.0f, 3.0f}, {2.0f, 4.0f}})));
+    EXPECT_EQ(freed, 0);
+  }
+  EXPECT_EQ(freed, 1);
+}
+
 }  // namespace

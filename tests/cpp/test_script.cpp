@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/mobile/import.h>
 #include <torch/script.h>
+#include <torch/torch.h>
 
 #include <fstream>
 #include <sstream>
@@ -162,6 +163,26 @@ def test_while(a, i: int):
   EXPECT_TRUE(torch::equal(unit->run_method("relu_script", a, b).toTensor(), torch::tensor({0.0f, 2.0f})));
   EXPECT_EQ(unit->run_method("test_while", torch::ones({1}), 6).toTensor().item<float>(), 16.0f);
   EXPECT_THROW(torch::jit::compile("def f(a):\n    return c\n"), c10::Error);
+}
+
+TEST(Script, FilesOfTensorsAreModulesWithoutMethods) {
+  torch::serialize::OutputArchive archive;
+  archive.write("weight|0", torch::ones({2}));
+  archive.write("inner.scale", torch::full({1}, 3, torch::kLong));
+  std::stringstream stream;
+  archive.save_to(stream);
+  torch::jit::Module module = torch::jit::load(stream);
+  std::map<std::string, torch::Tensor> found;
+  for (const auto& parameter : module.named_parameters()) found[parameter.name] = parameter.value;
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_TRUE(found["weight|0"].equal(torch::ones({2})));
+  EXPECT_TRUE(found["inner.scale"].equal(torch::full({1}, 3, torch::kLong)));
+  EXPECT_TRUE(module.attr("inner").isModule());
+  EXPECT_THROW(module.forward({}), c10::Error);
+  // Another value than a dict of tensors.
+  std::vector<char> bytes = torch::jit::pickle_save(torch::ones({1}));
+  std::stringstream other(std::string(bytes.begin(), bytes.end()));
+  EXPECT_THROW(torch::jit::load(other), c10::Error);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // torch::save and torch::load, in both formats.
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/mobile/import_data.h>
 #include <torch/script.h>
 #include <torch/torch.h>
 
@@ -336,6 +337,16 @@ TEST(Values, ListsAreSharedAndCopiedDeeply) {
 TEST(Serialize, MissingFile) {
   Tensor tensor;
   EXPECT_THROW(torch::load(tensor, "/nowhere/at/all.pt"), c10::Error);
+}
+
+TEST(LoadParameters, ReturnsTheTensorsOfAStateDict) {
+  File file(".pt");
+  torch::nn::Linear linear(2, 3);
+  torch::save(linear->state_dict(), file.path());
+  std::map<std::string, Tensor> parameters = torch::jit::_load_parameters(file.path());
+  ASSERT_EQ(parameters.size(), 2u);
+  EXPECT_TRUE(parameters["weight"].equal(linear->weight));
+  EXPECT_TRUE(parameters["bias"].equal(linear->bias));
 }
 
 }  // namespace

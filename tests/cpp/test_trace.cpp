@@ -286,4 +286,22 @@ TEST(Trace, FunctionsThatThrowLeaveNothingBehind) {
   EXPECT_THROW(torch::jit::trace([&](const Tensor& x) { return hidden(x); }, torch::ones({1, 2})), c10::Error);
 }
 
+TEST(Trace, BecomesAFunctionOfACompilationUnit) {
+  std::function<torch::jit::Stack(torch::jit::Stack)> function = [](torch::jit::Stack inputs) {
+    return torch::jit::Stack{torch::relu(inputs[0].toTensor()) + 1};
+  };
+  auto traced = torch::jit::tracer::trace({torch::zeros({2})}, function);
+  torch::jit::CompilationUnit unit;
+  torch::jit::Function* made = unit.create_function("f", std::get<0>(traced)->graph);
+  EXPECT_TRUE((*made)({torch::tensor({-1.0, 3.0})}).toTensor().equal(torch::tensor({1.0, 4.0})));
+  EXPECT_EQ(made->getSchema().arguments().size(), 1u);
+  EXPECT_EQ(unit.find_function(c10::QualifiedName("f")), made);
+  EXPECT_THROW(unit.create_function("f", std::get<0>(traced)->graph), c10::Error);
+  EXPECT_EQ(unit.create_function("f", std::get<0>(traced)->graph->copy(), true)->name(), "f_1");
+  EXPECT_NE(std::get<0>(traced)->graph->toString().find("aten::relu"), std::string::npos);
+  // Programs cannot build graphs.
+  EXPECT_THROW(torch::jit::tracer::setTracingState(std::make_shared<torch::jit::tracer::TracingState>()), c10::NotImplementedError);
+  EXPECT_EQ(torch::jit::tracer::getTracingState(), nullptr);
+}
+
 }  // namespace

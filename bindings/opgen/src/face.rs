@@ -25,8 +25,12 @@ pub struct Face<'a> {
 impl<'a> Face<'a> {
     /// Every form of the operators of a family that has a function, in the order of the declarations.
     pub fn of(family: &'a Family) -> Vec<Face<'a>> {
-        let forms = family.ops.iter().flat_map(|op| op.forms.iter().map(move |form| (op, form)));
-        forms.filter(|(_, form)| !form.is_by_name_only()).map(|(op, form)| Face::new(op, form)).collect()
+        Face::all(family).into_iter().filter(|face| !face.form.is_by_name_only()).collect()
+    }
+
+    /// Every form of the operators of a family, those included that are called by name.
+    pub fn all(family: &'a Family) -> Vec<Face<'a>> {
+        family.ops.iter().flat_map(|op| op.forms.iter().map(move |form| Face::new(op, form))).collect()
     }
 
     /// A form of an operator.

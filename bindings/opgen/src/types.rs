@@ -130,7 +130,7 @@ impl Kind {
             Kind::TensorOptional => row("Option<&Tensor>", "Saved", "tensor_opt", "const std::optional<Tensor>&"),
             Kind::TensorList => row("&[&Tensor]", "Vec<Saved>", "tensors", "TensorList"),
             Kind::TensorOptionalList => {
-                row("&[Option<&Tensor>]", "Vec<Saved>", "tensors_opt", "ArrayRef<std::optional<Tensor>>")
+                row("&[Option<&Tensor>]", "Vec<Saved>", "tensors_opt", "const IOptTensorListRef&")
             }
             Kind::Scalar => row("Scalar", "Scalar", "scalar", "const Scalar&"),
             Kind::ScalarOptional => {

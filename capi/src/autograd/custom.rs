@@ -7,7 +7,7 @@ use crate::support::handle;
 use crate::support::sized::{self, SizedStruct};
 use crate::support::{arg, guard, guard_free, out};
 use crate::tensor::rlt_tensor;
-use rushlight_base::{Error, Result, ensure, err};
+use rushlight_base::{Result, ensure, err};
 use rushlight_tensor::Tensor;
 use rushlight_tensor::autograd::{self, CustomFunction, CustomSaved, Edge, Edges};
 use std::any::Any;
@@ -192,16 +192,31 @@ pub unsafe extern "C" fn rlt_custom_function_attach(
             let written = arg::bools_opt(written, n_outputs, "written")?;
             (given, name, next, next_inputs, outputs, differentiable, written, out::handle(node, "node")?)
         };
-        let edges = next.iter().zip(next_inputs).try_fold(Edges::new(), |edges, (next, input)| {
-            // SAFETY: the caller guarantees that the element is NULL or a live handle for the duration of the call.
-            let next = (!next.is_null()).then(|| unsafe { arg::handle(*next, "next") }).transpose()?;
-            Ok::<_, Error>(edges.with_edge(next.as_ref().map(|next| edge_to(next, *input)).transpose()?))
-        })?;
+        // SAFETY: the caller guarantees that the elements are NULL or live handles for the duration of the call.
+        let next = unsafe { edges_to(next, next_inputs, "next") }?;
+        let edges = next.into_iter().fold(Edges::new(), Edges::with_edge);
         let custom = Custom::new(&given, name)?;
         let made = autograd::record_edges(custom.clone(), edges, &outputs.refs(), &written, &differentiable)?;
         custom.take_ownership(&given);
         node.give(NodeHandle::new(made))
     })
+}
+
+/// The edges to nodes, `None` where a node is NULL.
+///
+/// # Safety
+/// Each element of `nodes` is NULL or a live handle for the duration of the call.
+pub(super) unsafe fn edges_to(
+    nodes: &[*const rlt_node],
+    inputs: &[i64],
+    name: &'static str,
+) -> Result<Vec<Option<Edge>>> {
+    let edges = nodes.iter().zip(inputs).map(|(node, input)| {
+        // SAFETY: the caller guarantees that the element is NULL or a live handle for the duration of the call.
+        let node = (!node.is_null()).then(|| unsafe { arg::handle(*node, name) }).transpose()?;
+        node.as_ref().map(|node| edge_to(node, *input)).transpose()
+    });
+    edges.collect()
 }
 
 fn edge_to(next: &NodeHandle, input: i64) -> Result<Edge> {

@@ -102,14 +102,48 @@ impl Module {
         if archive.is_lite() && !archive.has_source() {
             return lite::load(archive);
         }
-        if !archive.is_script() {
-            bail!(Io, "the file has tensors but no program: it was written by torch.save, not by torch.jit.save");
-        }
         let archive = Arc::new(archive);
+        if !archive.is_script() {
+            return Module::of_tensors(&archive);
+        }
         let root = archive.root_class("data")?.ok_or_else(|| err!(Io, "the archive holds no module"))?;
         let program = Program::of_archive(archive.clone());
         let built = archive.value("data", Some(&Type::Class(root.into())), &*program)?;
         Module::of_built(program, built)
+    }
+
+    /// A module without methods, for a file of named tensors without a program: a state dict. The tensors are parameters;
+    /// a dot in a name separates a submodule from its parameter.
+    fn of_tensors(archive: &Arc<Archive>) -> Result<Module> {
+        let built = archive.value("data", None, &*Program::of_archive(archive.clone()))?;
+        let Value::Dict(tensors) = built.value else {
+            bail!(
+                Io,
+                "the file has no program and no dict of tensors: it was written by torch.save, not by torch.jit.save"
+            )
+        };
+        let root = Module::create(Program::new(), "Module")?;
+        for (name, value) in tensors.entries() {
+            if !matches!((&name, &value), (Value::Str(_), Value::Tensor(_))) {
+                bail!(Io, "the file has no program, and its dict holds other values than named tensors");
+            }
+            let name = name.as_str()?;
+            let (path, last) = name.rsplit_once('.').map_or((None, name), |(path, last)| (Some(path), last));
+            let mut parts = path.into_iter().flat_map(|path| path.split('.'));
+            let owner = parts.try_fold(root.clone(), |owner, part| owner.submodule(part))?;
+            owner.register(last, None, value, Role::Parameter)?;
+        }
+        Ok(root)
+    }
+
+    /// The submodule of this name, which is created if there is none.
+    fn submodule(&self, name: &str) -> Result<Module> {
+        if let Ok(Value::Object(object)) = self.attribute(name) {
+            return Ok(Module::new(self.program.clone(), object));
+        }
+        let child = Module::create(self.program.clone(), "Module")?;
+        self.register_module(name, &child)?;
+        Ok(child)
     }
 
     pub(crate) fn of_built(program: Arc<Program>, built: Built) -> Result<Module> {

@@ -37,9 +37,14 @@ inline c10::MaybeOwned<Tensor> expanded(const Tensor& tensor, IntArrayRef sizes)
 
 /// The sizes of the result of a pointwise function.
 inline std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b) { return detail::broadcast_sizes<std::vector<int64_t>>(a, b); }
-inline std::vector<SymInt> infer_size_symint(SymIntArrayRef a, SymIntArrayRef b) { return infer_size(a, b); }
+inline std::vector<SymInt> infer_size_symint(SymIntArrayRef a, SymIntArrayRef b) {
+  return c10::fromIntArrayRefUnchecked(infer_size(c10::asIntArrayRefUnchecked(a), c10::asIntArrayRefUnchecked(b))).vec();
+}
 inline DimVector infer_size_dimvector(IntArrayRef a, IntArrayRef b) { return detail::broadcast_sizes<DimVector>(a, b); }
-inline SymDimVector infer_size_symdimvector(SymIntArrayRef a, SymIntArrayRef b) { return infer_size_dimvector(a, b); }
+inline SymDimVector infer_size_symdimvector(SymIntArrayRef a, SymIntArrayRef b) {
+  DimVector sizes = infer_size_dimvector(c10::asIntArrayRefUnchecked(a), c10::asIntArrayRefUnchecked(b));
+  return SymDimVector(sizes.begin(), sizes.end());
+}
 
 inline bool are_expandable(IntArrayRef shape1, IntArrayRef shape2) {
   for (size_t i = 1; i <= std::min(shape1.size(), shape2.size()); ++i) {

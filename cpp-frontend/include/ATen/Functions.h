@@ -1,11 +1,14 @@
 // Free functions: one per operator (generated), and the few that are not operators.
 #pragma once
 
+#include <ATen/CopiedForms.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/TensorBody.h>
 #include <ATen/generated/functions.h>
 
 #include <atomic>
+#include <functional>
+#include <thread>
 
 namespace at {
 RLT_NAMESPACE_BEGIN
@@ -58,10 +61,9 @@ RLT_NAMED(__xor__)
 RLT_NAMED(__lshift__)
 RLT_NAMED(__rshift__)
 #undef RLT_NAMED
-/// A tensor of zeros without memory. Not supported yet.
-inline Tensor _efficientzerotensor(IntArrayRef, const TensorOptions& = {}) {
-  rlt::raise<NotImplementedError>("_efficientzerotensor is not implemented");
-}
+/// Zeros. Those of libtorch have no memory.
+inline Tensor _efficientzerotensor(IntArrayRef size, const TensorOptions& options = {}) { return at::zeros(size, options); }
+inline Tensor& _efficientzerotensor_out(Tensor& out, IntArrayRef size) { return at::zeros_out(out, size); }
 /// A copy. libtorch defers the copy until one of the tensors is written.
 inline Tensor _lazy_clone(const Tensor& self) { return self.clone(); }
 namespace native {
@@ -121,6 +123,34 @@ template <class T>
 using enable_if_deleter = std::enable_if_t<std::is_invocable_v<T, void*>, bool>;
 }  // namespace detail
 
+/// The steps of from_blob one by one: `for_blob(data, sizes).strides(...).options(...).make_tensor()`.
+class TensorMaker {
+ public:
+  TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
+  TensorMaker& strides(OptionalIntArrayRef value) { return strides_ = value, *this; }
+  TensorMaker& storage_offset(std::optional<int64_t> value) { return storage_offset_ = value.value_or(0), *this; }
+  TensorMaker& deleter(std::function<void(void*)> value) { return deleter_ = std::move(value), *this; }
+  TensorMaker& target_device(std::optional<Device> value) { return device_ = value, *this; }
+  TensorMaker& options(TensorOptions value) { return options_ = value, *this; }
+  RLT_LAZY Tensor make_tensor() {
+    TensorOptions options = device_ ? options_.device(*device_) : options_;
+    char* start = static_cast<char*>(data_) + storage_offset_ * static_cast<int64_t>(options.dtype().itemsize());
+    const int64_t* strides = strides_ ? strides_->data() : nullptr;
+    if (!deleter_) return detail::from_blob(start, sizes_, strides, nullptr, nullptr, options);
+    return detail::from_blob_owned(start, sizes_, strides, [deleter = deleter_, data = data_](void*) { deleter(data); }, options);
+  }
+
+ private:
+  void* data_;
+  IntArrayRef sizes_;
+  OptionalIntArrayRef strides_;
+  int64_t storage_offset_ = 0;
+  std::function<void(void*)> deleter_;
+  std::optional<Device> device_;
+  TensorOptions options_;
+};
+inline TensorMaker for_blob(void* data, IntArrayRef sizes) { return TensorMaker(data, sizes); }
+
 /// A tensor over memory that the caller keeps alive.
 inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {}) {
   return detail::from_blob(data, sizes, nullptr, nullptr, nullptr, options);
@@ -167,6 +197,11 @@ inline int get_num_threads() {
   int32_t threads = 0;
   rlt::check(rlt_get_num_threads(&threads));
   return threads;
+}
+/// The number of threads of the operators, and of the machine.
+RLT_LAZY std::string get_parallel_info() {
+  return c10::str("ATen/Parallel:\n\tat::get_num_threads() : ", get_num_threads(), "\nstd::thread::hardware_concurrency() : ",
+                  std::thread::hardware_concurrency(), "\nATen parallel backend: native thread pool\n");
 }
 inline void init_num_threads() {}
 

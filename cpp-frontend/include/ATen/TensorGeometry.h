@@ -50,9 +50,9 @@ struct TensorGeometry {
   int64_t storage_offset() const { return storage_offset_; }
   int64_t numel() const { return numel_; }
   SymInt sym_size(int64_t dim) const { return size(dim); }
-  SymIntArrayRef sym_sizes() const { return sizes_; }
+  SymIntArrayRef sym_sizes() const { return c10::fromIntArrayRefUnchecked(sizes_); }
   SymInt sym_stride(int64_t dim) const { return stride(dim); }
-  SymIntArrayRef sym_strides() const { return strides_; }
+  SymIntArrayRef sym_strides() const { return c10::fromIntArrayRefUnchecked(strides_); }
   SymInt sym_storage_offset() const { return storage_offset_; }
   SymInt sym_numel() const { return numel_; }
   bool has_symbolic_sizes_strides() const { return false; }

@@ -27,21 +27,21 @@ inline constexpr EllipsisIndexType Ellipsis{};
 
 /// start, start + step, ... below stop; a missing bound is the end of the dimension.
 struct Slice final {
-  explicit Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
-                 std::optional<int64_t> step = std::nullopt)
+  explicit Slice(std::optional<c10::SymInt> start = std::nullopt, std::optional<c10::SymInt> stop = std::nullopt,
+                 std::optional<c10::SymInt> step = std::nullopt)
       : step_(step.value_or(1)) {
     if (step_ == 0) rlt::raise<ValueError>("slice step cannot be zero");
     start_ = start.value_or(step_ < 0 ? INDEX_MAX : 0);
     stop_ = stop.value_or(step_ < 0 ? INDEX_MIN : INDEX_MAX);
   }
-  int64_t start() const { return start_; }
-  int64_t stop() const { return stop_; }
-  int64_t step() const { return step_; }
+  c10::SymInt start() const { return start_; }
+  c10::SymInt stop() const { return stop_; }
+  c10::SymInt step() const { return step_; }
 
  private:
-  int64_t start_;
-  int64_t stop_;
-  int64_t step_;
+  c10::SymInt start_;
+  c10::SymInt stop_;
+  c10::SymInt step_;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Slice& slice) {
@@ -58,6 +58,7 @@ struct TensorIndex final {
     }
   }
   TensorIndex(int64_t integer) : type_(TensorIndexType::SymInt), integer_(integer) {}
+  TensorIndex(c10::SymInt integer) : TensorIndex(integer.expect_int()) {}
   TensorIndex(int integer) : TensorIndex(static_cast<int64_t>(integer)) {}
   // Only an exact bool: a pointer or a number is not a mask.
   template <class T, std::enable_if_t<std::is_same_v<bool, T>, bool> = true>
@@ -71,7 +72,7 @@ struct TensorIndex final {
   bool is_boolean() const { return type_ == TensorIndexType::Boolean; }
   bool is_slice() const { return type_ == TensorIndexType::Slice; }
   bool is_tensor() const { return type_ == TensorIndexType::Tensor; }
-  int64_t integer() const { return integer_; }
+  c10::SymInt integer() const { return integer_; }
   bool boolean() const { return integer_ != 0; }
   const Slice& slice() const { return slice_; }
   const Tensor& tensor() const { return tensor_; }
@@ -148,13 +149,14 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
     } else if (index.is_ellipsis()) {
       dim += dims - consumed;
     } else if (index.is_integer()) {
-      result.view = select(result.view, dim, index.integer(), position);
+      result.view = select(result.view, dim, index.integer().expect_int(), position);
     } else if (index.is_slice()) {
       const Slice& slice = index.slice();
       if (result.view.dim() == 0) rlt::raise<IndexError>("slice() cannot be applied to a 0-dim tensor.");
       if (slice.step() <= 0) rlt::raise<ValueError>("step must be greater than zero");
-      bool everything = slice.start() == 0 && slice.stop() == INDEX_MAX && slice.step() == 1;
-      if (!everything) result.view = result.view.slice(dim, slice.start(), slice.stop(), slice.step());
+      int64_t start = slice.start().expect_int(), stop = slice.stop().expect_int(), step = slice.step().expect_int();
+      bool everything = start == 0 && stop == INDEX_MAX && step == 1;
+      if (!everything) result.view = result.view.slice(dim, start, stop, step);
       ++dim;
     } else if (index.is_boolean()) {
       result.view = result.view.unsqueeze(dim);

@@ -76,12 +76,16 @@ inline void checkSize(CheckedFrom c, const TensorGeometryArg& t, IntArrayRef siz
   TORCH_CHECK(t->sizes().equals(sizes), "Expected tensor of size ", sizes, ", but got tensor of size ", t->sizes(), " for ", t,
               " (while checking arguments for ", c, ")");
 }
-inline void checkSize_symint(CheckedFrom c, const TensorGeometryArg& t, SymIntArrayRef sizes) { checkSize(c, t, sizes); }
+inline void checkSize_symint(CheckedFrom c, const TensorGeometryArg& t, SymIntArrayRef sizes) {
+  checkSize(c, t, c10::asIntArrayRefUnchecked(sizes));
+}
 inline void checkSize(CheckedFrom c, const TensorGeometryArg& t, int64_t dim, int64_t size) {
   TORCH_CHECK(t->size(dim) == size, "Expected tensor to have size ", size, " at dimension ", dim, ", but got size ", t->size(dim), " for ", t,
               " (while checking arguments for ", c, ")");
 }
-inline void checkSize_symint(CheckedFrom c, const TensorGeometryArg& t, int64_t dim, const SymInt& size) { checkSize(c, t, dim, size); }
+inline void checkSize_symint(CheckedFrom c, const TensorGeometryArg& t, int64_t dim, const SymInt& size) {
+  checkSize(c, t, dim, size.expect_int());
+}
 inline void checkNumel(CheckedFrom c, const TensorGeometryArg& t, int64_t numel) {
   TORCH_CHECK(t->numel() == numel, "Expected tensor for ", t, " to have ", numel, " elements; but it actually has ", t->numel(), " elements",
               " (while checking arguments for ", c, ")");

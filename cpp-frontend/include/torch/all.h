@@ -1,6 +1,7 @@
 // Everything of the C++ API.
 #pragma once
 
+#include <ATen/InternalFunctions.h>
 #include <torch/csrc/autograd/public.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/operator.h>
 
 #include <memory>
 #include <string>

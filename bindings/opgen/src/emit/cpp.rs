@@ -1,11 +1,12 @@
 //! The C++ binding: `ATen/generated/methods.h` (inside the body of `class Tensor`) and `ATen/generated/functions.h`;
 //! `ATen/generated/meta_functions.h`, the names from which `ATen/MetaFunctions.h` defines functions; and
-//! `ATen/generated/operator_functions.h`, those from which `ATen/Operators.h` defines the structs of `at::_ops`.
+//! `ATen/generated/operator_functions.h`, those from which `ATen/Operators.h` defines the structs of `at::_ops`. The module
+//! `cpp_derived` adds functions that call others.
 //!
 //! Signatures are those of libtorch, so that its programs compile unchanged: `self` is the receiver of a method, and an
 //! out form exists as `add_out` (outputs first, with defaults) and `add_outf` (outputs last, without defaults).
 
-use crate::emit::{Emitter, OutFile, Place, first_line};
+use crate::emit::{Emitter, OutFile, Place, cpp_derived, first_line};
 use crate::face::Face;
 use crate::load::FOLDER;
 use crate::model::{Family, FormKind, Parameter, Returns};
@@ -25,6 +26,8 @@ fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
         file("methods.h", methods(families)),
         file("functions.h", functions(families)),
         file("meta_functions.h", meta_functions(families)),
+        file("copied_forms.h", cpp_derived::copied_forms(families)),
+        file("named_functions.h", cpp_derived::named_functions(families)),
         file("operator_functions.h", operators(families)),
         file("linalg_functions.h", namespace_functions(families, "linalg_", "torch/linalg.h")),
         file("special_functions.h", namespace_functions(families, "special_", "torch/special.h")),
@@ -32,13 +35,13 @@ fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
 }
 
 /// Every form of the operators and of their aliases.
-fn all_forms(families: &[Family]) -> impl Iterator<Item = Face<'_>> {
+pub fn all_forms(families: &[Family]) -> impl Iterator<Item = Face<'_>> {
     let aliases = |family| Face::aliases(family).into_iter().map(|(alias, _)| alias);
     families.iter().flat_map(move |family| Face::of(family).into_iter().chain(aliases(family)))
 }
 
 /// A file of calls of macros, one in a line, that the header `reader` defines.
-fn macro_calls(reader: &str, calls: impl IntoIterator<Item = String>) -> String {
+pub fn macro_calls(reader: &str, calls: impl IntoIterator<Item = String>) -> String {
     let text = format!("{}// {reader} includes this where the macros are defined.\n", first_line(FOLDER));
     let calls: BTreeSet<String> = calls.into_iter().collect();
     calls.into_iter().fold(text, |text, call| text + &call + "\n")
@@ -204,6 +207,12 @@ fn out_heads(face: &Face) -> (String, String) {
     (format!("{result} {name}({})", first.join(", ")), format!("{result} {name}f({})", last.join(", ")))
 }
 
+/// The arguments of a call of the function, with `options` as the options of new tensors.
+pub fn function_arguments(face: &Face, options: &str) -> Vec<String> {
+    let argument = |p: &Parameter| if p.kind == Kind::Options { options.into() } else { names::c_identifier(&p.name) };
+    face.params.iter().map(argument).collect()
+}
+
 fn out_result(face: &Face) -> String {
     match face.outs.len() {
         1 => "Tensor&".to_string(),
@@ -323,7 +332,8 @@ fn values(face: &Face, receiver: &str) -> Vec<String> {
     values
 }
 
-fn declare(face: &Face, param: &Parameter, defaults: bool) -> String {
+/// An argument in a declaration.
+pub fn declare(face: &Face, param: &Parameter, defaults: bool) -> String {
     let required = !defaults || face.op.cxx_required.contains(&param.name);
     let default = param.default.as_ref().filter(|_| !required);
     // `{}` also means None, and needs no overload resolution of the constructors of std::optional.
@@ -344,7 +354,7 @@ fn value(kind: Kind, x: &str) -> String {
         Kind::DType | Kind::MemoryFormat => format!("static_cast<int32_t>({x})"),
         Kind::Str => format!("rlt::text({x})"),
         Kind::TensorList => format!("rlt::handles({x}), rlt::length({x}.size())"),
-        Kind::TensorOptionalList => format!("rlt::index_handles({x}).data(), rlt::length({x}.size())"),
+        Kind::TensorOptionalList => format!("rlt::index_handles({x}).data(), rlt::index_count({x})"),
         Kind::ScalarList => format!("rlt::scalars({x}), rlt::length({x}.size())"),
         Kind::IntList | Kind::FloatList => format!("{x}.data(), rlt::length({x}.size())"),
         Kind::IntListOptional | Kind::FloatListOptional => format!("{x}.raw_data(), {x}.raw_length()"),

@@ -2,6 +2,7 @@
 
 pub mod capi;
 pub mod cpp;
+mod cpp_derived;
 pub mod examples;
 pub mod java;
 pub mod jni;

@@ -71,6 +71,31 @@ pub fn grad(
     Ok(captured)
 }
 
+/// The gradients that reach the edges `targets` when the edges `roots` receive these gradients. With `accumulate` leaves
+/// accumulate theirs: all of them, or those among `targets` if there are any.
+pub fn run_backward(
+    roots: Vec<(Edge, Tensor)>,
+    retain_graph: bool,
+    create_graph: bool,
+    accumulate: bool,
+    targets: &[Edge],
+) -> Result<Vec<Option<Tensor>>> {
+    ensure!(accumulate || !targets.is_empty(), Value, "run_backward: there are no outputs, and nothing is accumulated");
+    let fitted = |(index, (edge, grad)): (usize, (Edge, Tensor))| {
+        let meta = &edge.node.outputs()[edge.output as usize];
+        let grad = engine::fit(grad, meta, || "invalid gradient".to_owned(), index)?;
+        Ok((edge, grad))
+    };
+    let pass = Pass {
+        roots: roots.into_iter().enumerate().map(fitted).collect::<Result<_>>()?,
+        captures: (!targets.is_empty()).then_some(targets),
+        accumulate_captured: accumulate,
+        retain_graph,
+        create_graph,
+    };
+    engine::run(&pass)
+}
+
 fn capture_edges(inputs: &[&Tensor]) -> Result<Vec<Edge>> {
     inputs
         .iter()

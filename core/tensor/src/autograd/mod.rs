@@ -26,7 +26,7 @@ mod saved_hooks;
 mod saved_meta;
 mod view;
 
-pub use api::{backward, grad};
+pub use api::{backward, grad, run_backward};
 pub use custom::{CustomFunction, CustomSaved, record_custom, record_edges};
 pub(crate) use derivative::{derivative, kept, recorded, recorded_write};
 pub use expr::Expr;

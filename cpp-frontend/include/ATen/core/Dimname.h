@@ -15,12 +15,23 @@ RLT_NAMESPACE_BEGIN
 /// A name in a namespace: `dimname::N`.
 class Symbol {
  public:
+  static Symbol fromQualString(const std::string& text) {
+    TORCH_CHECK(text.find("::") != std::string::npos, "Symbol::fromQualString: expected a name in a namespace, but got \"", text, "\"");
+    return Symbol(text);
+  }
+  static Symbol aten(const std::string& name) { return Symbol("aten::" + name); }
+  static Symbol prim(const std::string& name) { return Symbol("prim::" + name); }
+  static Symbol attr(const std::string& name) { return Symbol("attr::" + name); }
   static Symbol dimname(const std::string& name) { return Symbol("dimname::" + name); }
   const char* toQualString() const { return text_.c_str(); }
   const char* toUnqualString() const { return text_.c_str() + text_.rfind(':') + 1; }
   bool is_dimname() const { return text_.rfind("dimname::", 0) == 0; }
+  bool is_aten() const { return text_.rfind("aten::", 0) == 0; }
+  bool is_prim() const { return text_.rfind("prim::", 0) == 0; }
+  bool is_attr() const { return text_.rfind("attr::", 0) == 0; }
   friend bool operator==(const Symbol& a, const Symbol& b) { return a.text_ == b.text_; }
   friend bool operator!=(const Symbol& a, const Symbol& b) { return !(a == b); }
+  friend std::ostream& operator<<(std::ostream& out, const Symbol& symbol) { return out << symbol.text_; }
 
  private:
   explicit Symbol(std::string text) : text_(std::move(text)) {}

@@ -6,7 +6,20 @@
 #include <rushlight/runtime.h>
 
 #include <mutex>
+#include <random>
 #include <utility>
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+namespace detail {
+/// A random number of the system.
+RLT_LAZY uint64_t getNonDeterministicRandom(bool = false) {
+  std::random_device device;
+  return static_cast<uint64_t>(device()) << 32 | device();
+}
+}  // namespace detail
+RLT_NAMESPACE_END
+}  // namespace c10
 
 namespace at {
 RLT_NAMESPACE_BEGIN

@@ -6,6 +6,7 @@
 #include <c10/core/QScheme.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/Storage.h>
+#include <c10/core/SymIntArrayRef.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/core/TensorOptions.h>
 #include <c10/util/ArrayRef.h>
@@ -29,7 +30,7 @@ RLT_NAMESPACE_BEGIN
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
 using ITensorListRef = TensorList;
-using IOptTensorListRef = ArrayRef<std::optional<Tensor>>;
+class IOptTensorListRef;
 
 class TensorBase {
  public:
@@ -70,23 +71,25 @@ class TensorBase {
   int64_t ndimension() const { return dim(); }
   IntArrayRef sizes() const { return geometry().first; }
   IntArrayRef strides() const { return geometry().second; }
-  IntArrayRef sym_sizes() const { return sizes(); }
-  IntArrayRef sym_strides() const { return strides(); }
+  c10::SymIntArrayRef sym_sizes() const { return c10::fromIntArrayRefUnchecked(sizes()); }
+  c10::SymIntArrayRef sym_strides() const { return c10::fromIntArrayRefUnchecked(strides()); }
   int64_t size(int64_t dim) const {
     IntArrayRef all = sizes();
     return all[wrap(dim, all)];
   }
-  int64_t sym_size(int64_t dim) const { return size(dim); }
+  c10::SymInt sym_size(int64_t dim) const { return size(dim); }
   int64_t stride(int64_t dim) const {
     auto both = geometry();
     return both.second[wrap(dim, both.first)];
   }
+  c10::SymInt sym_stride(int64_t dim) const { return stride(dim); }
   int64_t numel() const { return get<int64_t>(rlt_tensor_numel); }
-  int64_t sym_numel() const { return numel(); }
+  c10::SymInt sym_numel() const { return numel(); }
   size_t itemsize() const { return static_cast<size_t>(element_size()); }
   int64_t element_size() const { return get<int64_t>(rlt_tensor_element_size); }
   size_t nbytes() const { return static_cast<size_t>(get<int64_t>(rlt_tensor_nbytes)); }
   int64_t storage_offset() const { return get<int64_t>(rlt_tensor_storage_offset); }
+  c10::SymInt sym_storage_offset() const { return storage_offset(); }
 
   ScalarType scalar_type() const { return static_cast<ScalarType>(get<int32_t>(rlt_tensor_dtype)); }
   caffe2::TypeMeta dtype() const { return defined() ? scalar_type() : ScalarType::Undefined; }
@@ -170,7 +173,7 @@ class TensorBase {
     return result != 0;
   }
   /// Page-locked memory is for copies to a device.
-  bool is_pinned() const { return false; }
+  bool is_pinned(std::optional<Device> = {}) const { return false; }
   bool has_storage() const { return defined() && layout() == kStrided; }
   /// A `const` value, so that `auto& storage = x.storage()` compiles.
   const c10::Storage storage() const { return c10::Storage(handle_); }

@@ -22,7 +22,8 @@ RLT_COLD inline void warn_of_create_graph() {
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result);
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
 inline const rlt_tensor* const* handles(at::TensorList tensors);
-inline std::vector<const rlt_tensor*> index_handles(at::ArrayRef<std::optional<at::Tensor>> tensors);
+inline std::vector<const rlt_tensor*> index_handles(const at::IOptTensorListRef& tensors);
+inline int64_t index_count(const at::IOptTensorListRef& tensors);
 RLT_NAMESPACE_END
 }  // namespace rlt
 
@@ -116,8 +117,41 @@ class Tensor : public TensorBase {
   Tensor type_as(const Tensor& other) const { return to(other.options()); }
   Tensor cpu() const { return to(TensorOptions(kCPU)); }
   Tensor cuda() const { return to(TensorOptions(kCUDA)); }
-  Tensor pin_memory() const { rlt::raise<Error>("Cannot access accelerator device when none is available."); }
+  Tensor pin_memory(std::optional<Device> = {}) const { rlt::raise<Error>("Cannot access accelerator device when none is available."); }
   Tensor meta() const { return to(TensorOptions(kMeta)); }
+  // Those with internal names.
+  Tensor _to_dense(std::optional<ScalarType> dtype = {}, std::optional<bool> masked_grad = {}) const { return to_dense(dtype, masked_grad); }
+  Tensor _to_sparse(int64_t sparse_dim) const { return to_sparse(sparse_dim); }
+  Tensor _to_sparse(std::optional<Layout> layout = {}, OptionalIntArrayRef blocksize = {}, std::optional<int64_t> dense_dim = {}) const {
+    return to_sparse(layout, blocksize, dense_dim);
+  }
+  Tensor _to_sparse_csr(std::optional<int64_t> dense_dim = {}) const { return to_sparse_csr(dense_dim); }
+  Tensor _to_sparse_csc(std::optional<int64_t> dense_dim = {}) const { return to_sparse_csc(dense_dim); }
+  Tensor _conj_physical() const { return conj_physical(); }
+  Tensor _fw_primal(int64_t) const { return alias(); }
+  RLT_LAZY Tensor _autocast_to_full_precision(bool cuda_enabled, bool cpu_enabled) const {
+    bool enabled = is_cuda() ? cuda_enabled : cpu_enabled, narrow = scalar_type() == kHalf || scalar_type() == kBFloat16;
+    return enabled && narrow ? to(kFloat) : *this;
+  }
+  RLT_LAZY Tensor _autocast_to_reduced_precision(bool cuda_enabled, bool cpu_enabled, ScalarType cuda_dtype, ScalarType cpu_dtype) const {
+    bool enabled = is_cuda() ? cuda_enabled : cpu_enabled;
+    return enabled && scalar_type() == kFloat ? to(is_cuda() ? cuda_dtype : cpu_dtype) : *this;
+  }
+  // Defined in ATen/NamedFunctions.h.
+  RLT_LAZY Tensor to_padded_tensor(double padding, OptionalIntArrayRef output_size = {}) const;
+  // docs/operators-left-out.md
+#define RLT_MISSING_METHOD(name, reason)                                                        \
+  template <class... Args>                                                                      \
+  Tensor name(const Args&...) const {                                                           \
+    rlt::raise<NotImplementedError>(std::string(#name) + " is not available: " + reason);       \
+  }
+  RLT_MISSING_METHOD(to_mkldnn, "tensors of oneDNN do not exist")
+  RLT_MISSING_METHOD(to_sparse_bsr, "sparse tensors do not have it")
+  RLT_MISSING_METHOD(to_sparse_bsc, "sparse tensors do not have it")
+  RLT_MISSING_METHOD(_to_sparse_bsr, "sparse tensors do not have it")
+  RLT_MISSING_METHOD(_to_sparse_bsc, "sparse tensors do not have it")
+  RLT_MISSING_METHOD(_sparse_mask_projection, "sparse tensors do not have it")
+#undef RLT_MISSING_METHOD
 
   Tensor operator[](int64_t index) const { return select(0, index); }
   Tensor operator[](const Scalar& index) const {
@@ -137,15 +171,6 @@ class Tensor : public TensorBase {
   inline Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value);
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
-  // T is std::optional<Tensor>.
-  template <class T>
-  Tensor index(const c10::List<T>& indices) const {
-    return index(ArrayRef<T>(indices.vec()));
-  }
-  template <class T>
-  Tensor& index_put_(const c10::List<T>& indices, const Tensor& values, bool accumulate = false) const {
-    return index_put_(ArrayRef<T>(indices.vec()), values, accumulate);
-  }
 
   // A single dimension as a plain 0 is a dimension, not `unbiased`.
   Tensor var(int dim) const { return var(IntArrayRef(static_cast<int64_t>(dim))); }
@@ -276,6 +301,27 @@ class MutableGrad : public Tensor {
  private:
   Tensor owner_;
 };
+
+/// Tensors or None, as operators take them (`Tensor?[]`): a view, or the elements of a c10::List.
+class IOptTensorListRef final {
+ public:
+  IOptTensorListRef(ArrayRef<std::optional<Tensor>> view) : view_(view) {}
+  IOptTensorListRef(const std::vector<std::optional<Tensor>>& items) : view_(items) {}
+  IOptTensorListRef(std::initializer_list<std::optional<Tensor>> items) : view_(items) {}
+  template <class T, std::enable_if_t<std::is_same_v<T, std::optional<Tensor>>, bool> = true>
+  IOptTensorListRef(const c10::List<T>& list) : items_(list.vec()), view_(items_) {}
+  IOptTensorListRef(const IOptTensorListRef&) = delete;
+  IOptTensorListRef& operator=(const IOptTensorListRef&) = delete;
+  size_t size() const { return view_.size(); }
+  bool empty() const { return view_.empty(); }
+  const std::optional<Tensor>* begin() const { return view_.begin(); }
+  const std::optional<Tensor>* end() const { return view_.end(); }
+
+ private:
+  std::vector<std::optional<Tensor>> items_;
+  ArrayRef<std::optional<Tensor>> view_;
+};
+
 inline MutableGrad Tensor::mutable_grad() const { return MutableGrad(*this); }
 
 inline Tensor Generator::get_state() const {
@@ -305,8 +351,9 @@ inline const rlt_tensor* const* handles(at::TensorList tensors) {
 RLT_COLD inline void warn_of_byte_mask() {
   TORCH_WARN("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
 }
+inline int64_t index_count(const at::IOptTensorListRef& tensors) { return length(tensors.size()); }
 /// Lists of optional tensors are indices.
-inline std::vector<const rlt_tensor*> index_handles(at::ArrayRef<std::optional<at::Tensor>> tensors) {
+inline std::vector<const rlt_tensor*> index_handles(const at::IOptTensorListRef& tensors) {
   std::vector<const rlt_tensor*> handles;
   handles.reserve(tensors.size());
   for (const auto& tensor : tensors) {

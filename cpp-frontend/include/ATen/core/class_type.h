@@ -54,6 +54,10 @@ struct ClassTypeOf final : NamedType {
   bool is_module() const override { return is_module_; }
   const std::string& doc_string() const { return doc_; }
   std::shared_ptr<torch::jit::CompilationUnit> compilation_unit() const { return unit_; }
+  /// Methods are added by Module::define.
+  [[noreturn]] void addMethod(torch::jit::Function*) {
+    rlt::raise<NotImplementedError>("c10::ClassType::addMethod is not available: methods are added by torch::jit::Module::define");
+  }
 
   size_t numAttributes() const { return getAttributes().size(); }
   const std::vector<ClassAttribute>& getAttributes() const {

@@ -224,6 +224,14 @@ struct FunctionSchema {
 
 RLT_LAZY std::string toString(const FunctionSchema& schema) { return schema.toText(); }
 
+template <class RltLazy>
+std::shared_ptr<FunctionSchema> TupleTypeOf<RltLazy>::schema() const {
+  if (!names()) return nullptr;
+  std::vector<Argument> fields;
+  for (size_t i = 0; i < fields_.size(); ++i) fields.emplace_back(fields_[i], contained_[i]);
+  return std::make_shared<FunctionSchema>(name() ? name()->qualifiedName() : std::string(), "", std::move(fields), std::vector<Argument>());
+}
+
 RLT_NAMESPACE_END
 }  // namespace c10
 namespace torch {

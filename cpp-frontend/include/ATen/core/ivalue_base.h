@@ -73,9 +73,12 @@ RLT_STATIC_TYPE(int8_t, "int");
 RLT_STATIC_TYPE(uint8_t, "int");
 RLT_STATIC_TYPE(uint32_t, "int");
 RLT_STATIC_TYPE(uint64_t, "int");
+RLT_STATIC_TYPE(SymInt, "int");
 RLT_STATIC_TYPE(double, "float");
+RLT_STATIC_TYPE(SymFloat, "float");
 RLT_STATIC_TYPE(float, "float");
 RLT_STATIC_TYPE(bool, "bool");
+RLT_STATIC_TYPE(SymBool, "bool");
 RLT_STATIC_TYPE(c10::complex<double>, "complex");
 RLT_STATIC_TYPE(std::string, "str");
 RLT_STATIC_TYPE(std::string_view, "str");
@@ -173,6 +176,9 @@ struct IValue final {
   IValue(float value) : IValue(static_cast<double>(value)) {}
   IValue(int64_t value) : tag_(Tag::Int) { data_.integer = value; }
   IValue(int32_t value) : IValue(static_cast<int64_t>(value)) {}
+  IValue(const SymInt& value) : IValue(value.expect_int()) {}
+  IValue(const SymFloat& value) : IValue(value.expect_float()) {}
+  IValue(const SymBool& value) : IValue(value.as_bool_unchecked()) {}
   IValue(bool value) : tag_(Tag::Bool) { data_.boolean = value; }
   IValue(c10::complex<double> value) : tag_(Tag::ComplexDouble) {
     data_.complex[0] = value.real();
@@ -290,9 +296,9 @@ struct IValue final {
   double toDouble() const { return expect(Tag::Double, "Double"), data_.real; }
   bool toBool() const { return expect(Tag::Bool, "Bool"), data_.boolean; }
   c10::complex<double> toComplexDouble() const { return expect(Tag::ComplexDouble, "ComplexDouble"), c10::complex<double>(data_.complex[0], data_.complex[1]); }
-  int64_t toSymInt() const { return toInt(); }
-  double toSymFloat() const { return toDouble(); }
-  bool toSymBool() const { return toBool(); }
+  SymInt toSymInt() const { return toInt(); }
+  SymFloat toSymFloat() const { return toDouble(); }
+  SymBool toSymBool() const { return toBool(); }
   ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }
   Layout toLayout() const { return static_cast<Layout>(toInt()); }
   MemoryFormat toMemoryFormat() const { return static_cast<MemoryFormat>(toInt()); }

@@ -19,6 +19,9 @@ namespace detail {
 RLT_TO(at::Tensor, toTensor);
 RLT_TO(bool, toBool);
 RLT_TO(Scalar, toScalar);
+RLT_TO(SymInt, toSymInt);
+RLT_TO(SymFloat, toSymFloat);
+RLT_TO(SymBool, toSymBool);
 RLT_TO(c10::complex<double>, toComplexDouble);
 RLT_TO(ScalarType, toScalarType);
 RLT_TO(Layout, toLayout);

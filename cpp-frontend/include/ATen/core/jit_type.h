@@ -10,6 +10,7 @@
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
+struct FunctionSchema;
 
 namespace detail {
 template <class Print>
@@ -246,6 +247,8 @@ struct TupleTypeOf final : NamedType {
   }
   const std::vector<TypePtr>& elements() const { return contained_; }
   const std::vector<std::string>& field_names() const { return fields_; }
+  /// The fields of a NamedTuple as arguments; null for other tuples. Defined in ATen/core/function_schema.h.
+  std::shared_ptr<FunctionSchema> schema() const;
   /// The names of a NamedTuple.
   std::optional<std::vector<std::string_view>> names() const {
     if (fields_.empty() && !name()) return std::nullopt;

@@ -3997,62 +3997,62 @@ inline Tensor& take_along_dim_out(Tensor& out, const Tensor& self, const Tensor&
 }
 /// Returns the elements selected by advanced indexing: one index tensor or mask per dimension, or None for a whole dimension.
 /// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
-inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+inline Tensor index(const Tensor& self, const IOptTensorListRef& indices) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_Tensor(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &out0));
+  rlt::check(rlt_tensor_index_Tensor(self.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), &out0));
   return Tensor(out0);
 }
-inline Tensor& index_outf(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, Tensor& out) {
-  rlt::check(rlt_tensor_index_Tensor_out(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), out.handle()));
+inline Tensor& index_outf(const Tensor& self, const IOptTensorListRef& indices, Tensor& out) {
+  rlt::check(rlt_tensor_index_Tensor_out(self.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), out.handle()));
   return out;
 }
-inline Tensor& index_out(Tensor& out, const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+inline Tensor& index_out(Tensor& out, const Tensor& self, const IOptTensorListRef& indices) {
   return index_outf(self, indices, out);
 }
 /// Writes `values` to the elements selected by advanced indexing; with `accumulate`, adds them, and repeated indices accumulate.
 /// `out = self; out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or += with accumulate`
-inline Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
+inline Tensor index_put(const Tensor& self, const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_put(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  rlt::check(rlt_tensor_index_put(self.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, &out0));
   return Tensor(out0);
 }
-inline Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
-  rlt::check(rlt_tensor_index_put_(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
+inline Tensor& index_put_(Tensor& self, const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false) {
+  rlt::check(rlt_tensor_index_put_(self.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate));
   return self;
 }
 /// Writes `values` to the elements selected by advanced indexing, like `index_put`; `unsafe` does not turn the checks off.
 /// `out = self; out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or += with accumulate`
-inline Tensor _index_put_impl(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false, bool unsafe = false) {
+inline Tensor _index_put_impl(const Tensor& self, const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false, bool unsafe = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__index_put_impl(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe, &out0));
+  rlt::check(rlt_tensor__index_put_impl(self.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, unsafe, &out0));
   return Tensor(out0);
 }
 /// Returns the elements selected by advanced indexing, like `index`; the indices are checked all the same.
 /// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
-inline Tensor _unsafe_index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+inline Tensor _unsafe_index(const Tensor& self, const IOptTensorListRef& indices) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_index_Tensor(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &out0));
+  rlt::check(rlt_tensor__unsafe_index_Tensor(self.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), &out0));
   return Tensor(out0);
 }
 /// Writes `values` to the elements selected by advanced indexing, like `index_put`; the indices are checked all the same.
 /// `out = self; out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or += with accumulate`
-inline Tensor _unsafe_index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
+inline Tensor _unsafe_index_put(const Tensor& self, const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_index_put(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  rlt::check(rlt_tensor__unsafe_index_put(self.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, &out0));
   return Tensor(out0);
 }
 /// Returns the elements selected by advanced indexing where a mask is true, and `fill` elsewhere; indices out of range are clamped.
 /// `out[k] = self[indices_0[k], indices_1[k], ...] if mask[k], else fill`
-inline Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, ArrayRef<std::optional<Tensor>> indices, const Scalar& fill) {
+inline Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, const IOptTensorListRef& indices, const Scalar& fill) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_masked_index(self.handle(), mask.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &fill.raw(), &out0));
+  rlt::check(rlt_tensor__unsafe_masked_index(self.handle(), mask.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), &fill.raw(), &out0));
   return Tensor(out0);
 }
 /// Adds `values` to the elements selected by advanced indexing where a mask is true: the gradient of `_unsafe_masked_index`.
 /// `out = self; out[indices_0[k], indices_1[k], ...] += values[k] if mask[k]`
-inline Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mask, ArrayRef<std::optional<Tensor>> indices, const Tensor& values) {
+inline Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mask, const IOptTensorListRef& indices, const Tensor& values) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), &out0));
+  rlt::check(rlt_tensor__unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), &out0));
   return Tensor(out0);
 }
 /// Concatenates tensors along a dimension; the dtypes are promoted.

@@ -928,22 +928,22 @@ Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}) co
   rlt::check(rlt_tensor_take_along_dim(handle(), indices.handle(), rlt::optional_int(dim), &out0));
   return Tensor(out0);
 }
-Tensor index(ArrayRef<std::optional<Tensor>> indices) const {
+Tensor index(const IOptTensorListRef& indices) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_Tensor(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &out0));
+  rlt::check(rlt_tensor_index_Tensor(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), &out0));
   return Tensor(out0);
 }
-Tensor index_put(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) const {
+Tensor index_put(const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_put(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  rlt::check(rlt_tensor_index_put(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, &out0));
   return Tensor(out0);
 }
-Tensor& index_put_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) const {
-  rlt::check(rlt_tensor_index_put_(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
+Tensor& index_put_(const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false) const {
+  rlt::check(rlt_tensor_index_put_(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate));
   return const_cast<Tensor&>(*this);
 }
-Tensor& _index_put_impl_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false, bool unsafe = false) const {
-  rlt::check(rlt_tensor__index_put_impl_(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe));
+Tensor& _index_put_impl_(const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false, bool unsafe = false) const {
+  rlt::check(rlt_tensor__index_put_impl_(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, unsafe));
   return const_cast<Tensor&>(*this);
 }
 Tensor select_scatter(const Tensor& src, int64_t dim, int64_t index) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <unordered_map>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
@@ -18,6 +19,38 @@ struct DefaultCPUAllocator final : Allocator {
   DeleterFnPtr raw_deleter() const override { return &free_cpu; }
   void copy_data(void* target, const void* source, size_t bytes) const override { default_copy_data(target, source, bytes); }
 };
+
+/// Counts the memory that the allocator of a program reports. The library reports that of tensors to its profiler itself.
+class ProfiledCPUMemoryReporter {
+ public:
+  void New(void* data, size_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sizes_[data] = bytes;
+    allocated_ += bytes;
+  }
+  void Delete(void* data) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = sizes_.find(data);
+    if (found == sizes_.end()) return;
+    allocated_ -= found->second;
+    sizes_.erase(found);
+  }
+  void OutOfMemory(size_t) {}
+  /// The bytes that were reported as allocated and not as freed.
+  size_t allocated() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return allocated_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, size_t> sizes_;
+  size_t allocated_ = 0;
+};
+inline ProfiledCPUMemoryReporter& profiledCPUMemoryReporter() {
+  static ProfiledCPUMemoryReporter only;
+  return only;
+}
 
 namespace detail {
 struct CPUAllocatorChoice {

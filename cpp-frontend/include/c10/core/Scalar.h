@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/core/ScalarType.h>
+#include <c10/core/SymInt.h>
 #include <rushlight/tensor.h>
 
 #include <limits>
@@ -27,6 +28,9 @@ class Scalar {
       raw_ = {wide ? RLT_SCALAR_UINT : RLT_SCALAR_INT, 0, static_cast<int64_t>(value), 0, 0};
     }
   }
+  Scalar(const SymInt& value) : Scalar(value.expect_int()) {}
+  Scalar(const SymFloat& value) : Scalar(value.expect_float()) {}
+  Scalar(const SymBool& value) : Scalar(value.as_bool_unchecked()) {}
   Scalar(Half value) : Scalar(static_cast<double>(static_cast<float>(value))) {}
   Scalar(BFloat16 value) : Scalar(static_cast<double>(static_cast<float>(value))) {}
   template <class T>
@@ -77,7 +81,9 @@ class Scalar {
   cpp to##name() const { return to<cpp>(); }
   RLT_FORALL_SCALAR_TYPES(RLT_TO)
 #undef RLT_TO
-  int64_t toSymInt() const { return toLong(); }
+  SymInt toSymInt() const { return toLong(); }
+  SymFloat toSymFloat() const { return toDouble(); }
+  SymBool toSymBool() const { return toBool(); }
 
   Scalar operator-() const {
     if (isBoolean()) rlt::raise<Error>("torch boolean negative, the `-` operator, is not supported.");

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <c10/core/Allocator.h>
-#include <c10/util/ArrayRef.h>
+#include <c10/core/SymInt.h>
 #include <c10/util/intrusive_ptr.h>
 
 namespace c10 {
@@ -21,7 +21,7 @@ struct StorageImpl : intrusive_ptr_target {
   struct use_byte_size_t {};
 
   StorageImpl(use_byte_size_t, SymInt bytes, DataPtr data, Allocator* allocator, bool resizable)
-      : data_(std::move(data)), bytes_(static_cast<size_t>(bytes)), allocator_(allocator), resizable_(resizable) {
+      : data_(std::move(data)), bytes_(static_cast<size_t>(bytes.expect_int())), allocator_(allocator), resizable_(resizable) {
     TORCH_CHECK(bytes >= 0, "StorageImpl: the size must not be negative, got ", bytes);
     TORCH_CHECK(!resizable || allocator, "For resizable storage, allocator must be provided");
   }
@@ -32,7 +32,7 @@ struct StorageImpl : intrusive_ptr_target {
   ~StorageImpl() override = default;
 
   size_t nbytes() const { return bytes_; }
-  SymInt sym_nbytes() const { return static_cast<SymInt>(bytes_); }
+  SymInt sym_nbytes() const { return static_cast<int64_t>(bytes_); }
   void set_nbytes(size_t bytes) { bytes_ = bytes; }
   bool resizable() const { return resizable_; }
   Allocator* allocator() { return allocator_; }
@@ -65,7 +65,7 @@ struct StorageImpl : intrusive_ptr_target {
   static DataPtr allocate(Allocator* allocator, SymInt bytes) {
     TORCH_CHECK(allocator, "StorageImpl: memory without an allocator");
     TORCH_CHECK(bytes >= 0, "StorageImpl: the size must not be negative, got ", bytes);
-    return allocator->allocate(static_cast<size_t>(bytes));
+    return allocator->allocate(static_cast<size_t>(bytes.expect_int()));
   }
   void release_resources() override { data_.clear(); }
 

@@ -191,9 +191,6 @@ class OptionalArrayRef final {
 using IntArrayRef = ArrayRef<int64_t>;
 using IntList = IntArrayRef;
 using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
-using SymInt = int64_t;
-using SymIntArrayRef = IntArrayRef;
-using OptionalSymIntArrayRef = OptionalIntArrayRef;
 
 inline bool operator==(const OptionalIntArrayRef& a, const IntArrayRef& b) { return a.has_value() && a->equals(b); }
 inline bool operator==(const IntArrayRef& a, const OptionalIntArrayRef& b) { return b == a; }

@@ -1,6 +1,7 @@
 // c10::DimVector: sizes or strides; those of up to five dimensions are within the object.
 #pragma once
 
+#include <c10/core/SymInt.h>
 #include <c10/core/impl/SizesAndStrides.h>
 
 namespace c10 {

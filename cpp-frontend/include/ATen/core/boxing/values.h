@@ -187,6 +187,14 @@ struct Box<std::string> {
 };
 
 template <>
+struct Box<c10::SymInt> {
+  static constexpr const char* name = "int";
+  static rlt_value lend(const c10::SymInt& number) { return Box<int64_t>::lend(number.expect_int()); }
+  explicit Box(const rlt_value& value) : object(Box<int64_t>(value).object) {}
+  c10::SymInt object;
+};
+
+template <>
 struct Box<std::string_view> {
   static constexpr const char* name = "str";
   explicit Box(const rlt_value& value) : object(expect_value(value, RLT_VALUE_STRING, name).as.string) {}
@@ -202,6 +210,13 @@ struct ListOf<int64_t> {
   static constexpr int32_t tag = RLT_VALUE_INT_LIST;
   static rlt_value lend(at::ArrayRef<int64_t> items) { return list_value(tag, &rlt_payload::ints, items.data(), items.size()); }
   static int64_t at(const rlt_value& value, int64_t i) { return value.as.ints[i]; }
+};
+template <>
+struct ListOf<c10::SymInt> {
+  static constexpr const char* name = "int[]";
+  static constexpr int32_t tag = RLT_VALUE_INT_LIST;
+  static rlt_value lend(c10::SymIntArrayRef items) { return ListOf<int64_t>::lend(c10::asIntArrayRefUnchecked(items)); }
+  static c10::SymInt at(const rlt_value& value, int64_t i) { return value.as.ints[i]; }
 };
 template <>
 struct ListOf<double> {
@@ -298,6 +313,14 @@ struct Box<at::OptionalArrayRef<T>> {
 template <class T, class = void>
 struct Lent {
   explicit Lent(const T& object) : value(Box<T>::lend(object)) {}
+  rlt_value value;
+};
+
+template <>
+struct Lent<std::string_view> {
+  explicit Lent(std::string_view view) : text(view), value(Box<std::string>::lend(text)) {}
+  Lent(const Lent&) = delete;
+  std::string text;
   rlt_value value;
 };
 

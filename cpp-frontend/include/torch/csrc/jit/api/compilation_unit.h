@@ -33,6 +33,15 @@ struct CompilationUnit {
     std::lock_guard<std::mutex> lock(*mutex_);
     modules_.push_back(module);
   }
+  /// Adds the function that torch::jit::tracer::trace recorded. With `should_mangle` it gets another name if this one is taken.
+  RLT_LAZY Function* create_function(const c10::QualifiedName& name, const std::shared_ptr<Graph>& graph, bool should_mangle = false) {
+    if (!graph->body()) refuse_to_build("torch::jit::CompilationUnit::create_function");
+    std::string chosen = name.qualifiedName();
+    for (int i = 1; should_mangle && find_function(c10::QualifiedName(chosen)); ++i) chosen = name.qualifiedName() + "_" + std::to_string(i);
+    if (find_function(c10::QualifiedName(chosen))) rlt::raise<c10::Error>("method '" + chosen + "' already defined.");
+    std::lock_guard<std::mutex> lock(*mutex_);
+    return (functions_[chosen] = std::make_shared<Function>(chosen, *graph->schema(), graph->body())).get();
+  }
   /// A function; null if there is none of this name.
   RLT_LAZY Function* find_function(const c10::QualifiedName& name) const {
     const std::string& wanted = name.qualifiedName();

@@ -84,15 +84,40 @@ std::vector<std::string> texts(Function function) {
 
 }  // namespace detail
 
-/// The graph of a function, as text.
+[[noreturn]] RLT_COLD inline void refuse_to_build(const char* function) {
+  rlt::raise<c10::NotImplementedError>(std::string(function) + " is not available: programs cannot build graphs; torch::jit::trace records them");
+}
+/// A value and a node of a graph: only their names, for programs that build graphs.
+struct Value {
+  Value* setType(const c10::TypePtr&) { refuse_to_build("torch::jit::Value::setType"); }
+};
+struct Node {
+  std::vector<c10::Symbol> attributeNames() const { refuse_to_build("torch::jit::Node::attributeNames"); }
+};
+
+/// The graph of a function, as text. That of torch::jit::tracer::trace can become a function (CompilationUnit::create_function).
 struct Graph {
+  using Body = std::function<c10::IValue(Stack)>;
   explicit Graph(std::string text) : text_(std::move(text)) {}
+  RLT_LAZY Graph(std::string text, Body body, std::shared_ptr<c10::FunctionSchema> schema) : text_(std::move(text)), body_(std::move(body)), schema_(std::move(schema)) {}
   std::string toString(bool = true) const { return text_; }
+  RLT_LAZY std::shared_ptr<Graph> copy() const { return std::make_shared<Graph>(*this); }
+  /// What a trace recorded, and its signature; null for other graphs.
+  const Body& body() const { return body_; }
+  const std::shared_ptr<c10::FunctionSchema>& schema() const { return schema_; }
+
+  Value* insertInput(size_t, const std::string& = "") { refuse_to_build("torch::jit::Graph::insertInput"); }
+  Value* addInput(const std::string& = "") { refuse_to_build("torch::jit::Graph::addInput"); }
+  size_t registerOutput(Value*) { refuse_to_build("torch::jit::Graph::registerOutput"); }
+  Node* param_node() { refuse_to_build("torch::jit::Graph::param_node"); }
+
   RLT_LAZY void dump() const { std::fputs(text_.c_str(), stdout); }
   friend std::ostream& operator<<(std::ostream& stream, const Graph& graph) { return stream << graph.text_; }
 
  private:
   std::string text_;
+  Body body_;
+  std::shared_ptr<c10::FunctionSchema> schema_;
 };
 
 struct Function {

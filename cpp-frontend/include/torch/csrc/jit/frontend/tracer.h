@@ -67,12 +67,23 @@ inline bool isTracing() {
   return active != 0;
 }
 
-/// What a trace has recorded.
+/// What a trace has recorded. A trace begins with `trace`: values cannot be added to the graph.
 struct TracingState {
-  std::shared_ptr<Graph> graph;
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>("");
+  void setValue(const c10::IValue&, Value*) { refuse_to_build("torch::jit::tracer::TracingState::setValue"); }
+  Value* getOutput(const c10::IValue&, size_t) { refuse_to_build("torch::jit::tracer::TracingState::getOutput"); }
   /// A module whose method `forward` is the traced function.
   Module module;
 };
+
+/// The state of the trace of this thread; null if there is none.
+inline std::shared_ptr<TracingState> getTracingState() { return isTracing() ? std::make_shared<TracingState>() : nullptr; }
+/// Only null, without a trace.
+inline void setTracingState(const std::shared_ptr<TracingState>& state) {
+  if (state || isTracing()) refuse_to_build("torch::jit::tracer::setTracingState");
+}
+/// Nothing: a trace ends with the function that it calls.
+inline void abandon() {}
 
 /// Calls a function with example inputs, and records the operators that it calls. The parameters and buffers of `self` are
 /// attributes of the traced module. In-place operators stay as they are: `force_outplace` is not supported.
@@ -95,7 +106,11 @@ inline std::pair<std::shared_ptr<TracingState>, Stack> trace(Stack inputs, const
   trace.set_output(outputs.size() == 1 ? outputs[0] : c10::IValue(c10::ivalue::Tuple::create(outputs)));
   auto state = std::make_shared<TracingState>();
   state->module = trace.finish(nullptr, false);
-  state->graph = state->module.get_method("forward").graph();
+  Method forward = state->module.get_method("forward");
+  const c10::FunctionSchema& schema = forward.function().getSchema();
+  std::vector<c10::Argument> arguments(schema.arguments().begin() + 1, schema.arguments().end());
+  auto signature = std::make_shared<c10::FunctionSchema>(schema.name(), "", std::move(arguments), schema.returns());
+  state->graph = std::make_shared<Graph>(forward.graph()->toString(), [forward](Stack inputs) { return forward(std::move(inputs)); }, std::move(signature));
   return {std::move(state), std::move(outputs)};
 }
 

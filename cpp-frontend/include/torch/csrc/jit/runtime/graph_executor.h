@@ -2,7 +2,7 @@
 // when a method is called first, and there is no profiling run.
 #pragma once
 
-#include <c10/macros/Macros.h>
+#include <torch/csrc/jit/api/function.h>
 
 #include <atomic>
 #include <cstddef>
@@ -33,6 +33,10 @@ inline std::atomic<bool>& getExecutorMode() { return detail::switches().executor
 inline std::atomic<size_t>& getNumProfiledRuns() { return detail::switches().runs; }
 inline size_t getBailoutDepth() { return detail::switches().depth; }
 inline void setGraphExecutorOptimize(bool on) { detail::switches().optimize = on; }
+/// The graph that this thread ran last is not kept.
+[[noreturn]] inline std::shared_ptr<Graph> lastExecutedOptimizedGraph() {
+  rlt::raise<c10::NotImplementedError>("torch::jit::lastExecutedOptimizedGraph is not available: Function::optimized_graph returns the graph of a function");
+}
 inline bool getGraphExecutorOptimize() { return detail::switches().optimize; }
 inline void setTensorExprFuserEnabled(bool on) { detail::switches().texpr = on; }
 inline bool tensorExprFuserEnabled() { return detail::switches().texpr; }

@@ -1,0 +1,199 @@
+//! The functions of C++ that have no C function: `copied_forms.h`, out forms and functional forms that call another form
+//! and copy, and `named_functions.h`, operators that are called by name.
+//!
+//! libtorch derives the first from its declarations too. They compute nothing of their own, and cost a program that does
+//! not call them only their declarations.
+
+use super::cpp::{all_forms, declare, function_arguments, macro_calls};
+use crate::face::Face;
+use crate::model::{Family, Form, FormKind, Parameter, Returns};
+use crate::names;
+use crate::types::Kind;
+use std::collections::BTreeSet;
+
+/// The operators that some language has as a function or method, and those that are called by name.
+struct Forms<'a> {
+    bound: Vec<Face<'a>>,
+    named: Vec<Face<'a>>,
+    /// The names of the functions of `at::` that have a C function.
+    functions: BTreeSet<String>,
+}
+
+impl<'a> Forms<'a> {
+    fn of(families: &'a [Family]) -> Forms<'a> {
+        let functions: BTreeSet<String> =
+            all_forms(families).filter(|face| face.form.function).map(|face| names::cxx_function(face.form)).collect();
+        let is_named = |face: &Face| {
+            face.form.is_by_name_only() && face.form.signature.namespace.is_empty() && has_cxx_types(face)
+        };
+        // C++ has the queries as methods.
+        let named_families = families.iter().filter(|family| family.name != "metadata");
+        Forms {
+            bound: families.iter().flat_map(Face::of).collect(),
+            named: named_families.flat_map(Face::all).filter(is_named).collect(),
+            functions,
+        }
+    }
+}
+
+/// Whether C++ has a type for each argument and result of an operator that is called by name.
+fn has_cxx_types(face: &Face) -> bool {
+    let arguments = face.params.iter().all(|param| !matches!(param.kind, Kind::Value | Kind::Options));
+    let results = matches!(face.returns, Returns::Tensor | Returns::Tensors(_) | Returns::TensorList);
+    face.form.kind == FormKind::Functional && arguments && results
+}
+
+/// `cpp-frontend/include/ATen/generated/copied_forms.h`
+pub fn copied_forms(families: &[Family]) -> String {
+    let forms = Forms::of(families);
+    let functional = forms.bound.iter().filter_map(|face| functional(face, &forms.functions));
+    macro_calls("ATen/CopiedForms.h", out_forms(&forms.bound, &forms).into_iter().chain(functional))
+}
+
+/// `cpp-frontend/include/ATen/generated/named_functions.h`
+pub fn named_functions(families: &[Family]) -> String {
+    let forms = Forms::of(families);
+    // ATen/Functions.h has `__and__` and similar.
+    let functions = forms.named.iter().filter(|face| !face.form.signature.name.starts_with("__")).map(named_function);
+    macro_calls("ATen/NamedFunctions.h", functions.chain(out_forms(&forms.named, &forms)))
+}
+
+/// The call of an operator by name.
+fn named_function(face: &Face) -> String {
+    let params: Vec<String> = face.params.iter().map(|param| declare(face, param, true)).collect();
+    let types: Vec<&str> = face.params.iter().map(|param| param.kind.spelling().cxx).collect();
+    let (name, overload) = (&face.form.signature.name, &face.form.signature.overload);
+    let arguments: String = function_arguments(face, "").iter().map(|argument| format!(", {argument}")).collect();
+    format!(
+        "RLT_LAZY {result} {function}({}) {{ return rlt::call_named<{result}({})>(\"aten::{name}\", {overload:?}{arguments}); }}",
+        params.join(", "),
+        types.join(", "),
+        function = names::cxx_function(face.form),
+        result = result(face),
+    )
+}
+
+fn result(face: &Face) -> String {
+    match face.returns {
+        Returns::Tensors(count) => format!("std::tuple<{}>", vec!["Tensor"; count].join(", ")),
+        Returns::TensorList => "std::vector<Tensor>".into(),
+        _ => "Tensor".into(),
+    }
+}
+
+/// The out forms of the operators among `forms` that have none.
+fn out_forms(forms: &[Face], all: &Forms) -> Vec<String> {
+    let outs: Vec<&Face> = all.bound.iter().filter(|face| face.form.kind == FormKind::Out).collect();
+    let without_out: Vec<&Face> = forms.iter().filter(|face| lacks_out(face) && !is_ambiguous(face, &outs)).collect();
+    // A template would hide a declared overload from arguments that need a conversion.
+    let declared: BTreeSet<String> = without_out
+        .iter()
+        .filter(|face| takes_options(face) || all.functions.contains(&out_name(face)))
+        .map(|face| out_name(face))
+        .collect();
+    let out = |face: &&Face| {
+        if declared.contains(&out_name(face)) { declared_out(face) } else { template_out(face) }
+    };
+    without_out.iter().map(out).collect()
+}
+
+/// Whether an operator returns new tensors and has no out form.
+fn lacks_out(face: &Face) -> bool {
+    let is_new = face.form.signature.returns.iter().all(|result| result.ty.alias.is_none());
+    let computes = face.form.kind == FormKind::Functional && is_new;
+    let tensors = matches!(face.returns, Returns::Tensor | Returns::Tensors(_) | Returns::TensorList);
+    let is_out = |form: &Form| form.kind == FormKind::Out && !form.is_by_name_only();
+    let has_out = face.op.forms.iter().any(|form| is_out(form) && names::cxx_function(form) == out_name(face));
+    computes && tensors && !has_out
+}
+
+/// Whether some call would match both the out form of `face` and a declared one.
+fn is_ambiguous(face: &Face, outs: &[&Face]) -> bool {
+    let mut same_name = outs.iter().filter(|out| names::cxx_function(out.form) == out_name(face));
+    same_name.any(|out| {
+        let common = face.params.iter().zip(&out.params).take_while(|(a, b)| class(a.kind) == class(b.kind)).count();
+        common >= required(face).max(required(out))
+    })
+}
+
+/// The arguments that a call must give.
+fn required(face: &Face) -> usize {
+    let is_given = |param: &&Parameter| param.default.is_none() || face.op.cxx_required.contains(&param.name);
+    face.params.iter().filter(is_given).count()
+}
+
+/// Kinds of arguments to which the same C++ values convert.
+fn class(kind: Kind) -> Kind {
+    match kind {
+        Kind::Float | Kind::Bool | Kind::Scalar | Kind::IntList | Kind::IntListOptional => Kind::Int,
+        Kind::IntOptional | Kind::FloatOptional | Kind::BoolOptional | Kind::ScalarOptional => Kind::Int,
+        Kind::TensorOptional => Kind::Tensor,
+        Kind::TensorOptionalList => Kind::TensorList,
+        Kind::DTypeOptional => Kind::DType,
+        Kind::StrOptional => Kind::Str,
+        other => other,
+    }
+}
+
+fn out_name(face: &Face) -> String {
+    names::cxx_function(face.form) + "_out"
+}
+
+fn is_method(face: &Face) -> bool {
+    face.form.method && !face.form.function
+}
+
+fn takes_options(face: &Face) -> bool {
+    face.params.iter().any(|param| param.kind == Kind::Options)
+}
+
+fn template_out(face: &Face) -> String {
+    let name = names::cxx_function(face.form);
+    if is_method(face) {
+        return format!("RLT_OUT_METHOD({name})");
+    }
+    let kind = if face.returns == Returns::TensorList { "LIST".into() } else { format!("{}", outs(face).len()) };
+    format!("RLT_OUT_{kind}({name})")
+}
+
+/// The names of the outputs; none for a list.
+fn outs(face: &Face) -> Vec<String> {
+    let count = match face.returns {
+        Returns::Tensor => 1,
+        Returns::Tensors(count) => count,
+        Returns::Nothing | Returns::TensorList | Returns::Value(_) | Returns::Mixed(_) => 0,
+    };
+    (0..count).map(|index| format!("out{index}")).collect()
+}
+
+/// A function with the arguments of the operator. What creates tensors takes their options from the output.
+fn declared_out(face: &Face) -> String {
+    let (name, outs) = (names::cxx_function(face.form), outs(face));
+    let (result, outputs, written) = match &outs[..] {
+        [] => ("void".into(), vec!["TensorList out".into()], "out".into()),
+        [_] => ("Tensor&".into(), vec!["Tensor& out0".into()], "out0".into()),
+        _ => (
+            format!("std::tuple<{}>", vec!["Tensor&"; outs.len()].join(", ")),
+            outs.iter().map(|out| format!("Tensor& {out}")).collect(),
+            format!("std::tie({})", outs.join(", ")),
+        ),
+    };
+    let inputs = face.params.iter().filter(|p| p.kind != Kind::Options).map(|param| declare(face, param, true));
+    let params: Vec<String> = outputs.into_iter().chain(inputs).collect();
+    let mut arguments = function_arguments(face, "out0.options()");
+    let call = if is_method(face) { format!("{}.{name}", arguments.remove(0)) } else { format!("at::{name}") };
+    format!(
+        "inline {result} {name}_out({}) {{ return rlt::copy_out(\"{name}\", {written}, {call}({})); }}",
+        params.join(", "),
+        arguments.join(", ")
+    )
+}
+
+/// The functional form of an operator that only exists in place.
+fn functional(face: &Face, present: &BTreeSet<String>) -> Option<String> {
+    let written = names::cxx_function(face.form);
+    let name = written.strip_suffix('_').filter(|name| !name.ends_with('_'))?;
+    let only_in_place = face.form.kind == FormKind::InPlace && face.has_self() && !present.contains(name);
+    let call = if face.form.function { "FUNCTION" } else { "METHOD" };
+    only_in_place.then(|| format!("RLT_ON_COPY_{call}({name})"))
+}

@@ -1,0 +1,96 @@
+// torch::jit::Operator: the operators of the operator table and those that programs defined, and calls on a stack.
+#pragma once
+
+#include <ATen/core/Dimname.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+#include <torch/csrc/jit/api/function.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace jit {
+
+/// Replaces its arguments on the stack by its results.
+using Operation = std::function<void(Stack&)>;
+
+class Operator {
+ public:
+  explicit Operator(std::string schema) : text_(std::move(schema)) {}
+  /// Read from the text at the first call.
+  RLT_LAZY const c10::FunctionSchema& schema() const {
+    std::call_once(read_, [this] { schema_ = std::make_unique<c10::FunctionSchema>(parseSchema(text_)); });
+    return *schema_;
+  }
+  RLT_LAZY Operation getOperation() const {
+    std::string name = schema().name(), overload = schema().overload_name();
+    size_t arguments = schema().arguments().size(), results = schema().returns().size(), positional = 0;
+    std::vector<std::string> keywords;
+    for (const c10::Argument& argument : schema().arguments()) {
+      if (argument.kwarg_only()) keywords.push_back(argument.name());
+      else ++positional;
+    }
+    return [=](Stack& stack) {
+      if (stack.size() < arguments) rlt::raise<c10::Error>(name + ": expected " + std::to_string(arguments) + " arguments on the stack, but got " + std::to_string(stack.size()));
+      std::deque<RLT_LATER(rlt::Lent<c10::IValue>)> lent;
+      std::vector<rlt_value> given;
+      std::vector<rlt_named_value> named;
+      for (size_t i = 0; i < arguments; ++i) {
+        const rlt_value& value = lent.emplace_back(stack[stack.size() - arguments + i]).value;
+        if (i < positional) given.push_back(value);
+        else named.push_back({keywords[i - positional].c_str(), value});
+      }
+      std::vector<rlt_value> out(results + 1);
+      int64_t count = 0;
+      rlt::check(rlt_op_call(name.c_str(), overload.c_str(), given.data(), rlt::length(given.size()), named.data(), rlt::length(named.size()), out.data(),
+                             rlt::length(results), &count));
+      stack.resize(stack.size() - arguments);
+      for (int64_t i = 0; i < count; ++i) {
+        rlt::OwnedValue owned(out[static_cast<size_t>(i)]);
+        stack.push_back(rlt::Unbox<c10::IValue>(owned.get()).object);
+      }
+    };
+  }
+
+ private:
+  std::string text_;
+  mutable std::once_flag read_;
+  mutable std::unique_ptr<c10::FunctionSchema> schema_;
+};
+
+namespace detail {
+
+/// The operators whose schemas begin with `prefix`, without those of types that TorchScript does not have (Storage).
+RLT_LAZY std::vector<std::shared_ptr<Operator>> operators_of(const std::string& prefix) {
+  int64_t count = 0;
+  rlt::check(rlt_op_count(&count));
+  std::vector<std::shared_ptr<Operator>> operators;
+  for (int64_t i = 0; i < count; ++i) {
+    std::string schema = text([&](rlt_value* out) { return rlt_op_at(i, out); });
+    // The C interface leaves out the namespace of libtorch's operators.
+    if (schema.find("::") > schema.find('(')) schema.insert(0, "aten::");
+    bool has_type = schema.find("Storage ") == std::string::npos && schema.find("-> Storage") == std::string::npos;
+    if (has_type && schema.compare(0, prefix.size(), prefix) == 0) operators.push_back(std::make_shared<Operator>(std::move(schema)));
+  }
+  return operators;
+}
+
+}  // namespace detail
+
+/// Every operator.
+RLT_LAZY std::vector<std::shared_ptr<Operator>> getAllOperators() { return detail::operators_of(""); }
+/// The overloads of an operator.
+RLT_LAZY std::vector<std::shared_ptr<Operator>> getAllOperatorsFor(c10::Symbol name) {
+  std::string base = name.toQualString();
+  std::vector<std::shared_ptr<Operator>> operators = detail::operators_of(base + "("), others = detail::operators_of(base + ".");
+  operators.insert(operators.end(), others.begin(), others.end());
+  return operators;
+}
+
+}  // namespace jit
+RLT_NAMESPACE_END
+}  // namespace torch
