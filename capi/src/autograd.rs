@@ -416,13 +416,16 @@ pub unsafe extern "C" fn rlt_run_backward(
         // are NULL or point to `n_roots` elements, `targets`, `target_inputs` and `grads` are NULL or point to
         // `n_targets` elements, and the handles among them are NULL or live.
         let (roots, gradients, targets) = unsafe {
-            let inputs = arg::ints(root_inputs, n_roots, "root_inputs")?;
-            let roots = custom::edges_to(arg::slice(roots, n_roots, "roots")?, inputs, "roots")?;
+            let roots = (arg::slice(roots, n_roots, "roots")?, arg::ints(root_inputs, n_roots, "root_inputs")?);
             let gradients = arg::tensors(gradients, n_roots, "gradients")?;
-            let inputs = arg::ints(target_inputs, n_targets, "target_inputs")?;
-            let targets = custom::edges_to(arg::slice(targets, n_targets, "targets")?, inputs, "targets")?;
+            let targets = arg::slice(targets, n_targets, "targets")?;
+            let targets = (targets, arg::ints(target_inputs, n_targets, "target_inputs")?);
             arg::slice(grads, n_targets, "grads")?;
-            (roots, gradients, targets)
+            (
+                custom::edges_to(roots.0, roots.1, "roots")?,
+                gradients,
+                custom::edges_to(targets.0, targets.1, "targets")?,
+            )
         };
         let present = |edges: Vec<Option<Edge>>, what: &str| {
             let present = |(index, edge): (usize, Option<Edge>)| {

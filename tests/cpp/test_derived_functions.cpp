@@ -28,7 +28,7 @@ void expect_close(const Tensor& actual, const Tensor& expected, double tolerance
 
 // ---- Out forms and functional forms that copy ----
 
-TEST(CopiedForms, OutFormsResizeAndWriteTheOutput) {
+TEST(CopiedFunctions, OutFormsResizeAndWriteTheOutput) {
   Tensor x = randoms({2, 3}), out = torch::empty({0}, torch::kDouble), other = torch::empty({0}, torch::kDouble);
   Tensor& returned = torch::zeros_like_out(out, x);
   EXPECT_TRUE(returned.is_same(out));
@@ -49,7 +49,7 @@ TEST(CopiedForms, OutFormsResizeAndWriteTheOutput) {
   expect_close(second, x[1]);
 }
 
-TEST(CopiedForms, RefuseOtherDtypesAndGradients) {
+TEST(CopiedFunctions, RefuseOtherDtypesAndGradients) {
   Tensor x = randoms({2}), out = torch::empty({0});
   MESSAGE(torch::zeros_like_out(out, x); torch::sum_out(out, x, torch::kDouble), "sum(): Expected out tensor to have dtype double, but got float instead");
   EXPECT_EQ(out.scalar_type(), torch::kFloat);
@@ -60,7 +60,7 @@ TEST(CopiedForms, RefuseOtherDtypesAndGradients) {
   MESSAGE(torch::unbind_copy_out({doubles}, x, 0), "unbind_copy(): Expected 2 out tensors, but got 1");
 }
 
-TEST(CopiedForms, FunctionalFormsLeaveTheirInput) {
+TEST(CopiedFunctions, FunctionalFormsLeaveTheirInput) {
   Tensor x = torch::zeros({4}), expected = torch::zeros({4});
   torch::manual_seed(3);
   Tensor numbers = torch::uniform(x, 1.0, 2.0, std::nullopt);

@@ -1,7 +1,7 @@
 // Free functions: one per operator (generated), and the few that are not operators.
 #pragma once
 
-#include <ATen/CopiedForms.h>
+#include <ATen/CopiedFunctions.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/TensorBody.h>
 #include <ATen/generated/functions.h>

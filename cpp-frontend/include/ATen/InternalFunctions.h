@@ -6,6 +6,7 @@
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/NamedFunctions.h>
+#include <ATen/TensorOperators.h>
 
 #include <iostream>
 

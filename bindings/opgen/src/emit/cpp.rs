@@ -26,7 +26,7 @@ fn emit(families: &[Family]) -> Result<Vec<OutFile>, String> {
         file("methods.h", methods(families)),
         file("functions.h", functions(families)),
         file("meta_functions.h", meta_functions(families)),
-        file("copied_forms.h", cpp_derived::copied_forms(families)),
+        file("copied_functions.h", cpp_derived::copied_functions(families)),
         file("named_functions.h", cpp_derived::named_functions(families)),
         file("operator_functions.h", operators(families)),
         file("linalg_functions.h", namespace_functions(families, "linalg_", "torch/linalg.h")),

@@ -1,4 +1,4 @@
-//! The functions of C++ that have no C function: `copied_forms.h`, out forms and functional forms that call another form
+//! The functions of C++ that have no C function: `copied_functions.h`, out forms and functional forms that call another form
 //! and copy, and `named_functions.h`, operators that are called by name.
 //!
 //! libtorch derives the first from its declarations too. They compute nothing of their own, and cost a program that does
@@ -43,11 +43,11 @@ fn has_cxx_types(face: &Face) -> bool {
     face.form.kind == FormKind::Functional && arguments && results
 }
 
-/// `cpp-frontend/include/ATen/generated/copied_forms.h`
-pub fn copied_forms(families: &[Family]) -> String {
+/// `cpp-frontend/include/ATen/generated/copied_functions.h`
+pub fn copied_functions(families: &[Family]) -> String {
     let forms = Forms::of(families);
     let functional = forms.bound.iter().filter_map(|face| functional(face, &forms.functions));
-    macro_calls("ATen/CopiedForms.h", out_forms(&forms.bound, &forms).into_iter().chain(functional))
+    macro_calls("ATen/CopiedFunctions.h", out_forms(&forms.bound, &forms).into_iter().chain(functional))
 }
 
 /// `cpp-frontend/include/ATen/generated/named_functions.h`

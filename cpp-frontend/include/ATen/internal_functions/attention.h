@@ -1,7 +1,7 @@
 // Attention: the functions behind scaled_dot_product_attention.
 #pragma once
 
-#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/out_forms.h>
 
 #include <cmath>

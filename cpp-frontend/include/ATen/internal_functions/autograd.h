@@ -1,7 +1,7 @@
 // Functions of libtorch's derivatives.
 #pragma once
 
-#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/out_forms.h>
 
 #include <cmath>

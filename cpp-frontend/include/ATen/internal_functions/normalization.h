@@ -1,7 +1,7 @@
 // Batch normalization, dropout and convolution: functional forms of what updates statistics, and the names of backends.
 #pragma once
 
-#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/out_forms.h>
 
 namespace at {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/NamedFunctions.h>
+#include <ATen/TensorOperators.h>
 
 namespace at {
 RLT_NAMESPACE_BEGIN

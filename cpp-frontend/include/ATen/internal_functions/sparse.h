@@ -1,7 +1,7 @@
 // Sparse tensors: construction without and with checks, conversion of indices, and products.
 #pragma once
 
-#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/out_forms.h>
 
 namespace at {

@@ -143,21 +143,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
     let name = parameter.name.as_str();
     let value = match parameter.ty.as_str() {
         "int64_t"
-            if name.ends_with("_len")
-                || matches!(
-                    name,
-                    "ndim"
-                        | "len"
-                        | "n_inputs"
-                        | "n_outputs"
-                        | "outs_capacity"
-                        | "n_args"
-                        | "n_kwargs"
-                        | "n_preserved"
-                        | "n_other"
-                        | "n_extra"
-                        | "n_next"
-                ) =>
+            if name.ends_with("_len") || name.starts_with("n_") || matches!(name, "ndim" | "len" | "outs_capacity") =>
         {
             "1"
         }

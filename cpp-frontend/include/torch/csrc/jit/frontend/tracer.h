@@ -110,7 +110,7 @@ inline std::pair<std::shared_ptr<TracingState>, Stack> trace(Stack inputs, const
   const c10::FunctionSchema& schema = forward.function().getSchema();
   std::vector<c10::Argument> arguments(schema.arguments().begin() + 1, schema.arguments().end());
   auto signature = std::make_shared<c10::FunctionSchema>(schema.name(), "", std::move(arguments), schema.returns());
-  state->graph = std::make_shared<Graph>(forward.graph()->toString(), [forward](Stack inputs) { return forward(std::move(inputs)); }, std::move(signature));
+  state->graph = std::make_shared<Graph>(forward.graph()->toString(), [forward](Stack given) { return forward(std::move(given)); }, std::move(signature));
   return {std::move(state), std::move(outputs)};
 }
 

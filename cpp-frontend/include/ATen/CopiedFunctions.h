@@ -9,6 +9,6 @@
 
 namespace at {
 RLT_NAMESPACE_BEGIN
-#include <ATen/generated/copied_forms.h>
+#include <ATen/generated/copied_functions.h>
 RLT_NAMESPACE_END
 }  // namespace at
