@@ -8,11 +8,15 @@
 namespace rlt {
 RLT_NAMESPACE_BEGIN
 
-/// Calls the operator of this name with the types of the signature.
-template <class Signature, class... Args>
-auto call_named(const char* name, const char* overload, const Args&... args) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).template typed<Signature>().call(args...);
-}
+/// An operator that is called by name, as a function of these types.
+template <class Signature>
+struct Named;
+template <class Result, class... Types>
+struct Named<Result(Types...)> {
+  static Result call(const char* name, const char* overload, Types... arguments) {
+    return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).template typed<Result(Types...)>().call(arguments...);
+  }
+};
 
 RLT_NAMESPACE_END
 }  // namespace rlt

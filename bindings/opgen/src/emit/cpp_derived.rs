@@ -55,7 +55,9 @@ pub fn named_functions(families: &[Family]) -> String {
     let forms = Forms::of(families);
     // ATen/Functions.h has `__and__` and similar.
     let functions = forms.named.iter().filter(|face| !face.form.signature.name.starts_with("__")).map(named_function);
-    macro_calls("ATen/NamedFunctions.h", functions.chain(out_forms(&forms.named, &forms)))
+    // Their out forms call them.
+    let outs: BTreeSet<String> = out_forms(&forms.named, &forms).into_iter().collect();
+    outs.into_iter().fold(macro_calls("ATen/NamedFunctions.h", functions), |text, out| text + &out + "\n")
 }
 
 /// The call of an operator by name.
@@ -65,7 +67,7 @@ fn named_function(face: &Face) -> String {
     let (name, overload) = (&face.form.signature.name, &face.form.signature.overload);
     let arguments: String = function_arguments(face, "").iter().map(|argument| format!(", {argument}")).collect();
     format!(
-        "RLT_LAZY {result} {function}({}) {{ return rlt::call_named<{result}({})>(\"aten::{name}\", {overload:?}{arguments}); }}",
+        "RLT_LAZY {result} {function}({}) {{ return rlt::Named<{result}({})>::call(\"aten::{name}\", {overload:?}{arguments}); }}",
         params.join(", "),
         types.join(", "),
         function = names::cxx_function(face.form),
@@ -84,17 +86,7 @@ fn result(face: &Face) -> String {
 /// The out forms of the operators among `forms` that have none.
 fn out_forms(forms: &[Face], all: &Forms) -> Vec<String> {
     let outs: Vec<&Face> = all.bound.iter().filter(|face| face.form.kind == FormKind::Out).collect();
-    let without_out: Vec<&Face> = forms.iter().filter(|face| lacks_out(face) && !is_ambiguous(face, &outs)).collect();
-    // A template would hide a declared overload from arguments that need a conversion.
-    let declared: BTreeSet<String> = without_out
-        .iter()
-        .filter(|face| takes_options(face) || all.functions.contains(&out_name(face)))
-        .map(|face| out_name(face))
-        .collect();
-    let out = |face: &&Face| {
-        if declared.contains(&out_name(face)) { declared_out(face) } else { template_out(face) }
-    };
-    without_out.iter().map(out).collect()
+    forms.iter().filter(|face| lacks_out(face) && !is_ambiguous(face, &outs)).map(out_form).collect()
 }
 
 /// Whether an operator returns new tensors and has no out form.
@@ -143,19 +135,6 @@ fn is_method(face: &Face) -> bool {
     face.form.method && !face.form.function
 }
 
-fn takes_options(face: &Face) -> bool {
-    face.params.iter().any(|param| param.kind == Kind::Options)
-}
-
-fn template_out(face: &Face) -> String {
-    let name = names::cxx_function(face.form);
-    if is_method(face) {
-        return format!("RLT_OUT_METHOD({name})");
-    }
-    let kind = if face.returns == Returns::TensorList { "LIST".into() } else { format!("{}", outs(face).len()) };
-    format!("RLT_OUT_{kind}({name})")
-}
-
 /// The names of the outputs; none for a list.
 fn outs(face: &Face) -> Vec<String> {
     let count = match face.returns {
@@ -166,8 +145,9 @@ fn outs(face: &Face) -> Vec<String> {
     (0..count).map(|index| format!("out{index}")).collect()
 }
 
-/// A function with the arguments of the operator. What creates tensors takes their options from the output.
-fn declared_out(face: &Face) -> String {
+/// A function that takes the outputs and the arguments of the operator. What creates tensors takes their options from the
+/// output.
+fn out_form(face: &Face) -> String {
     let (name, outs) = (names::cxx_function(face.form), outs(face));
     let (result, outputs, written) = match &outs[..] {
         [] => ("void".into(), vec!["TensorList out".into()], "out".into()),
@@ -183,17 +163,35 @@ fn declared_out(face: &Face) -> String {
     let mut arguments = function_arguments(face, "out0.options()");
     let call = if is_method(face) { format!("{}.{name}", arguments.remove(0)) } else { format!("at::{name}") };
     format!(
-        "inline {result} {name}_out({}) {{ return rlt::copy_out(\"{name}\", {written}, {call}({})); }}",
+        "RLT_LAZY {result} {name}_out({}) {{ return rlt::copy_out(\"{name}\", {written}, {call}({})); }}",
         params.join(", "),
         arguments.join(", ")
     )
 }
 
-/// The functional form of an operator that only exists in place.
+/// The functional form of an operator that only exists in place, and its out form.
 fn functional(face: &Face, present: &BTreeSet<String>) -> Option<String> {
     let written = names::cxx_function(face.form);
     let name = written.strip_suffix('_').filter(|name| !name.ends_with('_'))?;
-    let only_in_place = face.form.kind == FormKind::InPlace && face.has_self() && !present.contains(name);
-    let call = if face.form.function { "FUNCTION" } else { "METHOD" };
-    only_in_place.then(|| format!("RLT_ON_COPY_{call}({name})"))
+    if face.form.kind != FormKind::InPlace || !face.has_self() || present.contains(name) {
+        return None;
+    }
+    let declared = |defaults| face.params.iter().map(move |param| declare(face, param, defaults)).collect::<Vec<_>>();
+    let arguments = function_arguments(face, "");
+    let copied: Vec<String> =
+        arguments.iter().map(|name| if name == "self" { "copy".into() } else { name.clone() }).collect();
+    let call = match copied.iter().position(|name| name == "copy") {
+        Some(place) if !face.form.function => {
+            let others = [&copied[..place], &copied[place + 1..]].concat();
+            format!("copy.{written}({})", others.join(", "))
+        }
+        _ => format!("at::{written}({})", copied.join(", ")),
+    };
+    Some(format!(
+        "RLT_LAZY Tensor {name}({}) {{ Tensor copy = self.clone(); {call}; return copy; }}\n\
+         RLT_LAZY Tensor& {name}_out(Tensor& out0, {}) {{ return rlt::copy_out(\"{name}\", out0, at::{name}({})); }}",
+        declared(true).join(", "),
+        declared(true).join(", "),
+        arguments.join(", ")
+    ))
 }

@@ -36,74 +36,32 @@ std::tuple<Outs...> copy_out(const char* name, std::tuple<Outs...> outs, const R
 RLT_NAMESPACE_END
 }  // namespace rlt
 
-// An out form takes the outputs and then the arguments of the operator. The parameter pack also takes what converts to an
+// An out form takes the outputs and then the arguments of the function. The parameter pack also takes what converts to an
 // argument, but no braced list.
-#define RLT_OUT_LIST(name)                                \
-  template <class... Args>                                   \
-  void name##_out(TensorList out, const Args&... args) {     \
-    rlt::copy_out(#name, out, at::name(args...));            \
+#define RLT_OUT_1(name)                                  \
+  template <class... Args>                               \
+  Tensor& name##_out(Tensor& out, const Args&... args) { \
+    return rlt::copy_out(#name, out, at::name(args...)); \
   }
-#define RLT_OUT_1(name)                               \
-  template <class... Args>                                   \
-  Tensor& name##_out(Tensor& out, const Args&... args) {     \
-    return rlt::copy_out(#name, out, at::name(args...));     \
+#define RLT_OUT_2(name)                                                                      \
+  template <class... Args>                                                                   \
+  std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, const Args&... args) { \
+    return rlt::copy_out(#name, std::tie(out0, out1), at::name(args...));                    \
   }
-#define RLT_OUT_2(name)                                                                    \
-  template <class... Args>                                                                        \
-  std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, const Args&... args) {      \
-    return rlt::copy_out(#name, std::tie(out0, out1), at::name(args...));                         \
+#define RLT_OUT_3(name)                                                                                             \
+  template <class... Args>                                                                                          \
+  std::tuple<Tensor&, Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, Tensor& out2, const Args&... args) { \
+    return rlt::copy_out(#name, std::tie(out0, out1, out2), at::name(args...));                                     \
   }
-#define RLT_OUT_3(name)                                                                                          \
-  template <class... Args>                                                                                              \
-  std::tuple<Tensor&, Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, Tensor& out2, const Args&... args) {     \
-    return rlt::copy_out(#name, std::tie(out0, out1, out2), at::name(args...));                                         \
-  }
-#define RLT_OUT_4(name)                                                                                          \
-  template <class... Args>                                                                                              \
-  std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, Tensor& out2, Tensor& out3,     \
-                                                            const Args&... args) {                                      \
-    return rlt::copy_out(#name, std::tie(out0, out1, out2, out3), at::name(args...));                                   \
-  }
-#define RLT_OUT_5(name)                                                                                          \
-  template <class... Args>                                                                                              \
-  std::tuple<Tensor&, Tensor&, Tensor&, Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, Tensor& out2,          \
-                                                                     Tensor& out3, Tensor& out4, const Args&... args) { \
-    return rlt::copy_out(#name, std::tie(out0, out1, out2, out3, out4), at::name(args...));                             \
-  }
-#define RLT_OUT_6(name)                                                                           \
-  template <class... Args>                                                                        \
-  std::tuple<Tensor&, Tensor&, Tensor&, Tensor&, Tensor&, Tensor&> name##_out(                    \
-      Tensor& out0, Tensor& out1, Tensor& out2, Tensor& out3, Tensor& out4, Tensor& out5,         \
-      const Args&... args) {                                                                      \
-    return rlt::copy_out(#name, std::tie(out0, out1, out2, out3, out4, out5), at::name(args...)); \
-  }
-#define RLT_OUT_7(name)                                                                                 \
-  template <class... Args>                                                                              \
-  std::tuple<Tensor&, Tensor&, Tensor&, Tensor&, Tensor&, Tensor&, Tensor&> name##_out(                 \
-      Tensor& out0, Tensor& out1, Tensor& out2, Tensor& out3, Tensor& out4, Tensor& out5, Tensor& out6, \
-      const Args&... args) {                                                                            \
-    return rlt::copy_out(#name, std::tie(out0, out1, out2, out3, out4, out5, out6), at::name(args...)); \
+#define RLT_OUT_4(name)                                                                                             \
+  template <class... Args>                                                                                          \
+  std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, Tensor& out2, Tensor& out3, \
+                                                            const Args&... args) {                                  \
+    return rlt::copy_out(#name, std::tie(out0, out1, out2, out3), at::name(args...));                               \
   }
 // An out form of a method.
-#define RLT_OUT_METHOD(name)                                                   \
-  template <class... Args>                                                     \
-  Tensor& name##_out(Tensor& out, const Tensor& self, const Args&... args) {   \
-    return rlt::copy_out(#name, out, self.name(args...));                      \
+#define RLT_OUT_METHOD(name)                                                 \
+  template <class... Args>                                                   \
+  Tensor& name##_out(Tensor& out, const Tensor& self, const Args&... args) { \
+    return rlt::copy_out(#name, out, self.name(args...));                    \
   }
-// An operator that only exists in place, on a copy of `self`.
-#define RLT_ON_COPY_FUNCTION(name)                            \
-  template <class... Args>                                   \
-  Tensor name(const Tensor& self, const Args&... args) {     \
-    Tensor result = self.clone();                            \
-    at::name##_(result, args...);                            \
-    return result;                                           \
-  }                                                          \
-  RLT_OUT_1(name)
-#define RLT_ON_COPY_METHOD(name)                              \
-  template <class... Args>                                   \
-  Tensor name(const Tensor& self, const Args&... args) {     \
-    Tensor result = self.clone();                            \
-    result.name##_(args...);                                 \
-    return result;                                           \
-  }                                                          \
-  RLT_OUT_1(name)

@@ -95,7 +95,7 @@ RLT_LAZY Tensor quantized_max_pool3d(const Tensor& self, IntArrayRef kernel_size
 RLT_LAZY Tensor quantized_batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const Tensor& mean,
                                      const Tensor& var, double eps, double output_scale, int64_t output_zero_point) {
   using Signature = Tensor(const Tensor&, const std::optional<Tensor>&, const std::optional<Tensor>&, const Tensor&, const Tensor&, double, double, int64_t);
-  return rlt::call_named<Signature>("quantized::batch_norm", "", input, weight, bias, mean, var, eps, output_scale, output_zero_point);
+  return rlt::Named<Signature>::call("quantized::batch_norm", "", input, weight, bias, mean, var, eps, output_scale, output_zero_point);
 }
 /// The product with rows of int8, each with its scale.
 RLT_LAZY Tensor _weight_int8pack_mm(const Tensor& self, const Tensor& mat2, const Tensor& scales) {
