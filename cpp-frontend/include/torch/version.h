@@ -2,6 +2,6 @@
 #pragma once
 
 #define TORCH_VERSION_MAJOR 2
-#define TORCH_VERSION_MINOR 6
-#define TORCH_VERSION_PATCH 0
-#define TORCH_VERSION "2.6.0"
+#define TORCH_VERSION_MINOR 7
+#define TORCH_VERSION_PATCH 1
+#define TORCH_VERSION "2.7.1"
