@@ -205,9 +205,11 @@ int32_t rlt_class_remove(const char *class_name);
 /* ---- Loading ---- */
 
 /**
- * Loads a module from a file that `torch.jit.save` or `_save_for_lite_interpreter` of PyTorch wrote, to the CPU.
+ * Loads a module from a file that `torch.jit.save` or `_save_for_lite_interpreter` of PyTorch wrote, to the CPU. A file of
+ * named tensors (`torch.save` of a state dict) is a module without methods.
  */
-int32_t rlt_module_load(const char *path, struct rlt_module **out);
+int32_t rlt_module_load(const char *path,
+                        struct rlt_module **out);
 
 /**
  * Loads a module from the contents of a file, which are copied.

@@ -10,7 +10,8 @@ use std::ffi::{c_char, c_void};
 
 // ---- Loading ----
 
-/// Loads a module from a file that `torch.jit.save` or `_save_for_lite_interpreter` of PyTorch wrote, to the CPU.
+/// Loads a module from a file that `torch.jit.save` or `_save_for_lite_interpreter` of PyTorch wrote, to the CPU. A file of
+/// named tensors (`torch.save` of a state dict) is a module without methods.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_module_load(path: *const c_char, out: *mut *mut rlt_module) -> i32 {
     guard("rlt_module_load", || {

@@ -31,7 +31,7 @@ pub struct Module {
 
 impl Module {
     /// Loads a file that `torch.jit.save` or `_save_for_lite_interpreter` wrote: an archive, or the flatbuffer form of
-    /// the lite interpreter.
+    /// the lite interpreter. A file of named tensors without a program is a module without methods.
     pub fn load(path: impl AsRef<Path>) -> Result<Module> {
         Module::open(path.as_ref(), Module::from_archive)
     }

@@ -63,7 +63,6 @@ RLT_NAMED(__rshift__)
 #undef RLT_NAMED
 /// Zeros. Those of libtorch have no memory.
 inline Tensor _efficientzerotensor(IntArrayRef size, const TensorOptions& options = {}) { return at::zeros(size, options); }
-inline Tensor& _efficientzerotensor_out(Tensor& out, IntArrayRef size) { return at::zeros_out(out, size); }
 /// A copy. libtorch defers the copy until one of the tensors is written.
 inline Tensor _lazy_clone(const Tensor& self) { return self.clone(); }
 namespace native {

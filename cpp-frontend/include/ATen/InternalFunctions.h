@@ -45,6 +45,7 @@ RLT_LAZY Tensor _stack(TensorList tensors, int64_t dim = 0) { return at::stack(t
 RLT_LAZY Tensor _unsafe_view(const Tensor& self, IntArrayRef size) { return self.view(size); }
 RLT_LAZY Tensor _reshape_copy(const Tensor& self, IntArrayRef size) { return self.reshape(size).clone(); }
 RLT_LAZY Tensor _reshape_alias_copy(const Tensor& self, IntArrayRef size, IntArrayRef stride) { return self.as_strided(size, stride).clone(); }
+RLT_LAZY Tensor& _efficientzerotensor_out(Tensor& out, IntArrayRef size) { return at::zeros_out(out, size); }
 RLT_LAZY Tensor nested_to_padded_tensor(const Tensor& self, double padding, OptionalIntArrayRef output_size = {}) {
   return at::to_padded_tensor(self, padding, output_size);
 }
