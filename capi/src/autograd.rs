@@ -384,11 +384,9 @@ pub unsafe extern "C" fn rlt_grad(
         let (retain, create) = (arg::bool(retain_graph), arg::bool(create_graph));
         let unused = arg::bool(allow_unused);
         let results = autograd::grad(&outputs.refs(), &inputs.refs(), &gradients.refs(), retain, create, unused)?;
-        for (index, grad) in results.into_iter().enumerate() {
-            // SAFETY: `index` is below the number of inputs, and the caller's array holds one handle per input
-            // (documentation of `grads`).
-            unsafe { grads.add(index).write(grad.map_or(ptr::null_mut(), handle::give)) }
-        }
+        // SAFETY: there is a result for each input, and the caller's array holds one handle per input (documentation of
+        // `grads`).
+        unsafe { give_all(results, grads) };
         Ok(())
     })
 }
@@ -437,13 +435,22 @@ pub unsafe extern "C" fn rlt_run_backward(
         let targets = present(targets, "targets")?;
         let (retain, create) = (arg::bool(retain_graph), arg::bool(create_graph));
         let results = autograd::run_backward(roots, retain, create, arg::bool(accumulate), &targets)?;
-        for (index, grad) in results.into_iter().enumerate() {
-            // SAFETY: `index` is below the number of targets, and the caller's array holds one handle per target
-            // (documentation of `grads`).
-            unsafe { grads.add(index).write(grad.map_or(ptr::null_mut(), handle::give)) }
-        }
+        // SAFETY: there is a result for each target, and the caller's array holds one handle per target (documentation of
+        // `grads`).
+        unsafe { give_all(results, grads) };
         Ok(())
     })
+}
+
+/// Passes gradients to C; NULL where there is none.
+///
+/// # Safety
+/// `grads` points to as many writable elements as there are results.
+unsafe fn give_all(results: Vec<Option<Tensor>>, grads: *mut *mut rlt_tensor) {
+    for (index, grad) in results.into_iter().enumerate() {
+        // SAFETY: `index` is below the number of results, and the caller guarantees as many elements.
+        unsafe { grads.add(index).write(grad.map_or(ptr::null_mut(), handle::give)) }
+    }
 }
 
 // ---- Thread-local modes, and anomaly mode ----

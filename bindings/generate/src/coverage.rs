@@ -125,6 +125,25 @@ mod tests {
         assert_eq!(reasons(text), [("a.*".into(), "no names".into()), ("b".into(), "no names".into())]);
     }
 
+    /// The C++ functions that only raise an error stand in the document, by names or patterns.
+    #[test]
+    fn functions_that_raise_an_error_are_left_out() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+        let reasons = reasons(&read(REASONS));
+        let headers = ["MissingFunctions.h", "internal_functions/methods.h"];
+        let text: String = headers.map(|header| read(&format!("cpp-frontend/include/ATen/{header}"))).concat();
+        let calls = text.lines().filter_map(|line| line.strip_prefix("RLT_MISSING")?.strip_suffix(')'));
+        let arguments =
+            calls.flat_map(|call| call.split_once('(').map(|(kind, arguments)| (kind, arguments.split(", "))));
+        let names: Vec<&str> =
+            arguments.filter_map(|(kind, mut each)| each.nth(usize::from(kind == "_VALUE"))).collect();
+        assert!(names.len() > 150, "{} functions", names.len());
+        for name in names {
+            assert!(reasons.iter().any(|(pattern, _)| matches(pattern, name)), "{name} is not in {REASONS}");
+        }
+    }
+
     /// What the documents promise: no operator that is there is listed as left out.
     #[test]
     fn operators_that_are_there_are_not_left_out() {

@@ -12,6 +12,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/NamedTensor.h>
 #include <ATen/core/Reduction.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/Device.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/Layout.h>

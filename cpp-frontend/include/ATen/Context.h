@@ -5,7 +5,6 @@
 #pragma once
 
 #include <ATen/core/Generator.h>
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/Backend.h>
 #include <c10/core/QEngine.h>
 #include <c10/cuda/CUDAFunctions.h>

@@ -7,6 +7,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/NamedFunctions.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/internal_functions/integers.h>
 
 #include <iostream>
 
@@ -72,8 +73,7 @@ RLT_LAZY Tensor _shape_as_tensor(const Tensor& self) {
 }
 RLT_LAZY Tensor _reshape_from_tensor(const Tensor& self, const Tensor& shape) {
   TORCH_CHECK(shape.dim() == 1, "_reshape_from_tensor: expected a shape of one dimension, but got ", shape.dim());
-  Tensor sizes = shape.to(kCPU, kLong).contiguous();
-  return self.reshape(IntArrayRef(sizes.const_data_ptr<int64_t>(), static_cast<size_t>(sizes.numel())));
+  return self.reshape(rlt::integers(shape));
 }
 
 // ---- Copies and memory ----

@@ -10,29 +10,17 @@
 namespace rlt {
 RLT_NAMESPACE_BEGIN
 
-/// A tensor, or a tuple of them.
-template <class Indices>
+/// One T, or a tuple of them.
+template <class T, class Indices>
 struct TupleOf;
-template <size_t... I>
-struct TupleOf<std::index_sequence<I...>> {
+template <class T, size_t... I>
+struct TupleOf<T, std::index_sequence<I...>> {
   template <size_t>
-  using Each = at::Tensor;
-  using type = std::tuple<Each<I>...>;
+  using Each = T;
+  using type = std::conditional_t<sizeof...(I) == 1, T, std::tuple<Each<I>...>>;
 };
-template <size_t Count>
-using Tensors = std::conditional_t<Count == 1, at::Tensor, typename TupleOf<std::make_index_sequence<Count>>::type>;
-
-/// References to that many outputs.
-template <class Indices>
-struct OutputsOf;
-template <size_t... I>
-struct OutputsOf<std::index_sequence<I...>> {
-  template <size_t>
-  using Each = at::Tensor&;
-  using type = std::tuple<Each<I>...>;
-};
-template <size_t Count>
-using Outputs = std::conditional_t<Count == 1, at::Tensor&, typename OutputsOf<std::make_index_sequence<Count>>::type>;
+template <class T, size_t Count>
+using Several = typename TupleOf<T, std::make_index_sequence<Count>>::type;
 
 /// A function that returns a Result, and raises an error. Objects cost programs a tenth of the memory of function templates.
 template <class Result>
@@ -51,10 +39,10 @@ RLT_NAMESPACE_END
 namespace at {
 RLT_NAMESPACE_BEGIN
 
+#define RLT_MISSING(name, count)                                                      \
+  inline constexpr rlt::Missing<rlt::Several<Tensor, count>> name{#name, RLT_REASON}; \
+  inline constexpr rlt::Missing<rlt::Several<Tensor&, count>> name##_out{#name "_out", RLT_REASON};
 #define RLT_MISSING_VALUE(Result, name, reason) inline constexpr rlt::Missing<Result> name{#name, reason};
-#define RLT_MISSING(name, count)                                 \
-  RLT_MISSING_VALUE(rlt::Tensors<count>, name, RLT_REASON)       \
-  RLT_MISSING_VALUE(rlt::Outputs<count>, name##_out, RLT_REASON)
 
 // cuDNN
 #define RLT_REASON "cuDNN is not used"

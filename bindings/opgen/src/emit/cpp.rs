@@ -40,11 +40,11 @@ pub fn all_forms(families: &[Family]) -> impl Iterator<Item = Face<'_>> {
     families.iter().flat_map(move |family| Face::of(family).into_iter().chain(aliases(family)))
 }
 
-/// A file of calls of macros, one in a line, that the header `reader` defines.
-pub fn macro_calls(reader: &str, calls: impl IntoIterator<Item = String>) -> String {
-    let text = format!("{}// {reader} includes this where the macros are defined.\n", first_line(FOLDER));
-    let calls: BTreeSet<String> = calls.into_iter().collect();
-    calls.into_iter().fold(text, |text, call| text + &call + "\n")
+/// A file of sorted lines, each a function or a call of a macro, inside the header `reader`.
+pub fn lines_of(reader: &str, lines: impl IntoIterator<Item = String>) -> String {
+    let text = format!("{}// {reader} includes this.\n", first_line(FOLDER));
+    let lines: BTreeSet<String> = lines.into_iter().collect();
+    lines.into_iter().fold(text, |text, line| text + &line + "\n")
 }
 
 /// The operators and aliases of a namespace of `torch::`, by their names in it: `linalg_functions.h`, ...
@@ -52,7 +52,7 @@ fn namespace_functions(families: &[Family], prefix: &str, reader: &str) -> Strin
     let name = format!("RLT_{}", prefix.trim_end_matches('_').to_uppercase());
     let functions = all_forms(families).filter(|face| face.form.function);
     let call = |face: Face| Some(format!("{name}({})", names::cxx_function(face.form).strip_prefix(prefix)?));
-    macro_calls(reader, functions.filter_map(call))
+    lines_of(reader, functions.filter_map(call))
 }
 
 /// `cpp-frontend/include/ATen/generated/meta_functions.h`: the operators that compute tensors from tensors.
@@ -62,7 +62,7 @@ fn meta_functions(families: &[Family]) -> String {
         .filter(|face| face.form.function && face.form.kind == FormKind::Functional && face.returns.are_tensors())
         .filter(|face| face.params.iter().any(|param| is_tensor(param.kind)));
     let call = |face: Face| format!("RLT_META({})", names::cxx_function(face.form));
-    macro_calls("ATen/MetaFunctions.h", computing.map(call))
+    lines_of("ATen/MetaFunctions.h", computing.map(call))
 }
 
 /// `cpp-frontend/include/ATen/generated/operator_functions.h`: each overload, and the function or method that it calls.
@@ -79,7 +79,7 @@ fn operators(families: &[Family]) -> String {
         format!("RLT_{kind}({name}{separator}{overload}, {name:?}, {overload:?}, {called})")
     };
     let callable = all_forms(families).filter(|face| face.form.function || face.form.method);
-    macro_calls("ATen/Operators.h", callable.map(call))
+    lines_of("ATen/Operators.h", callable.map(call))
 }
 
 /// `cpp-frontend/include/ATen/generated/methods.h`
@@ -177,7 +177,13 @@ fn method(face: &Face) -> String {
     format!("{}{} {{\n{body}}}\n", comment(face, true), method_head(face, ""))
 }
 
-fn function_head(face: &Face) -> String {
+/// The type that a function returns.
+pub fn result(face: &Face) -> String {
+    body(face, "self", "self").0
+}
+
+/// The declaration of a function.
+pub fn function_head(face: &Face) -> String {
     let in_place = face.form.kind == FormKind::InPlace;
     let params: Vec<String> = face
         .params
@@ -190,7 +196,7 @@ fn function_head(face: &Face) -> String {
             }
         })
         .collect();
-    format!("{} {}({})", body(face, "self", "self").0, names::cxx_function(face.form), params.join(", "))
+    format!("{} {}({})", result(face), names::cxx_function(face.form), params.join(", "))
 }
 
 fn function(face: &Face) -> String {
@@ -203,7 +209,7 @@ fn out_heads(face: &Face) -> (String, String) {
     let outs: Vec<String> = face.outs.iter().map(|out| format!("Tensor& {out}")).collect();
     let with = |defaults| face.params.iter().map(|p| declare(face, p, defaults)).collect::<Vec<String>>();
     let (first, last) = ([outs.clone(), with(true)].concat(), [with(false), outs].concat());
-    let (result, name) = (out_result(face), names::cxx_function(face.form));
+    let (result, name) = (out_result(face.outs.len()), names::cxx_function(face.form));
     (format!("{result} {name}({})", first.join(", ")), format!("{result} {name}f({})", last.join(", ")))
 }
 
@@ -213,8 +219,9 @@ pub fn function_arguments(face: &Face, options: &str) -> Vec<String> {
     face.params.iter().map(argument).collect()
 }
 
-fn out_result(face: &Face) -> String {
-    match face.outs.len() {
+/// The result of a function that writes so many tensors.
+pub fn out_result(outs: usize) -> String {
+    match outs {
         1 => "Tensor&".to_string(),
         n => format!("std::tuple<{}>", vec!["Tensor&"; n].join(", ")),
     }
@@ -223,7 +230,7 @@ fn out_result(face: &Face) -> String {
 fn out_functions(face: &Face) -> String {
     let back = match &face.outs[..] {
         [out] => format!("return {out};"),
-        outs => format!("return {}({});", out_result(face), outs.join(", ")),
+        outs => format!("return {}({});", out_result(face.outs.len()), outs.join(", ")),
     };
     let (first, last) = out_heads(face);
     format!(

@@ -4,7 +4,7 @@
 //! libtorch derives the first from its declarations too. They compute nothing of their own, and cost a program that does
 //! not call them only their declarations.
 
-use super::cpp::{all_forms, declare, function_arguments, macro_calls};
+use super::cpp::{all_forms, declare, function_arguments, function_head, lines_of, out_result, result};
 use crate::face::Face;
 use crate::model::{Family, Form, FormKind, Parameter, Returns};
 use crate::names;
@@ -47,7 +47,7 @@ fn has_cxx_types(face: &Face) -> bool {
 pub fn copied_functions(families: &[Family]) -> String {
     let forms = Forms::of(families);
     let functional = forms.bound.iter().filter_map(|face| functional(face, &forms.functions));
-    macro_calls("ATen/CopiedFunctions.h", out_forms(&forms.bound, &forms).into_iter().chain(functional))
+    lines_of("ATen/CopiedFunctions.h", out_forms(&forms.bound, &forms).into_iter().chain(functional))
 }
 
 /// `cpp-frontend/include/ATen/generated/named_functions.h`
@@ -57,30 +57,20 @@ pub fn named_functions(families: &[Family]) -> String {
     let functions = forms.named.iter().filter(|face| !face.form.signature.name.starts_with("__")).map(named_function);
     // Their out forms call them.
     let outs: BTreeSet<String> = out_forms(&forms.named, &forms).into_iter().collect();
-    outs.into_iter().fold(macro_calls("ATen/NamedFunctions.h", functions), |text, out| text + &out + "\n")
+    outs.into_iter().fold(lines_of("ATen/NamedFunctions.h", functions), |text, out| text + &out + "\n")
 }
 
 /// The call of an operator by name.
 fn named_function(face: &Face) -> String {
-    let params: Vec<String> = face.params.iter().map(|param| declare(face, param, true)).collect();
     let types: Vec<&str> = face.params.iter().map(|param| param.kind.spelling().cxx).collect();
     let (name, overload) = (&face.form.signature.name, &face.form.signature.overload);
     let arguments: String = function_arguments(face, "").iter().map(|argument| format!(", {argument}")).collect();
     format!(
-        "RLT_LAZY {result} {function}({}) {{ return rlt::Named<{result}({})>::call(\"aten::{name}\", {overload:?}{arguments}); }}",
-        params.join(", "),
+        "RLT_LAZY {} {{ return rlt::Named<{}({})>::call(\"aten::{name}\", {overload:?}{arguments}); }}",
+        function_head(face),
+        result(face),
         types.join(", "),
-        function = names::cxx_function(face.form),
-        result = result(face),
     )
-}
-
-fn result(face: &Face) -> String {
-    match face.returns {
-        Returns::Tensors(count) => format!("std::tuple<{}>", vec!["Tensor"; count].join(", ")),
-        Returns::TensorList => "std::vector<Tensor>".into(),
-        _ => "Tensor".into(),
-    }
 }
 
 /// The out forms of the operators among `forms` that have none.
@@ -149,24 +139,24 @@ fn outs(face: &Face) -> Vec<String> {
 /// output.
 fn out_form(face: &Face) -> String {
     let (name, outs) = (names::cxx_function(face.form), outs(face));
-    let (result, outputs, written) = match &outs[..] {
+    let (returned, outputs, written) = match &outs[..] {
         [] => ("void".into(), vec!["TensorList out".into()], "out".into()),
-        [_] => ("Tensor&".into(), vec!["Tensor& out0".into()], "out0".into()),
-        _ => (
-            format!("std::tuple<{}>", vec!["Tensor&"; outs.len()].join(", ")),
-            outs.iter().map(|out| format!("Tensor& {out}")).collect(),
-            format!("std::tie({})", outs.join(", ")),
-        ),
+        _ => (out_result(outs.len()), outs.iter().map(|out| format!("Tensor& {out}")).collect(), tied(&outs)),
     };
     let inputs = face.params.iter().filter(|p| p.kind != Kind::Options).map(|param| declare(face, param, true));
     let params: Vec<String> = outputs.into_iter().chain(inputs).collect();
     let mut arguments = function_arguments(face, "out0.options()");
     let call = if is_method(face) { format!("{}.{name}", arguments.remove(0)) } else { format!("at::{name}") };
     format!(
-        "RLT_LAZY {result} {name}_out({}) {{ return rlt::copy_out(\"{name}\", {written}, {call}({})); }}",
+        "RLT_LAZY {returned} {name}_out({}) {{ return rlt::copy_out(\"{name}\", {written}, {call}({})); }}",
         params.join(", "),
         arguments.join(", ")
     )
+}
+
+/// Outputs as a function writes them.
+fn tied(outs: &[String]) -> String {
+    if let [out] = outs { out.clone() } else { format!("std::tie({})", outs.join(", ")) }
 }
 
 /// The functional form of an operator that only exists in place, and its out form.

@@ -18,14 +18,7 @@ pub fn backward(
     inputs: &[&Tensor],
 ) -> Result<()> {
     let targets = capture_edges(inputs)?;
-    let pass = Pass {
-        roots: roots(outputs, grads)?,
-        captures: (!inputs.is_empty()).then_some(&*targets),
-        accumulate_captured: true,
-        retain_graph,
-        create_graph,
-    };
-    let captured = engine::run(&pass)?;
+    let captured = run(roots(outputs, grads)?, retain_graph, create_graph, true, &targets)?;
     // Leaves have already accumulated; non-leaf tensors do so here.
     for (input, grad) in inputs.iter().zip(captured) {
         if let (false, Some(grad)) = (input.is_leaf(), grad) {
@@ -50,14 +43,7 @@ pub fn grad(
 ) -> Result<Vec<Option<Tensor>>> {
     ensure!(!inputs.is_empty(), Value, "grad requires non-empty inputs.");
     let targets = capture_edges(inputs)?;
-    let pass = Pass {
-        roots: roots(outputs, grads)?,
-        captures: Some(&targets),
-        accumulate_captured: false,
-        retain_graph,
-        create_graph,
-    };
-    let captured = engine::run(&pass)?;
+    let captured = run(roots(outputs, grads)?, retain_graph, create_graph, false, &targets)?;
     for (index, grad) in captured.iter().enumerate() {
         if grad.is_none() && !allow_unused {
             // libtorch's message lacks the space before "of", and programs compare messages.
@@ -86,14 +72,20 @@ pub fn run_backward(
         let grad = engine::fit(grad, meta, || "invalid gradient".to_owned(), index)?;
         Ok((edge, grad))
     };
-    let pass = Pass {
-        roots: roots.into_iter().enumerate().map(fitted).collect::<Result<_>>()?,
-        captures: (!targets.is_empty()).then_some(targets),
-        accumulate_captured: accumulate,
-        retain_graph,
-        create_graph,
-    };
-    engine::run(&pass)
+    let roots = roots.into_iter().enumerate().map(fitted).collect::<Result<_>>()?;
+    run(roots, retain_graph, create_graph, accumulate, targets)
+}
+
+/// [`run_backward`] with gradients of the shapes that the nodes expect.
+fn run(
+    roots: Vec<(Edge, Tensor)>,
+    retain_graph: bool,
+    create_graph: bool,
+    accumulate_captured: bool,
+    targets: &[Edge],
+) -> Result<Vec<Option<Tensor>>> {
+    let captures = (!targets.is_empty()).then_some(targets);
+    engine::run(&Pass { roots, captures, accumulate_captured, retain_graph, create_graph })
 }
 
 fn capture_edges(inputs: &[&Tensor]) -> Result<Vec<Edge>> {

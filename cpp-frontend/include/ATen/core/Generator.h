@@ -6,20 +6,7 @@
 #include <rushlight/runtime.h>
 
 #include <mutex>
-#include <random>
 #include <utility>
-
-namespace c10 {
-RLT_NAMESPACE_BEGIN
-namespace detail {
-/// A random number of the system.
-RLT_LAZY uint64_t getNonDeterministicRandom(bool = false) {
-  std::random_device device;
-  return static_cast<uint64_t>(device()) << 32 | device();
-}
-}  // namespace detail
-RLT_NAMESPACE_END
-}  // namespace c10
 
 namespace at {
 RLT_NAMESPACE_BEGIN
@@ -101,3 +88,12 @@ inline void manual_seed(uint64_t seed) { rlt::check(rlt_manual_seed(seed)); }
 
 RLT_NAMESPACE_END
 }  // namespace at
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+namespace detail {
+/// A random number of the system.
+inline uint64_t getNonDeterministicRandom(bool = false) { return at::make_generator<at::CPUGeneratorImpl>().seed(); }
+}  // namespace detail
+RLT_NAMESPACE_END
+}  // namespace c10

@@ -1,5 +1,5 @@
-// The macros that define out forms and functional forms by another form of the operator and a copy, and the copy. Only the
-// headers that define such functions include this.
+// Out forms that call another form and copy: the copy, and macros for the functions of ATen/InternalFunctions.h. Only headers that
+// define such functions include this.
 #pragma once
 
 #include <ATen/core/TensorBody.h>

@@ -1,8 +1,7 @@
 // at::detail::getCUDAHooks: what CUDA devices there are, for programs that do not include the headers of CUDA.
 #pragma once
 
-#include <ATen/core/Generator.h>
-#include <c10/cuda/CUDAFunctions.h>
+#include <ATen/Context.h>
 
 #include <string>
 
@@ -10,11 +9,11 @@ namespace at {
 RLT_NAMESPACE_BEGIN
 
 struct CUDAHooksInterface {
-  bool hasCUDA() const { return c10::cuda::device_count() > 0; }
-  bool hasCUDART() const { return false; }
-  bool hasCuDNN() const { return false; }
-  bool hasCuSOLVER() const { return false; }
-  bool hasROCM() const { return false; }
+  bool hasCUDA() const { return Context::hasCUDA(); }
+  bool hasCUDART() const { return Context::hasCUDART(); }
+  bool hasCuDNN() const { return Context::hasCuDNN(); }
+  bool hasCuSOLVER() const { return Context::hasCuSOLVER(); }
+  bool hasROCM() const { return Context::hasROCM(); }
   DeviceIndex deviceCount() const { return c10::cuda::device_count(); }
   DeviceIndex getNumGPUs() const { return c10::cuda::device_count(); }
   DeviceIndex current_device() const { return hasCUDA() ? c10::cuda::current_device() : DeviceIndex{-1}; }
@@ -22,7 +21,7 @@ struct CUDAHooksInterface {
     TORCH_CHECK(hasCUDA(), "Cannot query detailed CUDA version: there is no CUDA device");
     return c10::str("CUDA driver, ", static_cast<int>(deviceCount()), " devices\n");
   }
-  long versionCuDNN() const { rlt::raise<Error>("Cannot query cuDNN version: cuDNN is not used."); }
+  long versionCuDNN() const { return Context::versionCuDNN(); }
   Generator getDefaultGenerator(DeviceIndex = -1) const {
     rlt::raise<NotImplementedError>("CUDAHooksInterface::getDefaultGenerator is not available: the generators of CUDA devices have no object; torch::manual_seed seeds them");
   }

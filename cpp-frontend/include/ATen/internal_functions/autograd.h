@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/out_forms.h>
+#include <ATen/internal_functions/integers.h>
 
 #include <cmath>
 
@@ -38,11 +39,9 @@ RLT_LAZY Tensor _pack_padded_sequence_backward(const Tensor& grad, IntArrayRef i
   std::vector<int64_t> sizes = input_size.vec();
   if (batch_first) std::swap(sizes[0], sizes[1]);
   Tensor result = at::zeros(sizes, grad.options());
-  Tensor counts = batch_sizes.to(kCPU, kLong).contiguous();
-  int64_t offset = 0;
-  for (int64_t step = 0; step < counts.size(0); ++step) {
-    int64_t count = counts.const_data_ptr<int64_t>()[step];
-    result[step].narrow(0, 0, count).copy_(grad.narrow(0, offset, count));
+  int64_t offset = 0, step = 0;
+  for (int64_t count : rlt::integers(batch_sizes)) {
+    result[step++].narrow(0, 0, count).copy_(grad.narrow(0, offset, count));
     offset += count;
   }
   return batch_first ? result.transpose(0, 1) : result;
@@ -62,22 +61,13 @@ RLT_LAZY Tensor _pdist_backward(const Tensor& grad, const Tensor& self, double p
 
 // ---- Connectionist temporal classification with lengths as tensors ----
 
-namespace rlt_ctc {
-
-RLT_LAZY std::vector<int64_t> numbers(const Tensor& lengths) {
-  Tensor all = lengths.to(kCPU, kLong).contiguous();
-  return {all.const_data_ptr<int64_t>(), all.const_data_ptr<int64_t>() + all.numel()};
-}
-
-}  // namespace rlt_ctc
-
 RLT_LAZY std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
                                               int64_t blank = 0, bool zero_infinity = false) {
-  return at::_ctc_loss(log_probs, targets, IntArrayRef(rlt_ctc::numbers(input_lengths)), IntArrayRef(rlt_ctc::numbers(target_lengths)), blank, zero_infinity);
+  return at::_ctc_loss(log_probs, targets, IntArrayRef(rlt::integers(input_lengths)), IntArrayRef(rlt::integers(target_lengths)), blank, zero_infinity);
 }
 RLT_LAZY Tensor _ctc_loss_backward(const Tensor& grad, const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
                                    const Tensor& neg_log_likelihood, const Tensor& log_alpha, int64_t blank, bool zero_infinity = false) {
-  return at::_ctc_loss_backward(grad, log_probs, targets, IntArrayRef(rlt_ctc::numbers(input_lengths)), IntArrayRef(rlt_ctc::numbers(target_lengths)),
+  return at::_ctc_loss_backward(grad, log_probs, targets, IntArrayRef(rlt::integers(input_lengths)), IntArrayRef(rlt::integers(target_lengths)),
                                 neg_log_likelihood, log_alpha, blank, zero_infinity);
 }
 RLT_LAZY std::tuple<Tensor&, Tensor&> _ctc_loss_out(Tensor& out0, Tensor& out1, const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,

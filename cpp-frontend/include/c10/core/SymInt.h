@@ -87,7 +87,7 @@ class SymInt {
   /// Whether the number can be a size.
   constexpr bool expect_size(const char*, int64_t) const { return value_ >= 0; }
   constexpr operator SymFloat() const { return static_cast<double>(value_); }
-  /// Whether libtorch's SymInt holds the number without memory of its own: it uses the lowest quarter of the numbers.
+  /// Whether libtorch stores the number inline. It represents symbolic integers by the numbers below -2^62.
   static constexpr bool check_range(int64_t value) { return value > -(int64_t{1} << 62) - 1; }
   static constexpr int64_t min_representable_int() { return -(int64_t{1} << 62); }
 

@@ -23,7 +23,7 @@ struct Engine {
     if (roots.size() != inputs.size()) {
       rlt::raise<c10::Error>("Engine::execute: got " + std::to_string(roots.size()) + " roots and " + std::to_string(inputs.size()) + " gradients");
     }
-    Targets<RltLazy> from(roots), to(outputs);
+    detail::EdgesOf<RltLazy> from(roots, "Engine::execute"), to(outputs, "Engine::execute");
     std::vector<rlt_tensor*> gradients(outputs.size());
     rlt::check(rlt_run_backward(from.nodes.data(), from.input_nrs.data(), rlt::handles(inputs), rlt::length(roots.size()), keep_graph, create_graph, accumulate_grad,
                                 to.nodes.data(), to.input_nrs.data(), rlt::length(outputs.size()), gradients.data()));
@@ -31,20 +31,6 @@ struct Engine {
     for (rlt_tensor* gradient : gradients) result.emplace_back(gradient);
     return result;
   }
-
- private:
-  /// Edges as the C interface takes them.
-  template <class RltLazy>
-  struct Targets {
-    explicit Targets(const edge_list& edges) {
-      for (const Edge& edge : edges) {
-        nodes.push_back(edge.target ? edge.target.get() : edge.function ? edge.function->handle() : nullptr);
-        input_nrs.push_back(edge.input_nr);
-      }
-    }
-    std::vector<const rlt_node*> nodes;
-    std::vector<int64_t> input_nrs;
-  };
 };
 
 }  // namespace autograd

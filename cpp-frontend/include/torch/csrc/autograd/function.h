@@ -212,19 +212,31 @@ void Node::run(variable_list grads, rlt_tensor** results, size_t count) {
   for (size_t i = 0; i < count; ++i) results[i] = computed[i].release();
 }
 
+namespace detail {
+
+/// Edges as the C interface takes them, for the function `caller`.
+template <class RltLazy>
+struct EdgesOf {
+  EdgesOf(const edge_list& edges, const std::string& caller) {
+    for (const Edge& edge : edges) {
+      const rlt_node* node = edge.target ? edge.target.get() : edge.function ? edge.function->handle() : nullptr;
+      if (edge.function && !node) {
+        rlt::raise<c10::NotImplementedError>(caller + ": an edge to " + edge.function->name() + " must come from a tensor of its graph (collect_next_edges, gradient_edge)");
+      }
+      nodes.push_back(node);
+      input_nrs.push_back(edge.input_nr);
+    }
+  }
+  std::vector<const rlt_node*> nodes;
+  std::vector<int64_t> input_nrs;
+};
+
+}  // namespace detail
+
 template <class RltLazy>
 void Node::join_graph(const variable_list& outputs, const std::vector<int32_t>& differentiable, const std::vector<int32_t>& written) {
   Own& own = changeable();
-  std::vector<const rlt_node*> next;
-  std::vector<int64_t> inputs;
-  for (const Edge& edge : own.next_edges) {
-    const rlt_node* target = edge.target ? edge.target.get() : edge.function ? edge.function->handle() : nullptr;
-    if (edge.function && !target) {
-      rlt::raise<c10::NotImplementedError>(name() + ": an edge to " + edge.function->name() + " must come from a tensor of its graph (collect_next_edges, gradient_edge)");
-    }
-    next.push_back(target);
-    inputs.push_back(edge.input_nr);
-  }
+  detail::EdgesOf<RltLazy> next(own.next_edges, name());
   std::string text = name();
   auto holder = std::make_unique<std::shared_ptr<Node>>(shared_from_this());
   rlt_custom_function entry = {};
@@ -235,7 +247,7 @@ void Node::join_graph(const variable_list& outputs, const std::vector<int32_t>& 
   entry.release = &Callbacks<RltLazy>::release;
   entry.deleter = &Callbacks<RltLazy>::destroy;
   rlt_node* made = nullptr;
-  rlt::check(rlt_custom_function_attach(&entry, next.data(), inputs.data(), rlt::length(next.size()), rlt::handles(outputs), rlt::length(outputs.size()),
+  rlt::check(rlt_custom_function_attach(&entry, next.nodes.data(), next.input_nrs.data(), rlt::length(next.nodes.size()), rlt::handles(outputs), rlt::length(outputs.size()),
                                         differentiable.empty() ? nullptr : differentiable.data(), written.empty() ? nullptr : written.data(), &made));
   holder.release();
   own.joined = true;

@@ -51,14 +51,15 @@ class ArgumentsOf {
     for (const auto& [name, value] : kwargs) named_.push_back({name.c_str(), lend(value)});
   }
   ArgumentsOf(const ArgumentsOf&) = delete;
+  /// The status of `function(args, n_args, kwargs, n_kwargs)`.
+  template <class Function>
+  int32_t pass(Function function) const {
+    return function(positional_.data(), static_cast<int64_t>(positional_.size()), named_.data(), static_cast<int64_t>(named_.size()));
+  }
   /// The result of `function(args, n_args, kwargs, n_kwargs, out)`.
   template <class Function>
   c10::IValue call(Function function) const {
-    return c10::detail::described(
-        [&](rlt_value* out) {
-          return function(positional_.data(), static_cast<int64_t>(positional_.size()), named_.data(), static_cast<int64_t>(named_.size()), out);
-        },
-        program_);
+    return c10::detail::described([&](rlt_value* out) { return pass([&](auto... arguments) { return function(arguments..., out); }); }, program_);
   }
 
  private:

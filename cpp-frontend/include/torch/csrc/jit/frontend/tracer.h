@@ -107,7 +107,7 @@ inline std::pair<std::shared_ptr<TracingState>, Stack> trace(Stack inputs, const
   auto state = std::make_shared<TracingState>();
   state->module = trace.finish(nullptr, false);
   Method forward = state->module.get_method("forward");
-  const c10::FunctionSchema& schema = forward.function().getSchema();
+  const c10::FunctionSchema& schema = forward.schema();
   std::vector<c10::Argument> arguments(schema.arguments().begin() + 1, schema.arguments().end());
   auto signature = std::make_shared<c10::FunctionSchema>(schema.name(), "", std::move(arguments), schema.returns());
   state->graph = std::make_shared<Graph>(forward.graph()->toString(), [forward](Stack given) { return forward(std::move(given)); }, std::move(signature));

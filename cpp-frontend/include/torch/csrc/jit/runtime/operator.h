@@ -28,26 +28,21 @@ class Operator {
   }
   RLT_LAZY Operation getOperation() const {
     std::string name = schema().name(), overload = schema().overload_name();
-    size_t arguments = schema().arguments().size(), results = schema().returns().size(), positional = 0;
+    size_t arguments = schema().arguments().size(), results = schema().returns().size();
     std::vector<std::string> keywords;
     for (const c10::Argument& argument : schema().arguments()) {
       if (argument.kwarg_only()) keywords.push_back(argument.name());
-      else ++positional;
     }
     return [=](Stack& stack) {
       if (stack.size() < arguments) rlt::raise<c10::Error>(name + ": expected " + std::to_string(arguments) + " arguments on the stack, but got " + std::to_string(stack.size()));
-      std::deque<RLT_LATER(rlt::Lent<c10::IValue>)> lent;
-      std::vector<rlt_value> given;
-      std::vector<rlt_named_value> named;
-      for (size_t i = 0; i < arguments; ++i) {
-        const rlt_value& value = lent.emplace_back(stack[stack.size() - arguments + i]).value;
-        if (i < positional) given.push_back(value);
-        else named.push_back({keywords[i - positional].c_str(), value});
-      }
+      auto first = stack.end() - static_cast<std::ptrdiff_t>(arguments), named = stack.end() - static_cast<std::ptrdiff_t>(keywords.size());
+      Kwargs kwargs;
+      for (size_t i = 0; i < keywords.size(); ++i) kwargs.emplace(keywords[i], named[static_cast<std::ptrdiff_t>(i)]);
       std::vector<rlt_value> out(results + 1);
       int64_t count = 0;
-      rlt::check(rlt_op_call(name.c_str(), overload.c_str(), given.data(), rlt::length(given.size()), named.data(), rlt::length(named.size()), out.data(),
-                             rlt::length(results), &count));
+      rlt::check(detail::ArgumentsOf<RltLazy>(Stack(first, named), kwargs).pass([&](auto... given) {
+        return rlt_op_call(name.c_str(), overload.c_str(), given..., out.data(), rlt::length(results), &count);
+      }));
       stack.resize(stack.size() - arguments);
       for (int64_t i = 0; i < count; ++i) {
         rlt::OwnedValue owned(out[static_cast<size_t>(i)]);
