@@ -43,6 +43,10 @@ build: setup-native ## the native library and the tool: target/release/librushli
 	@# One command for both, like CMake's driver: building the tool alone, with its features, would rebuild parts of the library.
 	cargo build --release --locked -p rushlight-capi -p rushlight-cli
 
+# With the packages of `build`: the features of the crates are the same, and they are not built again.
+runners: build
+	@cargo build -q --release --locked -p rushlight-capi -p rushlight-cli -p rushlight-conformance
+
 configure: setup build
 	@mkdir -p build
 	@$(ALONE) cmake -S . -B $(CMAKE_BUILD) -DRUSHLIGHT_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
@@ -86,38 +90,49 @@ end-%: %
 
 # ---- Parts of `make test` ----
 
-# The golden cases, their properties and random calls run through the shipped library, which is faster than the one that
-# Cargo builds for tests.
+# Crates that contain the library are tested in its profile: Cargo builds it once for all tests. The other crates, and the
+# kernels, are tested in the profile `dev`, which checks integers for overflow; the fuzzers check them in every crate.
+WITH_LIBRARY := rushlight-tensor rushlight-io rushlight-script rushlight-capi rushlight-jni rushlight-fft rushlight-linalg \
+  rushlight-cuda rushlight-conformance rushlight-readers rushlight-cli rushlight-cxx-example rushlight-checks fakecuda
+TEST_WITH_LIBRARY := cargo test -q --locked --release $(WITH_LIBRARY:%=-p %)
+TEST_WITHOUT := cargo test -q --locked --workspace $(WITH_LIBRARY:%=--exclude %)
+
+# The golden cases, their properties and random calls run through the shipped library.
 test-rust: build
-	RUSHLIGHT_LIBRARY=$(CURDIR)/$(LIBRARY) cargo test -q --locked --workspace --no-fail-fast
-	@# The program that was just built: building only this package would rebuild its dependencies with fewer features.
-	@program=$$(cargo test --locked --workspace --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
+	status=0; \
+	RUSHLIGHT_LIBRARY=$(CURDIR)/$(LIBRARY) $(TEST_WITH_LIBRARY) --no-fail-fast || status=1; \
+	$(TEST_WITHOUT) --no-fail-fast || status=1; exit $$status
+	@program=$$($(TEST_WITHOUT:-q=) --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
 	  for level in portable avx2; do RUSHLIGHT_SIMD=$$level "$$program" -q || exit 1; done
 
-test-unit: setup
-	cargo test -q --locked --workspace --lib --bins
+test-checked: setup ## all tests of Rust with checks of integers for overflow, in half an hour
+	cargo test -q --locked --workspace --no-fail-fast
+
+test-unit: build
+	$(TEST_WITH_LIBRARY) --lib --bins
+	$(TEST_WITHOUT) --lib --bins
 
 operators: setup ## which of PyTorch's operators there are, by family, and why others are missing; MISSING=1 names them
 	@cargo run -q --locked -p rushlight-generate -- --coverage $(if $(MISSING),--missing)
 
-conformance: build ## GOLDEN=dir: every recorded case of a folder, by name through the library; OP=name JSON=1 PROPERTIES=1
+conformance: runners ## GOLDEN=dir: every recorded case of a folder, by name through the library; OP=name JSON=1 PROPERTIES=1
 	@test -e "$(GOLDEN)" || { echo "GOLDEN=dir is needed: a folder of golden files (tests/data/golden.md)" >&2; exit 1; }
-	@cargo run -q --release --locked -p rushlight-conformance -- --library $(LIBRARY) $(if $(OP),--op '$(OP)') $(if $(JSON),--json) \
+	@target/release/conformance --library $(LIBRARY) $(if $(OP),--op '$(OP)') $(if $(JSON),--json) \
 	  $(if $(PROPERTIES),--properties) '$(GOLDEN)'
 
-zoo: build ## DIR=dir: runs every saved model of a folder through the C functions and compares with PyTorch's results; ONLY=part of a name
+zoo: runners ## DIR=dir: runs every saved model of a folder through the C functions and compares with PyTorch's results; ONLY=part of a name
 	@test -d "$(DIR)" || { echo "DIR=dir is needed: an unpacked zoo, a folder for each model" >&2; exit 1; }
-	@cargo run -q --release --locked -p rushlight-conformance --bin zoo -- --library $(LIBRARY) $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
+	@target/release/zoo --library $(LIBRARY) $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
 
-zoo-saved: build ## DIR=dir PYTHON=file: loads every saved model of a folder, saves it and runs the file in PyTorch 2.7.1 and here; ONLY=part of a name
+zoo-saved: runners ## DIR=dir PYTHON=file: loads every saved model of a folder, saves it and runs the file in PyTorch 2.7.1 and here; ONLY=part of a name
 	@test -d "$(DIR)" || { echo "DIR=dir is needed: an unpacked zoo, a folder for each model" >&2; exit 1; }
 	@test -n "$(PYTHON)" || { echo "PYTHON=file is needed: a Python with PyTorch 2.7.1" >&2; exit 1; }
 	@rm -rf build/zoo-saved
 	'$(PYTHON)' tests/oracle/script_saved.py --library $(LIBRARY) --out build/zoo-saved $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
-	@cargo run -q --release --locked -p rushlight-conformance --bin zoo -- --library $(LIBRARY) build/zoo-saved
+	@target/release/zoo --library $(LIBRARY) build/zoo-saved
 
-fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator; each must succeed or return an error
-	@cargo run -q --release --locked -p rushlight-conformance --bin fuzz-calls -- --library $(LIBRARY) --calls $(or $(N),100000) \
+fuzz-calls: runners ## N=100000 SEED=1 OP=name: random calls of every operator; each must succeed or return an error
+	@target/release/fuzz-calls --library $(LIBRARY) --calls $(or $(N),100000) \
 	  --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')
 
 fuzz-torch: build ## PYTHON=file CALLS=10000 SEED=1 OP=name: random calls compared with PyTorch 2.7.1 (tests/oracle/README.md), minimised
@@ -271,7 +286,7 @@ $(MDBOOK):
 docs: setup $(MDBOOK) ## builds the documents as a site: build/site/index.html
 	@rm -rf build/book build/site
 	@cargo run -q --locked -p rushlight-checks --no-default-features --features documents --bin documents -- book build/book
-	@cargo run -q --locked -p rushlight-checks --bin curves -- build/book/docs/operators/curves
+	@cargo run -q --release --locked -p rushlight-checks --bin curves -- build/book/docs/operators/curves
 	$(MDBOOK) build docs
 
 # ---- Installing ----

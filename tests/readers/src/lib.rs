@@ -17,7 +17,6 @@ mod script;
 pub mod seeds;
 mod state;
 mod strings;
-pub mod watch;
 
 /// A function of bytes, and inputs to begin with.
 pub struct Reader {

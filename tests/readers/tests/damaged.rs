@@ -1,12 +1,11 @@
 //! Seeds of every reader, damaged by a generator with a fixed seed, and the fuzzer's findings: nothing panics, no
 //! allocation is out of proportion.
 
-use rushlight_base::memory::memory_stats;
-use rushlight_readers::watch::{Watching, within};
-use rushlight_readers::{READERS, seeds};
+mod watch;
 
-#[global_allocator]
-static ALLOCATOR: Watching = Watching;
+use rushlight_base::memory::memory_stats;
+use rushlight_readers::{READERS, seeds};
+use watch::within;
 
 /// Damaged inputs of each reader.
 const INPUTS: u64 = 5000;

@@ -3,15 +3,14 @@
 //! All tests of this file run under an allocator that remembers the largest request, and each asserts that the request
 //! stayed in proportion to its input.
 
+mod watch;
+
 use rushlight_base::{DType, ErrorKind, Storage};
 use rushlight_io::{Entry, pt, safetensors};
-use rushlight_readers::watch::{Watching, within};
 use std::io::{Cursor, Write};
+use watch::within;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
-
-#[global_allocator]
-static ALLOCATOR: Watching = Watching;
 
 fn archive(records: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));

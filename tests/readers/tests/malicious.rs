@@ -1,13 +1,12 @@
 //! The files of `tests/data/malicious` are rejected, each for its own reason.
 
+mod watch;
+
 use rushlight_base::ErrorKind;
 use rushlight_io::pt;
 use rushlight_readers::seeds::{files_in, folder};
-use rushlight_readers::watch::{Watching, within};
 use std::fs;
-
-#[global_allocator]
-static ALLOCATOR: Watching = Watching;
+use watch::within;
 
 #[test]
 fn malicious_files_are_rejected_with_a_reason() {
