@@ -135,9 +135,8 @@ fuzz-calls: runners ## N=100000 SEED=1 OP=name: random calls of every operator; 
 	@target/release/fuzz-calls --library $(LIBRARY) --calls $(or $(N),100000) \
 	  --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')
 
-fuzz-torch: build ## PYTHON=file CALLS=10000 SEED=1 OP=name: random calls compared with PyTorch 2.7.1 (tests/oracle/README.md), minimised
+fuzz-torch: runners ## PYTHON=file CALLS=10000 SEED=1 OP=name: random calls compared with PyTorch 2.7.1 (tests/oracle/README.md), minimised
 	@test -n "$(PYTHON)" || { echo "PYTHON=file is needed: a Python with PyTorch 2.7.1" >&2; exit 1; }
-	@cargo build -q --release --locked -p rushlight-conformance
 	@cargo run -q --locked -p rushlight-generate -- --build --out build/schemas >/dev/null
 	'$(PYTHON)' tests/oracle/fuzz_torch.py --schemas build/schemas/schema.json --runner target/release/conformance --library $(LIBRARY) \
 	  --calls $(or $(CALLS),10000) --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')
