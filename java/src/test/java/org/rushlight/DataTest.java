@@ -22,7 +22,6 @@ import org.rushlight.data.Dataset;
 import org.rushlight.data.Example;
 import org.rushlight.data.Idx;
 import org.rushlight.data.MNIST;
-import org.rushlight.data.Sampler;
 import org.rushlight.data.TensorDataset;
 import org.rushlight.data.Transforms;
 
@@ -92,7 +91,6 @@ class DataTest {
                 assertEquals(2, batches.size());
                 assertArrayEquals(order.narrow(0, 0, 8).toLongArray(), Torch.cat(batches.toArray(Tensor[]::new)).toLongArray());
             }
-            assertArrayEquals(new long[] {1, 3, 0}, Sampler.distributed(Sampler.sequential(), 1, 2).order(5));
         });
     }
 

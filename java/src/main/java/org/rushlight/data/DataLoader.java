@@ -2,9 +2,10 @@ package org.rushlight.data;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
@@ -63,6 +64,8 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     private final @Nullable ExecutorService workers;
     /** Guarded by this loader. */
     private @Nullable Epoch open;
+    /** Where the next iterator continues. Guarded by this loader. */
+    private @Nullable LoaderState resumed;
     private volatile boolean closed;
 
     /** Options of a loader. Immutable: each {@code with} method returns a changed copy. */
@@ -74,6 +77,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         private boolean enforceOrdering = true;
         private boolean dropLast;
         private Sampler sampler = Sampler.sequential();
+        private @Nullable BatchSampler batchSampler;
         private @Nullable Consumer<Progress> listener;
 
         /**
@@ -86,6 +90,23 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
                 throw new IllegalArgumentException("a batch has at least one example, not " + batchSize);
             }
             this.batchSize = batchSize;
+        }
+
+        /**
+         * Creates options for batches that a batch sampler determines, prepared by the calling thread. It replaces the
+         * batch size, the sampler, {@link #withShuffle} and {@link #withDropLast}.
+         *
+         * @param batchSampler the batch sampler
+         */
+        public Options(BatchSampler batchSampler) {
+            batchSize = 0;
+            this.batchSampler = batchSampler;
+        }
+
+        private void checkNoBatchSampler() {
+            if (batchSampler != null) {
+                throw new IllegalStateException("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last");
+            }
         }
 
         private Options with(Consumer<Options> change) {
@@ -156,8 +177,10 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
          *
          * @param value whether to drop it
          * @return the changed options
+         * @throws IllegalStateException if a batch sampler determines the batches
          */
         public Options withDropLast(boolean value) {
+            checkNoBatchSampler();
             return with(options -> options.dropLast = value);
         }
 
@@ -166,6 +189,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
          *
          * @param value whether to shuffle
          * @return the changed options
+         * @throws IllegalStateException if a batch sampler determines the batches
          */
         public Options withShuffle(boolean value) {
             return withSampler(value ? Sampler.random() : Sampler.sequential());
@@ -176,8 +200,10 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
          *
          * @param value the sampler
          * @return the changed options
+         * @throws IllegalStateException if a batch sampler determines the batches
          */
         public Options withSampler(Sampler value) {
+            checkNoBatchSampler();
             return with(options -> options.sampler = value);
         }
 
@@ -189,6 +215,11 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
          */
         public Options withListener(Consumer<Progress> value) {
             return with(options -> options.listener = value);
+        }
+
+        List<long[]> batches(long size) {
+            BatchSampler given = batchSampler;
+            return (given == null ? BatchSampler.of(sampler, batchSize, dropLast) : given).batches(size);
         }
     }
 
@@ -247,14 +278,19 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     }
 
     /**
-     * Returns the batches of the next epoch. A running epoch ends: its iterator then throws {@link
-     * IllegalStateException}.
+     * Returns the batches of the next epoch, or the rest of an epoch after {@link #loadStateDict}. A running epoch ends:
+     * its iterator then throws {@link IllegalStateException}.
      */
     @Override
     public Iterator<B> iterator() {
         checkOpen();
-        endEpoch(ANOTHER);
-        Epoch epoch = new Epoch(options.sampler.order(dataset.size()));
+        LoaderState start;
+        synchronized (this) {
+            endEpoch(ANOTHER);
+            start = resumed;
+            resumed = null;
+        }
+        Epoch epoch = new Epoch(start == null ? new LoaderState(0, 0, options.batches(dataset.size())) : start);
         synchronized (this) {
             // Another thread may have started an epoch or closed the loader.
             endEpoch(ANOTHER);
@@ -265,6 +301,55 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
         checkOpen();
         return epoch;
+    }
+
+    /**
+     * Returns the position in the running epoch: the batches that its iterator has not returned yet. Another loader of
+     * the same dataset continues there, with the same batches in the same order. The state of generators is not part of
+     * it: save that with {@link org.rushlight.Generator#getState}.
+     *
+     * <pre>{@code
+     * try (TensorDataset points = new TensorDataset(Torch.arange(0, 6), Torch.zeros(6));
+     *         DataLoader<Example, Example> loader = DataLoader.of(points, new DataLoader.Options(2))) {
+     *     loader.iterator().next();
+     *     Map<String, Tensor> position = loader.stateDict();
+     *     System.out.println(position.get("indices")); // tensor([2, 3, 4, 5])
+     *     loader.loadStateDict(position);
+     *     System.out.println(loader.iterator().next().data()); // tensor([2, 3])
+     * }
+     * }</pre>
+     *
+     * @return tensors that belong to the innermost scope: {@code indices}, the examples of the remaining batches, {@code
+     *     batch_sizes}, and the numbers {@code batches} and {@code examples} that were returned; without remaining
+     *     batches if no epoch runs, or it has ended
+     * @throws IllegalStateException if the loader is closed
+     */
+    public Map<String, Tensor> stateDict() {
+        LoaderState state;
+        synchronized (this) {
+            checkOpen();
+            state = resumed != null ? resumed : open != null ? open.state() : LoaderState.NONE;
+        }
+        return state.tensors();
+    }
+
+    /**
+     * Restores a position: the next iterator returns the remaining batches, and those after it begin new epochs. A
+     * running epoch ends.
+     *
+     * @param source a position returned by {@link #stateDict}
+     * @throws IllegalArgumentException if it is no position of a loader, or an index is not one of an example; the loader
+     *     then stays as it was
+     * @throws IllegalStateException if the loader is closed
+     */
+    public void loadStateDict(Map<String, Tensor> source) {
+        checkOpen();
+        LoaderState state = LoaderState.of(source, dataset.size());
+        synchronized (this) {
+            checkOpen();
+            endEpoch(ANOTHER);
+            resumed = state.rest().isEmpty() ? null : state;
+        }
     }
 
     private void checkOpen() {
@@ -290,8 +375,8 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         }
     }
 
-    private Prepared<B> prepare(long[] indices) {
-        return Prepared.of(indices.length, () -> {
+    private Prepared<B> prepare(int number, long[] indices) {
+        return Prepared.of(number, indices.length, () -> {
             List<E> examples = new ArrayList<>(indices.length);
             for (long index : indices) {
                 examples.add(dataset.get(index));
@@ -301,11 +386,13 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     }
 
     private final class Epoch implements Iterator<B> {
-        private final long[] order;
-        private final long batches;
+        private final LoaderState start;
+        private final List<long[]> batches;
+        /** The batches that were returned: with workers, not always the first ones. Guarded by the epoch. */
+        private final BitSet returned = new BitSet();
         private final @Nullable BatchQueue<B> queue;
-        private long begun;
-        private long taken;
+        private int begun;
+        private int taken;
         private long examples;
         /** Ends the epoch after a failure. */
         private boolean failed;
@@ -313,25 +400,28 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         private @Nullable String ended;
         private @Nullable Prepared<B> lent;
 
-        Epoch(long[] order) {
-            this.order = order;
-            long size = options.batchSize;
-            batches = options.dropLast ? order.length / size : (order.length + size - 1) / size;
+        Epoch(LoaderState start) {
+            this.start = start;
+            batches = start.rest();
+            examples = start.examples();
             queue = workers == null ? null : new BatchQueue<>(workers, options.enforceOrdering, options.timeout);
             if (queue != null) {
                 fill(queue);
             }
         }
 
-        private long[] indices(long batch) {
-            long start = batch * options.batchSize;
-            return Arrays.copyOfRange(order, (int) start, (int) Math.min(order.length, start + options.batchSize));
+        synchronized LoaderState state() {
+            List<long[]> rest = new ArrayList<>();
+            for (int i = returned.nextClearBit(0); i < batches.size(); i = returned.nextClearBit(i + 1)) {
+                rest.add(batches.get(i));
+            }
+            return rest.isEmpty() ? LoaderState.NONE : new LoaderState(start.batches() + taken, examples, rest);
         }
 
         @Override
         public boolean hasNext() {
             checkGoing();
-            return !failed && taken < batches;
+            return !failed && taken < batches.size();
         }
 
         @Override
@@ -339,17 +429,21 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
             if (!hasNext()) {
                 throw new NoSuchElementException();
             }
-            long start = System.nanoTime();
+            long begin = System.nanoTime();
             lend(null);
-            Prepared<B> prepared = queue == null ? prepare(indices(taken)) : await(queue);
+            Prepared<B> prepared = queue == null ? prepare(taken, batches.get(taken)) : await(queue);
             lend(prepared);
             if (queue != null) {
                 fill(queue);
             }
-            taken++;
-            examples += prepared.examples();
+            synchronized (this) {
+                returned.set(prepared.number());
+                taken++;
+                examples += prepared.examples();
+            }
             if (options.listener != null) {
-                options.listener.accept(new Progress(taken, batches, examples, System.nanoTime() - start));
+                long before = start.batches();
+                options.listener.accept(new Progress(before + taken, before + batches.size(), examples, System.nanoTime() - begin));
             }
             return prepared.batch();
         }
@@ -380,10 +474,10 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         /** Requests batches so that workers stay busy. */
         private void fill(BatchQueue<B> into) {
             long most = options.maxJobs == 0 ? 2L * options.workers : options.maxJobs;
-            while (into.size() < most && begun < batches) {
-                long[] indices = indices(begun);
+            while (into.size() < most && begun < batches.size()) {
+                int number = begun;
                 try {
-                    into.ask(() -> prepare(indices));
+                    into.ask(() -> prepare(number, batches.get(number)));
                 } catch (RejectedExecutionException e) {
                     throw new IllegalStateException(CLOSED, e); // It was closed meanwhile, on another thread.
                 }

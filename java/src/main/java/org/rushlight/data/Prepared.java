@@ -11,16 +11,17 @@ import org.rushlight.Tensor;
  * to the dataset.
  *
  * @param batch the batch
+ * @param number its index in the epoch
  * @param examples number of examples in it
  * @param made the tensors created for it
  * @param <B> the class of the batch
  */
-record Prepared<B>(B batch, int examples, List<Tensor> made) {
+record Prepared<B>(B batch, int number, int examples, List<Tensor> made) {
     /** Name of a tensor of a past batch in messages. */
     private static final String OVER = "of an earlier batch of a DataLoader";
 
     /** Creates a batch, and frees the temporaries. */
-    static <B> Prepared<B> of(int examples, Supplier<? extends B> make) {
+    static <B> Prepared<B> of(int number, int examples, Supplier<? extends B> make) {
         try (Scope scope = new Scope()) {
             B batch = make.get();
             List<Tensor> made = new ArrayList<>();
@@ -31,7 +32,7 @@ record Prepared<B>(B batch, int examples, List<Tensor> made) {
             });
             // Only after all were found: on an error the tensors are freed.
             made.forEach(Tensor::unscoped);
-            return new Prepared<>(batch, examples, made);
+            return new Prepared<>(batch, number, examples, made);
         }
     }
 

@@ -5,10 +5,13 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /**
- * Determines the order of the examples of an epoch.
+ * Determines the order of the examples of an epoch. {@link RandomSampler}, {@link SubsetRandomSampler}, {@link
+ * WeightedRandomSampler} and {@link DistributedSampler} are PyTorch's; any function of the number of examples is one,
+ * too.
  *
  * <pre>{@code
- * System.out.println(Arrays.toString(Sampler.distributed(Sampler.sequential(), 1, 2).order(5))); // [1, 3, 0]
+ * Sampler backwards = size -> java.util.stream.LongStream.range(0, size).map(i -> size - 1 - i).toArray();
+ * System.out.println(Arrays.toString(backwards.order(4))); // [3, 2, 1, 0]
  * }</pre>
  */
 @FunctionalInterface
@@ -45,27 +48,6 @@ public interface Sampler {
             try (Tensor order = Torch.randperm(size)) {
                 return order.toLongArray();
             }
-        };
-    }
-
-    /**
-     * Returns a sampler for every {@code count}-th example of another order, for one of several processes; all get
-     * equally many examples, the last processes wrap around to the start.
-     *
-     * @param of the order, which must be the same in all processes
-     * @param rank index of this process
-     * @param count number of processes
-     * @return the sampler
-     */
-    static Sampler distributed(Sampler of, int rank, int count) {
-        if (rank < 0 || rank >= count) {
-            throw new IllegalArgumentException("rank " + rank + " is not below the number of processes, " + count);
-        }
-        return size -> {
-            long[] all = of.order(size);
-            long[] mine = new long[(all.length + count - 1) / count];
-            Arrays.setAll(mine, i -> all[(rank + i * count) % all.length]);
-            return mine;
         };
     }
 }
