@@ -4,6 +4,7 @@ module org.rushlight {
 
     exports org.rushlight;
     exports org.rushlight.data;
+    exports org.rushlight.inference;
     exports org.rushlight.nn;
     exports org.rushlight.optim;
 }

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.rushlight.data.DataLoader;
 import org.rushlight.data.Dataset;
 import org.rushlight.data.TensorDataset;
+import org.rushlight.inference.Predictor;
 import org.rushlight.nn.Apply;
 import org.rushlight.nn.Linear;
 import org.rushlight.nn.Module;
@@ -36,7 +37,7 @@ import org.rushlight.optim.ParameterGroup;
 /** Closed objects stay closed: every method of every closeable class throws, and closing twice does nothing. */
 class CloseablesTest {
     /** Methods that may be called on closed objects. */
-    private static final Set<String> ALLOWED = Set.of("close", "toString", "equals", "hashCode", "getClass", "notify", "notifyAll", "wait");
+    private static final Set<String> ALLOWED = Set.of("close", "toString", "equals", "hashCode", "getClass", "notify", "notifyAll", "wait", "metrics");
 
     /** One instance of each implementation class. {@link Tensor} has {@link ClosedTensorTest}. */
     private static Map<Class<?>, AutoCloseable> oneOfEach(Tensor tensor) {
@@ -51,6 +52,7 @@ class CloseablesTest {
         }
         all.put(Dataset.class, dataset);
         all.put(DataLoader.class, DataLoader.of(dataset, new DataLoader.Options(1)));
+        all.put(Predictor.class, Predictor.of(Tensor::relu, new Predictor.Options()));
         all.put(Tensor.Hook.class, tensor.registerHook(UnaryOperator.identity()));
         try (Tensor product = tensor.mul(2)) {
             all.put(Node.class, product.gradNode());

@@ -113,7 +113,7 @@ public class JavadocExamplesTest {
             Path.of("target", "classes") + java.io.File.pathSeparator + Path.of("target", "test-classes")));
         for (Map.Entry<String, String> example : examples.entrySet()) {
             Path file = folder.resolve(example.getKey() + ".java");
-            Files.writeString(file, "import java.util.*;\nimport org.rushlight.*;\nimport org.rushlight.data.*;\nimport org.rushlight.nn.*;\n"
+            Files.writeString(file, "import java.util.*;\nimport org.rushlight.*;\nimport org.rushlight.data.*;\nimport org.rushlight.inference.*;\nimport org.rushlight.nn.*;\n"
                 + "import org.rushlight.nn.Module;\nimport org.rushlight.optim.*;\n\npublic class " + example.getKey()
                 + " extends JavadocExamplesTest.Prelude {\n@Override\npublic void run() throws Exception {\n" + example.getValue() + "\n}\n}\n");
             arguments.add(file.toString());
