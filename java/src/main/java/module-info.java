@@ -7,4 +7,5 @@ module org.rushlight {
     exports org.rushlight.inference;
     exports org.rushlight.nn;
     exports org.rushlight.optim;
+    exports org.rushlight.training;
 }

@@ -114,7 +114,7 @@ public class JavadocExamplesTest {
         for (Map.Entry<String, String> example : examples.entrySet()) {
             Path file = folder.resolve(example.getKey() + ".java");
             Files.writeString(file, "import java.util.*;\nimport org.rushlight.*;\nimport org.rushlight.data.*;\nimport org.rushlight.inference.*;\nimport org.rushlight.nn.*;\n"
-                + "import org.rushlight.nn.Module;\nimport org.rushlight.optim.*;\n\npublic class " + example.getKey()
+                + "import org.rushlight.nn.Module;\nimport org.rushlight.optim.*;\nimport org.rushlight.training.*;\n\npublic class " + example.getKey()
                 + " extends JavadocExamplesTest.Prelude {\n@Override\npublic void run() throws Exception {\n" + example.getValue() + "\n}\n}\n");
             arguments.add(file.toString());
         }

@@ -74,7 +74,7 @@ class NamesTest {
     /** Every exported package declares nullability. */
     @Test
     void everyPackageIsNullMarked() {
-        for (String exported : List.of("", ".data", ".inference", ".nn", ".optim")) {
+        for (String exported : List.of("", ".data", ".inference", ".nn", ".optim", ".training")) {
             Path info = Path.of("src", "main", "java", "org", "rushlight", exported.replace(".", ""), "package-info.java");
             try {
                 assertTrue(Files.readString(info).contains("@NullMarked\npackage org.rushlight" + exported + ";"), info.toString());
