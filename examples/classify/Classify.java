@@ -7,6 +7,7 @@ import java.util.Locale;
 import javax.imageio.ImageIO;
 import org.rushlight.*;
 import org.rushlight.nn.Functional;
+import org.rushlight.nn.InterpolationMode;
 import org.rushlight.nn.Upsample;
 
 /**
@@ -42,7 +43,7 @@ class Classify {
         Tensor x = picture.unsqueeze(0).to(DType.FLOAT32).div(255);
         long height = x.size(2), width = x.size(3), shorter = Math.min(height, width);
         long rows = RESIZED * height / shorter, columns = RESIZED * width / shorter;
-        x = Functional.interpolate(x, new Upsample.Options().withSize(rows, columns).withMode("bilinear").withAntialias(true));
+        x = Functional.interpolate(x, new Upsample.Options().withSize(rows, columns).withMode(InterpolationMode.BILINEAR).withAntialias(true));
         x = x.narrow(2, (rows - CROPPED) / 2, CROPPED).narrow(3, (columns - CROPPED) / 2, CROPPED);
         Tensor mean = Tensor.of(0.485f, 0.456f, 0.406f).view(3, 1, 1);
         Tensor deviation = Tensor.of(0.229f, 0.224f, 0.225f).view(3, 1, 1);

@@ -113,8 +113,8 @@ pub fn default_value(param: &Parameter) -> String {
             format!("new long[] {{{}}}", values.join(", "))
         }
         (_, Default::Constant(constant)) => match constant {
-            Constant::Mean => "Reduction.MEAN".into(),
-            Constant::Sum => "Reduction.SUM".into(),
+            Constant::Mean => "Reduction.MEAN.code()".into(),
+            Constant::Sum => "Reduction.SUM.code()".into(),
             Constant::ContiguousFormat => "MemoryFormat.CONTIGUOUS".into(),
             Constant::PreserveFormat => "MemoryFormat.PRESERVE".into(),
             Constant::Strided => "Layout.STRIDED".into(),

@@ -1,6 +1,9 @@
 package org.rushlight;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -286,6 +289,16 @@ public final class Profiler implements AutoCloseable {
      */
     public void exportChromeTrace(Path path) {
         Recorded profile = stopped();
+        if (!FileNames.reachNative(path)) {
+            try {
+                Path part = Files.createTempFile("rushlight", ".json");
+                exportChromeTrace(part);
+                Files.move(part, path, StandardCopyOption.REPLACE_EXISTING);
+            } catch (IOException e) {
+                throw StateDict.failed("cannot write " + path.toUri(), e);
+            }
+            return;
+        }
         NativeOwner.acquire(profile);
         try {
             NativeProfiler.chromeTrace(profile.handle(), path.toString());

@@ -18,32 +18,139 @@ import org.jspecify.annotations.Nullable;
  * closed explicitly, or freed by the garbage collector). A scope belongs to the thread that opened it; scopes are
  * closed in reverse order of opening. A scope left open, for example on a pool thread, holds every tensor that is
  * created there later: {@link LeakDetector#open} reports where it was opened.
+ *
+ * <p>A {@link #detached} scope belongs to no thread: work that moves between threads, such as a Kotlin coroutine, enters
+ * it wherever it runs.
  */
 public final class Scope implements AutoCloseable {
     private static final ThreadLocal<Scope> INNERMOST = new ThreadLocal<>();
 
-    private final Thread owner = Thread.currentThread();
+    /** Null for a detached scope, whose lists are guarded by the scope. */
+    private final @Nullable Thread owner;
     private final @Nullable Scope outer;
+    /** The scope that new tensors join: this one, unless it stands for a detached one on a thread. */
+    private final Scope target;
     private final LeakDetector.@Nullable Traced traced = LeakDetector.trace(this);
     private @Nullable Tensor newest;
-    private boolean closed;
+    private volatile boolean closed;
+    /** Whether the thread has left a detached scope inside which this one was opened. */
+    private boolean left;
+    /** Number of threads on which a detached scope is entered; guarded by the scope. */
+    private int entered;
 
     /** Opens a scope inside the innermost one of this thread. */
     public Scope() {
+        owner = Thread.currentThread();
+        target = this;
         outer = INNERMOST.get();
         INNERMOST.set(this);
+    }
+
+    /** Enters a detached scope on this thread, or creates one. */
+    private Scope(@Nullable Scope detached) {
+        target = detached == null ? this : detached;
+        owner = detached == null ? null : Thread.currentThread();
+        outer = detached == null ? null : INNERMOST.get();
+    }
+
+    /**
+     * Creates a scope that belongs to no thread. Tensors join it while a thread has entered it; several threads may do so
+     * at the same time. Any thread may close it, once none is inside.
+     *
+     * <pre>{@code
+     * try (Scope request = Scope.detached()) {
+     *     Tensor[] sum = {null};
+     *     Thread first = new Thread(() -> {
+     *         try (Scope.Entered here = request.enter()) {
+     *             sum[0] = Torch.ones(3).sum();
+     *         }
+     *     });
+     *     first.start();
+     *     first.join();
+     *     System.out.println(request.contains(sum[0])); // true
+     * }
+     * }</pre>
+     *
+     * @return the scope
+     */
+    public static Scope detached() {
+        return new Scope((Scope) null);
+    }
+
+    /** The time during which a thread has entered a detached scope. */
+    public static final class Entered implements AutoCloseable {
+        private final Scope marker;
+
+        private Entered(Scope marker) {
+            this.marker = marker;
+        }
+
+        /**
+         * Leaves the scope, which stays open. Closing twice is allowed. Scopes that were opened inside are left, too:
+         * they can no longer be used.
+         *
+         * @throws IllegalStateException if another thread entered the scope
+         */
+        @Override
+        public void close() {
+            marker.leave();
+        }
+    }
+
+    /**
+     * Makes this detached scope the innermost one of the current thread.
+     *
+     * @return closing it restores the previous scope
+     * @throws IllegalStateException if the scope is closed, or is not a detached one
+     */
+    public Entered enter() {
+        checkOpen();
+        if (owner != null) {
+            throw new IllegalStateException("only a detached scope can be entered");
+        }
+        synchronized (this) {
+            checkOpen();
+            entered++;
+        }
+        Scope marker = new Scope(this);
+        INNERMOST.set(marker);
+        return new Entered(marker);
+    }
+
+    private void leave() {
+        if (closed) {
+            return;
+        }
+        check();
+        closed = true;
+        for (Scope inner = INNERMOST.get(); inner != null && inner != this; inner = inner.outer) {
+            inner.left = true;
+        }
+        restore(outer);
+        synchronized (target) {
+            target.entered--;
+        }
+    }
+
+    private static void restore(@Nullable Scope to) {
+        if (to == null) {
+            INNERMOST.remove();
+        } else {
+            INNERMOST.set(to);
+        }
     }
 
     /** Adds a new tensor to the innermost scope of this thread, if there is one. */
     static void join(Tensor tensor) {
         Scope scope = INNERMOST.get();
         if (scope != null) {
-            scope.add(tensor);
+            scope.target.add(tensor);
         }
     }
 
     /**
-     * Moves a tensor to the enclosing scope, or to none if this is the outermost, so that it outlives this scope.
+     * Moves a tensor to the enclosing scope, or to none if this is the outermost or a detached one, so that it outlives
+     * this scope.
      *
      * @param tensor a tensor of this scope; one of another scope or none is left where it is
      * @return the tensor
@@ -53,7 +160,7 @@ public final class Scope implements AutoCloseable {
         if (tensor.scope == this) {
             remove(tensor);
             if (outer != null) {
-                outer.add(tensor);
+                outer.target.add(tensor);
             }
         }
         return tensor;
@@ -71,6 +178,16 @@ public final class Scope implements AutoCloseable {
     }
 
     private void add(Tensor tensor) {
+        if (owner == null) {
+            synchronized (this) {
+                link(tensor);
+            }
+        } else {
+            link(tensor);
+        }
+    }
+
+    private void link(Tensor tensor) {
         tensor.scope = this;
         tensor.older = newest;
         if (newest != null) {
@@ -84,7 +201,17 @@ public final class Scope implements AutoCloseable {
      * stays listed, which is harmless, since closing twice is allowed.
      */
     void remove(Tensor tensor) {
-        if (Thread.currentThread() != owner || tensor.scope != this) {
+        if (owner == null) {
+            synchronized (this) {
+                unlink(tensor);
+            }
+        } else if (Thread.currentThread() == owner) {
+            unlink(tensor);
+        }
+    }
+
+    private void unlink(Tensor tensor) {
+        if (tensor.scope != this) {
             return;
         }
         if (tensor.newer == null) {
@@ -108,35 +235,51 @@ public final class Scope implements AutoCloseable {
 
     private void check() {
         checkOpen();
-        if (Thread.currentThread() != owner) {
+        if (owner != null && Thread.currentThread() != owner) {
             throw new IllegalStateException("the scope belongs to thread '" + owner.getName() + "'");
         }
     }
 
-    /** Closes every tensor of the scope, newest first. */
+    /** Closes every tensor of the scope, newest first. Closing twice is allowed. */
     @Override
     public void close() {
         if (closed) {
             return;
         }
         check();
-        Scope innermost = INNERMOST.get();
-        if (innermost != this) {
-            throw new IllegalStateException("a scope inside this one is still open", innermost.traced == null ? null : innermost.traced.origin());
+        if (owner == null) {
+            synchronized (this) {
+                if (entered > 0) {
+                    throw new IllegalStateException("a thread has entered the detached scope and not left it");
+                }
+                closed = true;
+            }
+        } else {
+            Scope innermost = INNERMOST.get();
+            if (left) {
+                throw new IllegalStateException("the scope was still open when its thread left a detached scope");
+            }
+            if (innermost != this) {
+                throw new IllegalStateException("a scope inside this one is still open", innermost.traced == null ? null : innermost.traced.origin());
+            }
+            closed = true;
+            restore(outer);
         }
-        closed = true;
         if (traced != null) {
             traced.close();
         }
-        if (outer == null) {
-            INNERMOST.remove();
-        } else {
-            INNERMOST.set(outer);
-        }
-        while (newest != null) {
-            Tensor tensor = newest;
+        for (Tensor tensor = last(); tensor != null; tensor = last()) {
             remove(tensor);
             tensor.close();
+        }
+    }
+
+    private @Nullable Tensor last() {
+        if (owner != null) {
+            return newest;
+        }
+        synchronized (this) {
+            return newest;
         }
     }
 }

@@ -3,7 +3,6 @@ package org.rushlight;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,7 +77,7 @@ public final class ScriptModule extends NativeOwner {
      * @throws RushlightException if its program is not valid
      */
     public static ScriptModule load(Path file) {
-        if (file.getFileSystem() == FileSystems.getDefault()) {
+        if (FileNames.reachNative(file)) {
             return load(file.toString());
         }
         try (InputStream in = Files.newInputStream(file)) {
@@ -170,10 +169,14 @@ public final class ScriptModule extends NativeOwner {
     /**
      * Saves the module as a file that {@code torch.jit.load} of PyTorch reads. An existing file is replaced atomically.
      *
-     * @param file the file to write, in the default file system
+     * @param file the file to write
      * @throws RushlightIOException if the file cannot be written
      */
     public void save(Path file) {
+        if (!FileNames.reachNative(file)) {
+            FileNames.write(file, toBytes());
+            return;
+        }
         acquire(this);
         try {
             NativeTrace.save(handle(), file.toString());

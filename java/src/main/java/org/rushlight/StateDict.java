@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -47,7 +46,7 @@ public final class StateDict {
      * @throws RushlightIOException if the file cannot be written
      */
     public static void save(Map<String, Tensor> tensors, Path file, Format format) {
-        if (file.getFileSystem() == FileSystems.getDefault()) {
+        if (FileNames.reachNative(file)) {
             String[] names = tensors.keySet().toArray(String[]::new);
             Tensor[] values = values(tensors);
             Tensor.acquire(values);
@@ -136,7 +135,7 @@ public final class StateDict {
      * @throws RushlightIOException if the file cannot be read or parsed
      */
     public static Map<String, Tensor> load(Path file) {
-        if (file.getFileSystem() == FileSystems.getDefault()) {
+        if (FileNames.reachNative(file)) {
             return named(NativeCore.loadStateDict(file.toString()));
         }
         try (InputStream in = Files.newInputStream(file)) {
@@ -269,13 +268,26 @@ public final class StateDict {
     }
 
     /**
-     * Adds tensors below a name: the inverse of {@link #under}.
+     * Puts several state dicts into one, each below its name: the inverse of {@link #under}.
      *
-     * @param tensors tensors by dotted name
-     * @param name the name
-     * @param into the map to which they are added
+     * <pre>{@code
+     * try (AdamW optimizer = new AdamW(model.parameters())) {
+     *     StateDict.save(StateDict.join(Map.of("model", model.stateDict(), "optimizer", optimizer.stateDict())), folder.resolve("all.pt"));
+     * }
+     * System.out.println(StateDict.under(StateDict.load(folder.resolve("all.pt")), "model").keySet()); // [1.weight, 1.bias]
+     * }</pre>
+     *
+     * @param parts state dicts by name
+     * @return the tensors, with the name of their part and a dot before their own names
+     * @throws IllegalArgumentException if two tensors get the same name
      */
-    public static void addUnder(Map<String, Tensor> tensors, String name, Map<String, Tensor> into) {
-        tensors.forEach((key, tensor) -> into.put(name + "." + key, tensor));
+    public static Map<String, Tensor> join(Map<String, Map<String, Tensor>> parts) {
+        Map<String, Tensor> all = new LinkedHashMap<>();
+        parts.forEach((part, tensors) -> tensors.forEach((name, tensor) -> {
+            if (all.put(part + "." + name, tensor) != null) {
+                throw new IllegalArgumentException("two tensors have the name '" + part + "." + name + "'");
+            }
+        }));
+        return all;
     }
 }

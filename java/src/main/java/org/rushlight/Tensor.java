@@ -57,8 +57,14 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
 
     /** Wraps an owned handle as a tensor in the innermost scope. */
     static Tensor wrap(long handle) {
-        Release release = new Release(handle);
-        Tensor tensor = new Tensor(handle, release, LeakDetector.trace(release));
+        Tensor tensor;
+        try {
+            Release release = new Release(handle);
+            tensor = new Tensor(handle, release, LeakDetector.trace(release));
+        } catch (Throwable e) { // Out of memory, or of stack: nothing else frees the handle.
+            NativeCore.free(handle);
+            throw e;
+        }
         Scope.join(tensor);
         return tensor;
     }
@@ -69,11 +75,22 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     static @Nullable Tensor[] wrapAllNullable(long[] handles) {
-        @Nullable Tensor[] tensors = new Tensor[handles.length];
-        for (int i = 0; i < handles.length; i++) {
-            tensors[i] = wrapNullable(handles[i]);
+        int wrapped = 0;
+        try {
+            @Nullable Tensor[] tensors = new Tensor[handles.length];
+            while (wrapped < handles.length) {
+                // The handle is wrapped or freed from here on.
+                tensors[wrapped] = wrapNullable(handles[wrapped++]);
+            }
+            return tensors;
+        } catch (Throwable e) {
+            for (; wrapped < handles.length; wrapped++) {
+                if (handles[wrapped] != 0) {
+                    NativeCore.free(handles[wrapped]);
+                }
+            }
+            throw e;
         }
-        return tensors;
     }
 
     /** Like {@link #wrapAllNullable}, for handles without 0. */
@@ -387,9 +404,13 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         }
     }
 
-    /** Returns PyTorch's string: {@code tensor([1., 2.])}. */
+    /** Returns PyTorch's string: {@code tensor([1., 2.])}; that of a closed tensor, or of one whose elements cannot be read, says so. */
     @Override
     public String toString() {
-        return TensorFormat.format(this);
+        try {
+            return TensorFormat.format(this);
+        } catch (RuntimeException e) { // Loggers and debuggers call this.
+            return isClosed() ? "tensor(closed)" : "tensor(" + e.getMessage() + ")";
+        }
     }
 }

@@ -86,11 +86,8 @@ class CheckpointTest {
                         step(one, first, images, classes);
                         schedule.step();
                     }
-                    Map<String, Tensor> all = new LinkedHashMap<>();
-                    StateDict.addUnder(one.stateDict(), "model", all);
-                    StateDict.addUnder(first.stateDict(), "optimizer", all);
-                    StateDict.addUnder(schedule.stateDict(), "schedule", all);
-                    StateDict.save(all, file);
+                    StateDict.save(StateDict.join(
+                        Map.of("model", one.stateDict(), "optimizer", first.stateDict(), "schedule", schedule.stateDict())), file);
 
                     Map<String, Tensor> loaded = StateDict.load(file);
                     StepLR resumed = new StepLR(second, 2, 0.5);
@@ -219,6 +216,18 @@ class CheckpointTest {
                     throw new IOException("full");
                 }
             }, StateDict.Format.PT));
+        });
+    }
+
+    @Test
+    void twoTensorsOfOneNameAreRejected() {
+        Leaks.none(() -> {
+            Map<String, Map<String, Tensor>> parts = Map.of("a", Map.of("b.c", Torch.ones(1)), "a.b", Map.of("c", Torch.ones(1)));
+            assertEquals("two tensors have the name 'a.b.c'", assertThrows(IllegalArgumentException.class, () -> StateDict.join(parts)).getMessage());
+            try (Sequential model = dense()) {
+                Map<String, Tensor> state = model.stateDict();
+                assertThrows(UnsupportedOperationException.class, () -> state.put("x", Torch.ones(1)));
+            }
         });
     }
 }

@@ -62,6 +62,7 @@ class CloseablesTest {
         all.put(Profiler.class, Profiler.start(new Profiler.Options().withThisThread(true)));
         all.put(Profiler.Range.class, Profiler.record("range"));
         all.put(Scope.class, new Scope());
+        all.put(Scope.Entered.class, Scope.detached().enter());
         all.put(NoGrad.class, new NoGrad());
         all.put(EnableGrad.class, new EnableGrad());
         all.put(InferenceMode.class, new InferenceMode());
@@ -117,6 +118,34 @@ class CloseablesTest {
         }
         assertEquals(List.of(), wrong);
         assertTrue(called > 50, called + " methods found");
+    }
+
+    /** Loggers and debuggers call it. */
+    @Test
+    void theStringOfAClosedObjectIsNoError() throws Exception {
+        try (Tensor tensor = Torch.ones(2).requires_grad_(true)) {
+            Map<Class<?>, AutoCloseable> all = oneOfEach(tensor);
+            closeAll(all.values());
+            all.values().forEach(closed -> assertFalse(closed.toString().isEmpty(), closed.getClass().getName()));
+            for (Supplier<? extends Module> make : LayersTest.layers().values()) {
+                Module module = make.get();
+                String open = module.toString();
+                module.close();
+                assertEquals(open, module.toString());
+            }
+            Tensor closed = Torch.ones(2);
+            closed.close();
+            assertEquals("tensor(closed)", closed.toString());
+            assertEquals("example: tensor(closed)", "example: " + closed);
+            Tensor open = Torch.ones(2000, 2);
+            Torch.setCancelled(true);
+            try {
+                assertTrue(open.toString().startsWith("tensor("), open.toString());
+            } finally {
+                Torch.setCancelled(false);
+                open.close();
+            }
+        }
     }
 
     /** Every module of this library throws after close, with or without parameters. */

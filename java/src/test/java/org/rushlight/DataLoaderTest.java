@@ -119,7 +119,9 @@ class DataLoaderTest {
                     assertSame(broken, workers == 0 ? thrown : assertThrows(WorkerException.class, () -> {
                         throw thrown;
                     }).getCause());
-                    assertTrue(thrown.getMessage().contains("example 5 is broken"));
+                    assertEquals(workers == 0 ? "example 5 is broken"
+                        : "Caught java.lang.IllegalStateException in a DataLoader worker thread. Original message: example 5 is broken",
+                        thrown.getMessage());
                     // The next epoch starts anew.
                     assertArrayEquals(new long[] {0, 1}, loader.iterator().next().target().toLongArray());
                 }

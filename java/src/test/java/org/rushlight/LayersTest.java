@@ -8,6 +8,7 @@ import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,7 +19,14 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.rushlight.nn.*;
+import org.rushlight.nn.GELUApproximation;
+import org.rushlight.nn.GridSampleMode;
+import org.rushlight.nn.GridSamplePadding;
+import org.rushlight.nn.Init;
+import org.rushlight.nn.InterpolationMode;
 import org.rushlight.nn.Module;
+import org.rushlight.nn.Padding;
+import org.rushlight.nn.PaddingMode;
 
 /**
  * Every layer and loss prints itself, starts with the parameters and computes what PyTorch 2.7.1 does (tests/oracle/java_layers.py). The
@@ -69,7 +77,7 @@ class LayersTest {
         add("nn.RReLU(0.1, 0.4)", () -> new RReLU(0.1, 0.4));
         add("nn.Softplus(2.0, 5.0)", () -> new Softplus(2, 5));
         add("nn.GELU()", () -> new GELU());
-        add("nn.GELU(approximate='tanh')", () -> new GELU(new GELU.Options().withApproximate("tanh")));
+        add("nn.GELU(approximate='tanh')", () -> new GELU(new GELU.Options().withApproximate(GELUApproximation.TANH)));
         add("nn.Threshold(0.1, 20.0)", () -> new Threshold(0.1, 20));
         add("nn.Hardshrink(0.3)", () -> new Hardshrink(0.3));
         add("nn.Softshrink(0.3)", () -> new Softshrink(0.3));
@@ -108,13 +116,13 @@ class LayersTest {
         add("nn.Linear(3, 4, bias=False)", () -> new Linear(3, 4, false));
         add("nn.Conv1d(2, 4, 3)", () -> new Conv1d(2, 4, 3));
         add("nn.Conv1d(2, 4, 3, padding='same', dilation=2)",
-            () -> new Conv1d(new Conv1d.Options(2, 4, 3).withPadding("same").withDilation(2)));
+            () -> new Conv1d(new Conv1d.Options(2, 4, 3).withPadding(Padding.SAME).withDilation(2)));
         add("nn.Conv2d(4, 6, (3, 2), stride=2, padding=1, groups=2)",
             () -> new Conv2d(new Conv2d.Options(4, 6, 3, 2).withStride(2).withPadding(1).withGroups(2)));
         add("nn.Conv2d(2, 3, 3, padding=1, padding_mode='reflect', bias=False)",
-            () -> new Conv2d(new Conv2d.Options(2, 3, 3).withPadding(1).withPaddingMode("reflect").withBias(false)));
+            () -> new Conv2d(new Conv2d.Options(2, 3, 3).withPadding(1).withPaddingMode(PaddingMode.REFLECT).withBias(false)));
         add("nn.Conv2d(2, 3, 3, padding='same', padding_mode='circular')",
-            () -> new Conv2d(new Conv2d.Options(2, 3, 3).withPadding("same").withPaddingMode("circular")));
+            () -> new Conv2d(new Conv2d.Options(2, 3, 3).withPadding(Padding.SAME).withPaddingMode(PaddingMode.CIRCULAR)));
         add("nn.Conv3d(2, 3, 2)", () -> new Conv3d(2, 3, 2));
         add("nn.ConvTranspose1d(2, 3, 3, stride=2, output_padding=1)",
             () -> new ConvTranspose1d(new ConvTranspose1d.Options(2, 3, 3).withStride(2).withOutputPadding(1)));
@@ -143,16 +151,16 @@ class LayersTest {
         add("nn.GRUCell(3, 4)", () -> new GRUCell(3, 4));
         add("nn.Upsample(scale_factor=2.0)", () -> new Upsample(new Upsample.Options().withScaleFactor(2)));
         add("nn.Upsample(scale_factor=(2.0, 1.5), mode='bilinear')",
-            () -> new Upsample(new Upsample.Options().withScaleFactor(2, 1.5).withMode("bilinear")));
+            () -> new Upsample(new Upsample.Options().withScaleFactor(2, 1.5).withMode(InterpolationMode.BILINEAR)));
         add("nn.Upsample(size=(3, 7), mode='bilinear', align_corners=True)",
-            () -> new Upsample(new Upsample.Options().withSize(3, 7).withMode("bilinear").withAlignCorners(true)));
-        add("nn.Upsample(size=5, mode='bicubic')", () -> new Upsample(new Upsample.Options().withSize(5).withMode("bicubic")));
+            () -> new Upsample(new Upsample.Options().withSize(3, 7).withMode(InterpolationMode.BILINEAR).withAlignCorners(true)));
+        add("nn.Upsample(size=5, mode='bicubic')", () -> new Upsample(new Upsample.Options().withSize(5).withMode(InterpolationMode.BICUBIC)));
         add("nn.Upsample(size=(4, 3), mode='nearest-exact')",
-            () -> new Upsample(new Upsample.Options().withSize(4, 3).withMode("nearest-exact")));
-        add("nn.Upsample(size=(2, 2), mode='area')", () -> new Upsample(new Upsample.Options().withSize(2, 2).withMode("area")));
+            () -> new Upsample(new Upsample.Options().withSize(4, 3).withMode(InterpolationMode.NEAREST_EXACT)));
+        add("nn.Upsample(size=(2, 2), mode='area')", () -> new Upsample(new Upsample.Options().withSize(2, 2).withMode(InterpolationMode.AREA)));
         add("nn.Upsample(scale_factor=1.5, mode='linear')",
-            () -> new Upsample(new Upsample.Options().withScaleFactor(1.5).withMode("linear")));
-        add("nn.Upsample(size=3, mode='trilinear')", () -> new Upsample(new Upsample.Options().withSize(3).withMode("trilinear")));
+            () -> new Upsample(new Upsample.Options().withScaleFactor(1.5).withMode(InterpolationMode.LINEAR)));
+        add("nn.Upsample(size=3, mode='trilinear')", () -> new Upsample(new Upsample.Options().withSize(3).withMode(InterpolationMode.TRILINEAR)));
         add("nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Sequential(nn.Dropout(0.0), nn.Linear(4, 2)))",
             () -> new Sequential(new Linear(3, 4), new ReLU(), new Sequential(new Dropout(0), new Linear(4, 2))));
         add("nn.Sequential()", () -> new Sequential());
@@ -295,7 +303,7 @@ class LayersTest {
         loss("nn.MSELoss(reduction='sum')", () -> new MSELoss(new MSELoss.Options().withReduction(Reduction.SUM)));
         loss("nn.SmoothL1Loss(beta=0.5)", () -> new SmoothL1Loss(new SmoothL1Loss.Options().withBeta(0.5)));
         loss("nn.HuberLoss(reduction='none')", () -> new HuberLoss(new HuberLoss.Options().withReduction(Reduction.NONE)));
-        loss("nn.KLDivLoss(reduction='batchmean')", () -> new KLDivLoss(new KLDivLoss.Options().withReduction(KLDivLoss.BATCH_MEAN)));
+        loss("nn.KLDivLoss(reduction='batchmean')", () -> new KLDivLoss(new KLDivLoss.Options().withReduction(Reduction.BATCH_MEAN)));
         loss("nn.BCELoss()", () -> new BCELoss());
         loss("nn.BCEWithLogitsLoss(pos_weight=tensor([1.0, 2.0, 0.5, 3.0]))",
             () -> new BCEWithLogitsLoss(new BCEWithLogitsLoss.Options().withPosWeight(Tensor.of(1f, 2f, 0.5f, 3f))));
@@ -456,14 +464,14 @@ class LayersTest {
         functions.put("oneHot", in -> Functional.oneHot(in[0], 6));
         functions.put("pdist", in -> Functional.pdist(in[0], 1.5));
         functions.put("affineGrid and gridSample", in -> Functional.gridSample(
-            in[0], Functional.affineGrid(in[1], new long[] {2, 3, 4, 5}, true), "bicubic", "reflection", true));
-        functions.put("gridSample, nearest", in -> Functional.gridSample(in[0], in[1], "nearest", "border", false));
+            in[0], Functional.affineGrid(in[1], new long[] {2, 3, 4, 5}, true), GridSampleMode.BICUBIC, GridSamplePadding.REFLECTION, true));
+        functions.put("gridSample, nearest", in -> Functional.gridSample(in[0], in[1], GridSampleMode.NEAREST, GridSamplePadding.BORDER, false));
         functions.put("scaledDotProductAttention",
             in -> Functional.scaledDotProductAttention(in[0], in[1], in[2], null, 0, true, 0.3));
         functions.put("embeddingBag", in -> Functional.embeddingBag(in[0], in[1], Tensor.of(0L, 2L, 4L, 6L),
             new EmbeddingBag.Options(5, 3).withMode(EmbeddingBag.Mode.SUM).withIncludeLastOffset(true), in[2]));
         functions.put("interpolate, antialias",
-            in -> Functional.interpolate(in[0], new Upsample.Options().withSize(3, 4).withMode("bicubic").withAntialias(true)));
+            in -> Functional.interpolate(in[0], new Upsample.Options().withSize(3, 4).withMode(InterpolationMode.BICUBIC).withAntialias(true)));
         functions.put("convTranspose2d of a size", in -> {
             try (ConvTranspose2d layer = new ConvTranspose2d(new ConvTranspose2d.Options(2, 1, 3).withStride(2).withBias(false))) {
                 layer.weight().setData(in[1]);
@@ -559,7 +567,8 @@ class LayersTest {
                 // As in Python: zeros, without consuming random numbers.
                 assertEquals(0, none.bias().abs().sum().item().doubleValue());
             }
-            assertThrows(TensorValueException.class, () -> new Conv2d(new Conv2d.Options(3, 4, 3).withPadding("full")));
+            assertEquals("batchmean is not a valid value for reduction", assertThrows(TensorValueException.class,
+                () -> Functional.l1Loss(Torch.ones(2), Torch.ones(2), Reduction.BATCH_MEAN)).getMessage());
             assertThrows(TensorValueException.class, () -> new Embedding(new Embedding.Options(3, 4).withPaddingIdx(3)));
             assertThrows(TensorValueException.class, () -> new MultiheadAttention(5, 2));
             assertThrows(TensorValueException.class, () -> new GRU(new GRU.Options(2, 4).withProjSize(2)));
@@ -568,6 +577,30 @@ class LayersTest {
                 assertThrows(TensorValueException.class, () -> norm.forward(Torch.ones(2, 2)));
                 assertThrows(NotImplementedException.class, () -> loss.forward(Torch.ones(2)));
             }
+        });
+    }
+
+    /** Short arrays and no groups are errors that name the argument. */
+    @Test
+    void arraysOfTheWrongLengthAreRejected() {
+        Leaks.none(() -> {
+            Tensor image = Torch.ones(1, 1, 4, 4);
+            Tensor indices = Torch.zeros(new long[] {1, 1, 4, 4}, TensorOptions.of(DType.INT64));
+            long[] two = {2, 2};
+            Map<String, org.junit.jupiter.api.function.Executable> calls = new LinkedHashMap<>();
+            calls.put("Expected 1 or 2 values for stride, but instead got 0",
+                () -> Functional.maxUnpool2d(image, indices, two, new long[0], new long[] {0, 0}, null));
+            calls.put("Expected 1 or 2 values for padding, but instead got 3",
+                () -> Functional.maxUnpool2d(image, indices, two, two, new long[3], null));
+            calls.put("Expected 1 or 2 values for kernel_size, but instead got 0", () -> Functional.lpPool2d(image, 2, new long[0], two, false));
+            calls.put("expected 2D or 3D input (got 1D input)",
+                () -> Functional.maxUnpool1d(Torch.ones(3), indices, new long[] {2}, new long[] {2}, new long[] {0}, null));
+            calls.put("Expected 2 values for output_ratio, but instead got 1",
+                () -> Functional.fractionalMaxPool2d(image, two, null, new double[] {0.5}, null));
+            calls.put("dim 0 must be divisible by groups", () -> Init.dirac(Torch.ones(2, 2, 3), 0));
+            calls.forEach((message, call) -> assertEquals(message, assertThrows(TensorValueException.class, call).getMessage()));
+            // One number stands for all dimensions.
+            assertEquals(List.of(2L, 2L), Arrays.stream(Functional.lpPool2d(image, 1, new long[] {2}, two, false).shape()).skip(2).boxed().toList());
         });
     }
 

@@ -224,4 +224,16 @@ class ModuleTest {
             }
         });
     }
+
+    @Test
+    void settersReturnTheModule() {
+        Leaks.none(() -> {
+            try (Linear layer = new Linear(2, 1)) {
+                assertSame(layer, layer.to(DType.FLOAT64).to(Device.CPU).eval().train().train(false).zeroGrad().requiresGrad(false).apply(module -> {}));
+                assertEquals(DType.FLOAT64, layer.weight().dtype());
+                assertFalse(layer.isTraining());
+                assertFalse(layer.weight().requiresGrad());
+            }
+        });
+    }
 }

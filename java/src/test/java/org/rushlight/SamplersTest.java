@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -160,9 +159,7 @@ class SamplersTest {
                     Iterator<Example> batches = loader.iterator();
                     batches.next();
                     batches.next();
-                    Map<String, Tensor> checkpoint = new LinkedHashMap<>();
-                    loader.stateDict().forEach((name, tensor) -> checkpoint.put("loader." + name, tensor));
-                    StateDict.save(checkpoint, file);
+                    StateDict.save(StateDict.join(Map.of("loader", loader.stateDict())), file);
                     assertArrayEquals(Arrays.copyOfRange(all, 6, 10), numbers(batches), "saving does not disturb the epoch");
                 }
                 Torch.manualSeed(1);

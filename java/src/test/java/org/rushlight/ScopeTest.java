@@ -161,4 +161,111 @@ class ScopeTest {
         assertTrue(most < 650_000, most + " handles at once");
         Leaks.collect(before);
     }
+
+    private static void onAnotherThread(Runnable body) {
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Thread thread = new Thread(() -> {
+            try {
+                body.run();
+            } catch (Throwable e) {
+                thrown.set(e);
+            }
+        });
+        thread.start();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        if (thrown.get() != null) {
+            throw new AssertionError(thrown.get());
+        }
+    }
+
+    /** Work that moves from thread to thread frees its tensors in the end. */
+    @Test
+    void aDetachedScopeIsEnteredOnSeveralThreads() {
+        Leaks.none(() -> {
+            Tensor[] made = new Tensor[4];
+            Scope detached = Scope.detached();
+            made[0] = Torch.ones(1);
+            assertFalse(detached.contains(made[0]));
+            for (int i = 1; i < 3; i++) {
+                int at = i;
+                onAnotherThread(() -> {
+                    try (Scope.Entered here = detached.enter(); Scope inner = new Scope()) {
+                        assert here != null;
+                        made[at] = inner.keep(Torch.ones(2));
+                        assertTrue(detached.contains(made[at]));
+                    }
+                    try (Tensor outside = Torch.ones(1)) {
+                        assertFalse(detached.contains(outside));
+                    }
+                });
+            }
+            try (Scope.Entered here = detached.enter()) {
+                assert here != null;
+                made[3] = detached.keep(made[1].add(1));
+                made[2].close();
+                assertEquals("a thread has entered the detached scope and not left it",
+                    assertThrows(IllegalStateException.class, detached::close).getMessage());
+            }
+            onAnotherThread(detached::close);
+            detached.close();
+            assertTrue(made[1].isClosed());
+            assertFalse(made[3].isClosed());
+            made[3].close();
+            assertEquals("the scope is closed", assertThrows(IllegalStateException.class, detached::enter).getMessage());
+        });
+    }
+
+    @Test
+    void manyThreadsAreInADetachedScopeAtOnce() throws InterruptedException {
+        long before = Leaks.live();
+        try (Scope detached = Scope.detached()) {
+            Thread[] threads = new Thread[4];
+            for (int t = 0; t < threads.length; t++) {
+                threads[t] = new Thread(() -> {
+                    try (Scope.Entered here = detached.enter()) {
+                        assert here != null;
+                        for (int i = 0; i < 2000; i++) {
+                            Tensor kept = Torch.ones(1);
+                            if (i % 2 == 0) {
+                                kept.close();
+                            }
+                        }
+                    }
+                });
+                threads[t].start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertTrue(Leaks.live() >= before + 4000, "the scope holds what is open");
+        }
+        assertTrue(Leaks.live() <= before);
+    }
+
+    @Test
+    void scopesInsideOfADetachedOneEndWithIt() {
+        Leaks.none(() -> {
+            try (Scope detached = Scope.detached()) {
+                Scope.Entered here = detached.enter();
+                Scope forgotten = new Scope();
+                Tensor lost = Torch.ones(1);
+                onAnotherThread(() -> assertThrows(IllegalStateException.class, here::close));
+                here.close();
+                here.close();
+                assertEquals("the scope was still open when its thread left a detached scope",
+                    assertThrows(IllegalStateException.class, forgotten::close).getMessage());
+                lost.close();
+                try (Tensor outside = Torch.ones(1)) {
+                    assertFalse(detached.contains(outside));
+                }
+            }
+            try (Scope ordinary = new Scope()) {
+                assertEquals("only a detached scope can be entered", assertThrows(IllegalStateException.class, ordinary::enter).getMessage());
+            }
+        });
+    }
 }

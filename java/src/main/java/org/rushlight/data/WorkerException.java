@@ -7,7 +7,7 @@ public final class WorkerException extends RushlightException {
     private static final long serialVersionUID = 1;
 
     WorkerException(Throwable cause) {
-        super("Caught an exception in a DataLoader worker thread. Original message: " + cause.getMessage());
+        super("Caught " + cause.getClass().getName() + " in a DataLoader worker thread. Original message: " + cause.getMessage());
         initCause(cause);
     }
 }

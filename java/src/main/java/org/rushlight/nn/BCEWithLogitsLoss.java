@@ -21,7 +21,7 @@ public final class BCEWithLogitsLoss extends Loss {
     public static final class Options extends ModuleOptions<Options> {
         @Nullable Tensor weight;
         @Nullable Tensor posWeight;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
 
         /** Creates PyTorch's default options. */
         public Options() {}
@@ -52,7 +52,7 @@ public final class BCEWithLogitsLoss extends Loss {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
     }

@@ -18,7 +18,7 @@ public final class CTCLoss extends Module {
     /** Options of {@link CTCLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         long blank = 0;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
         boolean zeroInfinity = false;
 
         /** Creates PyTorch's default options. */
@@ -40,7 +40,7 @@ public final class CTCLoss extends Module {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
 

@@ -24,7 +24,7 @@ public final class CircularPad1d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 2), "circular", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 2), PadMode.CIRCULAR, 0);
     }
 
     @Override

@@ -25,7 +25,7 @@ public final class CircularPad2d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 4), "circular", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 4), PadMode.CIRCULAR, 0);
     }
 
     @Override

@@ -27,7 +27,7 @@ public final class ConstantPad1d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 2), "constant", value);
+        return Functional.pad(input, Sizes.expand("padding", padding, 2), PadMode.CONSTANT, value);
     }
 
     @Override

@@ -28,7 +28,7 @@ public final class ConstantPad2d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 4), "constant", value);
+        return Functional.pad(input, Sizes.expand("padding", padding, 4), PadMode.CONSTANT, value);
     }
 
     @Override

@@ -28,7 +28,7 @@ public final class ConstantPad3d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 6), "constant", value);
+        return Functional.pad(input, Sizes.expand("padding", padding, 6), PadMode.CONSTANT, value);
     }
 
     @Override

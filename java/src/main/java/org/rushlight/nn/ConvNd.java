@@ -26,12 +26,12 @@ public abstract class ConvNd extends Module {
         final long[] kernelSize;
         long[] stride = {1};
         long[] padding = {0};
-        @Nullable String paddingWord;
+        @Nullable Padding paddingWord;
         long[] dilation = {1};
         long[] outputPadding = {0};
         long groups = 1;
         boolean bias = true;
-        String paddingMode = "zeros";
+        PaddingMode paddingMode = PaddingMode.ZEROS;
 
         /**
          * Creates PyTorch's default options.
@@ -70,13 +70,12 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets the padding to a mode.
+         * Sets padding that follows from the other sizes.
          *
-         * @param value {@code valid} for no padding, {@code same} for an output of the size of the input
+         * @param value the padding
          * @return the changed options
          */
-        public Options withPadding(String value) {
-            Sizes.choice("padding", value, "valid", "same");
+        public Options withPadding(Padding value) {
             return with(options -> options.paddingWord = value);
         }
 
@@ -121,12 +120,12 @@ public abstract class ConvNd extends Module {
         }
 
         /**
-         * Sets paddingMode: {@code zeros} (default), {@code reflect}, {@code replicate} or {@code circular}.
+         * Sets paddingMode: values outside of the input (default {@code ZEROS}).
          *
-         * @param value {@code zeros} (default), {@code reflect}, {@code replicate} or {@code circular}
+         * @param value values outside of the input (default {@code ZEROS})
          * @return the changed options
          */
-        public Options withPaddingMode(String value) {
+        public Options withPaddingMode(PaddingMode value) {
             return with(options -> options.paddingMode = value);
         }
     }
@@ -141,14 +140,13 @@ public abstract class ConvNd extends Module {
         check(in > 0 && out > 0 && groups > 0, "in_channels, groups and out_channels must be a positive integer.");
         check(in % groups == 0, "in_channels must be divisible by groups");
         check(out % groups == 0, "out_channels must be divisible by groups");
-        Sizes.choice("padding_mode", options.paddingMode, "zeros", "reflect", "replicate", "circular");
         kernelSize = Sizes.expand("kernel_size", options.kernelSize, dims);
         check(Arrays.stream(kernelSize).allMatch(size -> size > 0), "kernel_size must be positive, but got " + Arrays.toString(kernelSize));
         stride = Sizes.expand("stride", options.stride, dims);
         padding = Sizes.expand("padding", options.padding, dims);
         dilation = Sizes.expand("dilation", options.dilation, dims);
         outputPadding = Sizes.expand("output_padding", options.outputPadding, dims);
-        check(!"same".equals(options.paddingWord) || Sizes.all(stride, 1), "padding='same' is not supported for strided convolutions");
+        check(options.paddingWord != Padding.SAME || Sizes.all(stride, 1), "padding='same' is not supported for strided convolutions");
         long[] shape = new long[dims + 2];
         shape[0] = transposed ? in : out;
         shape[1] = (transposed ? out : in) / groups;
@@ -196,7 +194,7 @@ public abstract class ConvNd extends Module {
     protected final String extraRepr() {
         Repr repr = new Repr().add(options.inChannels).add(options.outChannels).named("kernel_size", kernelSize).named("stride", stride);
         if (options.paddingWord != null) {
-            repr.named("padding", options.paddingWord);
+            repr.named("padding", options.paddingWord.word);
         } else {
             repr.namedIf(!Sizes.all(padding, 0), "padding", padding);
         }
@@ -204,19 +202,19 @@ public abstract class ConvNd extends Module {
             .namedIf(transposed && !Sizes.all(outputPadding, 0), "output_padding", outputPadding)
             .namedIf(options.groups != 1, "groups", options.groups)
             .namedIf(!options.bias, "bias", false)
-            .namedIf(!options.paddingMode.equals("zeros"), "padding_mode", options.paddingMode)
+            .namedIf(options.paddingMode != PaddingMode.ZEROS, "padding_mode", options.paddingMode.word)
             .toString();
     }
 
     /** Convolves with the padding mode of the options. */
     final Tensor convolve(Tensor input) {
-        if (!options.paddingMode.equals("zeros")) {
-            return convolve(Torch.pad(input, bothSides(), options.paddingMode), new long[dims]);
+        if (options.paddingMode != PaddingMode.ZEROS) {
+            return convolve(Torch.pad(input, bothSides(), options.paddingMode.word), new long[dims]);
         }
         if (options.paddingWord == null) {
             return convolve(input, padding);
         }
-        String word = options.paddingWord;
+        String word = options.paddingWord.word;
         return switch (dims) {
             case 1 -> Torch.conv1d(input, weight, bias, stride, word, dilation, options.groups);
             case 2 -> Torch.conv2d(input, weight, bias, stride, word, dilation, options.groups);
@@ -237,8 +235,8 @@ public abstract class ConvNd extends Module {
         long[] both = new long[2 * dims];
         for (int i = 0; i < dims; i++) {
             int dim = dims - 1 - i;
-            long total = "same".equals(options.paddingWord) ? dilation[dim] * (kernelSize[dim] - 1) : 2 * padding[dim];
-            boolean none = "valid".equals(options.paddingWord);
+            long total = options.paddingWord == Padding.SAME ? dilation[dim] * (kernelSize[dim] - 1) : 2 * padding[dim];
+            boolean none = options.paddingWord == Padding.VALID;
             both[2 * i] = none ? 0 : total / 2;
             both[2 * i + 1] = none ? 0 : total - total / 2;
         }
@@ -247,7 +245,7 @@ public abstract class ConvNd extends Module {
 
     /** The transposed convolution. */
     final Tensor transpose(Tensor input, long @Nullable [] outputSize) {
-        if (!options.paddingMode.equals("zeros")) {
+        if (options.paddingMode != PaddingMode.ZEROS) {
             throw new TensorValueException("Only `zeros` padding mode is supported for ConvTranspose" + dims + "d");
         }
         long[] more = outputSize == null ? outputPadding : missing(input, outputSize);

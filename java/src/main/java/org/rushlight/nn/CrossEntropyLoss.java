@@ -20,7 +20,7 @@ public final class CrossEntropyLoss extends Loss {
     public static final class Options extends ModuleOptions<Options> {
         @Nullable Tensor weight;
         long ignoreIndex = -100;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
         double labelSmoothing = 0;
 
         /** Creates PyTorch's default options. */
@@ -52,7 +52,7 @@ public final class CrossEntropyLoss extends Loss {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
 

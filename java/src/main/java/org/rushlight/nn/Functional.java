@@ -221,17 +221,17 @@ public final class Functional extends FunctionalLosses {
     }
 
     /**
-     * Pads a tensor. The mode is {@code constant}, {@code reflect}, {@code replicate} or {@code circular}.
+     * Pads a tensor.
      *
-     * @param input tensor of any shape for {@code constant}; for other modes of shape {@code (N, C, *)} or {@code (C,
+     * @param input tensor of any shape for {@link PadMode#CONSTANT}; for other modes of shape {@code (N, C, *)} or {@code (C,
      *     *)}
      * @param pad two sizes (before, after) per padded dimension, starting with the last dimension; negative sizes crop
-     * @param mode padding mode (default {@code constant})
-     * @param value fill value of the mode {@code constant} (default 0)
+     * @param mode which values to add
+     * @param value fill value of {@link PadMode#CONSTANT}
      * @return the padded tensor
      */
-    public static Tensor pad(Tensor input, long[] pad, String mode, double value) {
-        return Torch.pad(input, pad, mode, value == 0 ? null : Double.valueOf(value));
+    public static Tensor pad(Tensor input, long[] pad, PadMode mode, double value) {
+        return Torch.pad(input, pad, mode.word, value == 0 ? null : Double.valueOf(value));
     }
 
     /**
@@ -315,16 +315,14 @@ public final class Functional extends FunctionalLosses {
      * @param input tensor of shape {@code (N, C, H, W)} or {@code (N, C, D, H, W)}
      * @param grid positions, normalized to [-1, 1], in the order x, y(, z): shape {@code (N, H_out, W_out, 2)} or
      *     {@code (N, D_out, H_out, W_out, 3)}
-     * @param mode {@code bilinear} (default), {@code nearest}, or for 4D inputs {@code bicubic}
-     * @param paddingMode values outside of the image: {@code zeros} (default), {@code border} or {@code reflection}
+     * @param mode interpolation
+     * @param paddingMode values outside of the image
      * @param alignCorners whether -1 and 1 refer to the centres of the corner pixels instead of the corners of the
      *     image (default false)
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (N, C, D_out, H_out, W_out)}
      */
-    public static Tensor gridSample(Tensor input, Tensor grid, String mode, String paddingMode, boolean alignCorners) {
-        long way = Sizes.choice("mode", mode, "bilinear", "nearest", "bicubic");
-        long outside = Sizes.choice("padding_mode", paddingMode, "zeros", "border", "reflection");
-        return Torch.grid_sampler(input, grid, way, outside, alignCorners);
+    public static Tensor gridSample(Tensor input, Tensor grid, GridSampleMode mode, GridSamplePadding paddingMode, boolean alignCorners) {
+        return Torch.grid_sampler(input, grid, mode.ordinal(), paddingMode.ordinal(), alignCorners);
     }
 
     /**

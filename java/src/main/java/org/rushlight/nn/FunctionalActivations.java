@@ -348,11 +348,11 @@ public abstract class FunctionalActivations {
      * normal distribution, or its approximation by tanh.
      *
      * @param input tensor of any shape
-     * @param approximate {@code none} for the exact function (the default), or {@code tanh}
+     * @param approximate the formula
      * @return tensor of the same shape as {@code input}
      */
-    public static Tensor gelu(Tensor input, String approximate) {
-        return Torch.gelu(input, approximate);
+    public static Tensor gelu(Tensor input, GELUApproximation approximate) {
+        return Torch.gelu(input, approximate.word);
     }
 
     /**

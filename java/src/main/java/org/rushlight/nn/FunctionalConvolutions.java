@@ -342,7 +342,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      */
     public static Tensor maxUnpool1d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
-        long[] size = Arrays.copyOf(unpooledSize(input, kernelSize, stride, padding, outputSize), 2);
+        long[] size = Arrays.copyOf(unpooledSize(1, input, kernelSize, stride, padding, outputSize), 2);
         size[1] = 1;
         return Torch.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1);
     }
@@ -358,8 +358,9 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor lpPool1d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
-        Tensor mean = Torch.avg_pool1d(input.pow(normType), kernelSize, stride, new long[] {0}, ceilMode);
-        return normOfMean(mean, kernelSize[0], normType);
+        long[] size = Sizes.expand("kernel_size", kernelSize, 1);
+        Tensor mean = Torch.avg_pool1d(input.pow(normType), size, stride, new long[] {0}, ceilMode);
+        return normOfMean(mean, size, normType);
     }
 
     /**
@@ -488,7 +489,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      */
     public static Tensor maxUnpool2d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
-        return Torch.max_unpool2d(input, indices, unpooledSize(input, kernelSize, stride, padding, outputSize));
+        return Torch.max_unpool2d(input, indices, unpooledSize(2, input, kernelSize, stride, padding, outputSize));
     }
 
     /**
@@ -520,8 +521,9 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor lpPool2d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
-        Tensor mean = Torch.avg_pool2d(input.pow(normType), kernelSize, stride, new long[] {0, 0}, ceilMode);
-        return normOfMean(mean, kernelSize[0] * kernelSize[1], normType);
+        long[] size = Sizes.expand("kernel_size", kernelSize, 2);
+        Tensor mean = Torch.avg_pool2d(input.pow(normType), size, stride, new long[] {0, 0}, ceilMode);
+        return normOfMean(mean, size, normType);
     }
 
     /**
@@ -654,7 +656,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      */
     public static Tensor maxUnpool3d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
-        return Torch.max_unpool3d(input, indices, unpooledSize(input, kernelSize, stride, padding, outputSize), stride, padding);
+        return Torch.max_unpool3d(input, indices, unpooledSize(3, input, kernelSize, stride, padding, outputSize), stride, padding);
     }
 
     /**
@@ -687,8 +689,9 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor lpPool3d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
-        Tensor mean = Torch.avg_pool3d(input.pow(normType), kernelSize, stride, new long[] {0, 0, 0}, ceilMode);
-        return normOfMean(mean, kernelSize[0] * kernelSize[1] * kernelSize[2], normType);
+        long[] size = Sizes.expand("kernel_size", kernelSize, 3);
+        Tensor mean = Torch.avg_pool3d(input.pow(normType), size, stride, new long[] {0, 0, 0}, ceilMode);
+        return normOfMean(mean, size, normType);
     }
 
     /** Returns the requested sizes, with -1 replaced by the input size. */
@@ -707,12 +710,15 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     /**
      * Returns the output size of unpooling; {@code wanted} selects one of the sizes that pool to the size of the input.
      */
-    private static long[] unpooledSize(Tensor input, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] wanted) {
-        int dims = kernelSize.length;
-        long[] sizes = input.shape();
+    private static long[] unpooledSize(
+            int dims, Tensor input, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] wanted) {
+        long[] window = Sizes.expand("kernel_size", kernelSize, dims);
+        long[] steps = Sizes.expand("stride", stride, dims);
+        long[] zeros = Sizes.expand("padding", padding, dims);
+        Sizes.checkDim(input, dims + 1, dims + 2);
         long[] usual = new long[dims];
         for (int i = 0; i < dims; i++) {
-            usual[i] = (sizes[sizes.length - dims + i] - 1) * stride[i] + kernelSize[i] - 2 * padding[i];
+            usual[i] = (input.size(i - dims) - 1) * steps[i] + window[i] - 2 * zeros[i];
         }
         if (wanted == null) {
             return usual;
@@ -723,8 +729,8 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
                 + " elements, but it has a length of '" + size.length + "'");
         }
         for (int i = 0; i < dims; i++) {
-            long low = usual[i] - stride[i];
-            long high = usual[i] + stride[i];
+            long low = usual[i] - steps[i];
+            long high = usual[i] + steps[i];
             if (size[i] < low || size[i] > high) {
                 throw new TensorValueException("invalid output_size " + Repr.text(size) + " (dim " + i + " must be between " + low
                     + " and " + high + ")");
@@ -740,6 +746,9 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
         if (outputRatio == null) {
             throw new TensorValueException(
                 "fractional_max_pool" + dims + "d requires specifying either an output_size or an output_ratio");
+        }
+        if (outputRatio.length != dims) {
+            throw new TensorValueException("Expected " + dims + " values for output_ratio, but instead got " + outputRatio.length);
         }
         long[] size = new long[dims];
         for (int i = 0; i < dims; i++) {
@@ -757,7 +766,8 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
     }
 
     /** Computes norms from means of powers. */
-    private static Tensor normOfMean(Tensor mean, long count, double normType) {
+    private static Tensor normOfMean(Tensor mean, long[] kernelSize, double normType) {
+        long count = Arrays.stream(kernelSize).reduce(1, (a, b) -> a * b);
         return mean.sign().mul(mean.abs().relu()).mul(count).pow(1.0 / normType);
     }
 }

@@ -31,8 +31,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor l1Loss(Tensor input, Tensor target, long reduction) {
-        return Torch.l1_loss(input, target, reduction);
+    public static Tensor l1Loss(Tensor input, Tensor target, Reduction reduction) {
+        return Torch.l1_loss(input, target, reduction.code());
     }
 
     /**
@@ -54,9 +54,9 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor mseLoss(Tensor input, Tensor target, long reduction) {
+    public static Tensor mseLoss(Tensor input, Tensor target, Reduction reduction) {
         Tensor[] both = Torch.broadcast_tensors(input, target);
-        return Torch.mse_loss(both[0], both[1], reduction);
+        return Torch.mse_loss(both[0], both[1], reduction.code());
     }
 
     /**
@@ -81,9 +81,9 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param beta threshold between the quadratic and the linear part, non-negative (default 1)
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor smoothL1Loss(Tensor input, Tensor target, long reduction, double beta) {
+    public static Tensor smoothL1Loss(Tensor input, Tensor target, Reduction reduction, double beta) {
         Tensor[] both = Torch.broadcast_tensors(input, target);
-        return Torch.smooth_l1_loss(both[0], both[1], reduction, beta);
+        return Torch.smooth_l1_loss(both[0], both[1], reduction.code(), beta);
     }
 
     /**
@@ -108,9 +108,9 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param delta threshold between the quadratic and the linear part, positive (default 1)
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor huberLoss(Tensor input, Tensor target, long reduction, double delta) {
+    public static Tensor huberLoss(Tensor input, Tensor target, Reduction reduction, double delta) {
         Tensor[] both = Torch.broadcast_tensors(input, target);
-        return Torch.huber_loss(both[0], both[1], reduction, delta);
+        return Torch.huber_loss(both[0], both[1], reduction.code(), delta);
     }
 
     /**
@@ -125,21 +125,21 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
     }
 
     /**
-     * Computes the Kullback-Leibler divergence {@code target * (log(target) - input)}. {@link KLDivLoss#BATCH_MEAN}
+     * Computes the Kullback-Leibler divergence {@code target * (log(target) - input)}. {@link Reduction#BATCH_MEAN}
      * divides the sum by the batch size, as the definition of the divergence requires.
      *
      * @param input log probabilities of any shape
      * @param target probabilities of the same shape as {@code input}, or log probabilities if {@code logTarget}
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}, or
-     *     {@link KLDivLoss#BATCH_MEAN}
+     *     {@link Reduction#BATCH_MEAN}
      * @param logTarget whether {@code target} contains log probabilities (default false)
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor klDiv(Tensor input, Tensor target, long reduction, boolean logTarget) {
-        if (reduction != KLDivLoss.BATCH_MEAN) {
-            return Torch.kl_div(input, target, reduction, logTarget);
+    public static Tensor klDiv(Tensor input, Tensor target, Reduction reduction, boolean logTarget) {
+        if (reduction != Reduction.BATCH_MEAN) {
+            return Torch.kl_div(input, target, reduction.code(), logTarget);
         }
-        Tensor sum = Torch.kl_div(input, target, Reduction.SUM, logTarget);
+        Tensor sum = Torch.kl_div(input, target, Reduction.SUM.code(), logTarget);
         return input.dim() == 0 ? sum : sum.div(input.size(0));
     }
 
@@ -163,10 +163,10 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor binaryCrossEntropy(Tensor input, Tensor target, @Nullable Tensor weight, long reduction) {
+    public static Tensor binaryCrossEntropy(Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction) {
         checkSameSize(input, target);
         Tensor weights = weight == null ? null : Torch.broadcast_tensors(weight, target)[0];
-        return Torch.binary_cross_entropy(input, target, weights, reduction);
+        return Torch.binary_cross_entropy(input, target, weights, reduction.code());
     }
 
     /**
@@ -192,11 +192,11 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor binaryCrossEntropyWithLogits(
-            Tensor input, Tensor target, @Nullable Tensor weight, @Nullable Tensor posWeight, long reduction) {
+            Tensor input, Tensor target, @Nullable Tensor weight, @Nullable Tensor posWeight, Reduction reduction) {
         if (!Arrays.equals(input.shape(), target.shape())) {
             throw new TensorValueException("Target size (" + Sizes.text(target) + ") must be the same as input size (" + Sizes.text(input) + ")");
         }
-        return Torch.binary_cross_entropy_with_logits(input, target, weight, posWeight, reduction);
+        return Torch.binary_cross_entropy_with_logits(input, target, weight, posWeight, reduction.code());
     }
 
     /**
@@ -208,8 +208,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor hingeEmbeddingLoss(Tensor input, Tensor target, double margin, long reduction) {
-        return Torch.hinge_embedding_loss(input, target, margin, reduction);
+    public static Tensor hingeEmbeddingLoss(Tensor input, Tensor target, double margin, Reduction reduction) {
+        return Torch.hinge_embedding_loss(input, target, margin, reduction.code());
     }
 
     /**
@@ -224,11 +224,11 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
-    public static Tensor multiMarginLoss(Tensor input, Tensor target, long p, double margin, @Nullable Tensor weight, long reduction) {
+    public static Tensor multiMarginLoss(Tensor input, Tensor target, long p, double margin, @Nullable Tensor weight, Reduction reduction) {
         if (p != 1 && p != 2) {
             throw new TensorValueException("only p == 1 and p == 2 supported");
         }
-        return Torch.multi_margin_loss(input, target, p, margin, weight, reduction);
+        return Torch.multi_margin_loss(input, target, p, margin, weight, reduction.code());
     }
 
     /**
@@ -242,8 +242,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
-    public static Tensor cosineEmbeddingLoss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
-        return Torch.cosine_embedding_loss(input1, input2, target, margin, reduction);
+    public static Tensor cosineEmbeddingLoss(Tensor input1, Tensor input2, Tensor target, double margin, Reduction reduction) {
+        return Torch.cosine_embedding_loss(input1, input2, target, margin, reduction.code());
     }
 
     /**
@@ -255,8 +255,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
-    public static Tensor multilabelMarginLoss(Tensor input, Tensor target, long reduction) {
-        return Torch.multilabel_margin_loss(input, target, reduction);
+    public static Tensor multilabelMarginLoss(Tensor input, Tensor target, Reduction reduction) {
+        return Torch.multilabel_margin_loss(input, target, reduction.code());
     }
 
     /**
@@ -267,8 +267,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor softMarginLoss(Tensor input, Tensor target, long reduction) {
-        return Torch.soft_margin_loss(input, target, reduction);
+    public static Tensor softMarginLoss(Tensor input, Tensor target, Reduction reduction) {
+        return Torch.soft_margin_loss(input, target, reduction.code());
     }
 
     /**
@@ -280,7 +280,7 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
-    public static Tensor multilabelSoftMarginLoss(Tensor input, Tensor target, @Nullable Tensor weight, long reduction) {
+    public static Tensor multilabelSoftMarginLoss(Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction) {
         Tensor losses = target.mul(Torch.log_sigmoid(input)).add(target.neg().add(1).mul(Torch.log_sigmoid(input.neg()))).neg();
         if (weight != null) {
             losses = losses.mul(weight);
@@ -304,8 +304,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor tripletMarginLoss(
-            Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap, long reduction) {
-        return Torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction);
+            Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap, Reduction reduction) {
+        return Torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction.code());
     }
 
     /**
@@ -323,7 +323,7 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor tripletMarginWithDistanceLoss(
-            Tensor anchor, Tensor positive, Tensor negative, BinaryOperator<Tensor> distance, double margin, boolean swap, long
+            Tensor anchor, Tensor positive, Tensor negative, BinaryOperator<Tensor> distance, double margin, boolean swap, Reduction
             reduction) {
         Tensor near = distance.apply(anchor, positive);
         Tensor far = distance.apply(anchor, negative);
@@ -348,8 +348,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor ctcLoss(
-            Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, long reduction, boolean zeroInfinity) {
-        return Torch.ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, zeroInfinity);
+            Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, Reduction reduction, boolean zeroInfinity) {
+        return Torch.ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction.code(), zeroInfinity);
     }
 
     /**
@@ -364,8 +364,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
-    public static Tensor poissonNllLoss(Tensor input, Tensor target, boolean logInput, boolean full, double eps, long reduction) {
-        return Torch.poisson_nll_loss(input, target, logInput, full, eps, reduction);
+    public static Tensor poissonNllLoss(Tensor input, Tensor target, boolean logInput, boolean full, double eps, Reduction reduction) {
+        return Torch.poisson_nll_loss(input, target, logInput, full, eps, reduction.code());
     }
 
     /**
@@ -378,12 +378,12 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param reduction {@code NONE}, {@code MEAN} (default) or {@code SUM} of {@link org.rushlight.Reduction}
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
-    public static Tensor marginRankingLoss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
+    public static Tensor marginRankingLoss(Tensor input1, Tensor input2, Tensor target, double margin, Reduction reduction) {
         if (input1.dim() != input2.dim() || input1.dim() != target.dim()) {
             throw new TensorValueException("margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
                 + Sizes.text(input1) + ", input2: " + Sizes.text(input2) + ", target: " + Sizes.text(target));
         }
-        return Torch.margin_ranking_loss(input1, input2, target, margin, reduction);
+        return Torch.margin_ranking_loss(input1, input2, target, margin, reduction.code());
     }
 
     /**
@@ -408,8 +408,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @param ignoreIndex target that does not contribute to the loss and the gradient (default -100)
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
-    public static Tensor nllLoss(Tensor input, Tensor target, @Nullable Tensor weight, long reduction, long ignoreIndex) {
-        return Torch.nll_loss_nd(input, target, weight, reduction, ignoreIndex);
+    public static Tensor nllLoss(Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction, long ignoreIndex) {
+        return Torch.nll_loss_nd(input, target, weight, reduction.code(), ignoreIndex);
     }
 
     /**
@@ -439,8 +439,8 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor crossEntropy(
-            Tensor input, Tensor target, @Nullable Tensor weight, long reduction, long ignoreIndex, double labelSmoothing) {
-        return Torch.cross_entropy_loss(input, target, weight, reduction, ignoreIndex, labelSmoothing);
+            Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction, long ignoreIndex, double labelSmoothing) {
+        return Torch.cross_entropy_loss(input, target, weight, reduction.code(), ignoreIndex, labelSmoothing);
     }
 
     /**
@@ -489,7 +489,7 @@ public abstract class FunctionalLosses extends FunctionalConvolutions {
         }
     }
 
-    private static Tensor reduced(Tensor losses, long reduction) {
+    private static Tensor reduced(Tensor losses, Reduction reduction) {
         return reduction == Reduction.NONE ? losses : reduction == Reduction.SUM ? losses.sum() : losses.mean();
     }
 }

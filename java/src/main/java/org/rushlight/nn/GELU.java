@@ -15,18 +15,18 @@ public final class GELU extends Module {
 
     /** Options of {@link GELU}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
-        String approximate = "none";
+        GELUApproximation approximate = GELUApproximation.NONE;
 
         /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets approximate: {@code none} for the exact function (default), or {@code tanh} for an approximation.
+         * Sets approximate: the formula (default {@code NONE}).
          *
-         * @param value {@code none} for the exact function (default), or {@code tanh} for an approximation
+         * @param value the formula (default {@code NONE})
          * @return the changed options
          */
-        public Options withApproximate(String value) {
+        public Options withApproximate(GELUApproximation value) {
             return with(options -> options.approximate = value);
         }
     }
@@ -53,6 +53,6 @@ public final class GELU extends Module {
 
     @Override
     protected String extraRepr() {
-        return new Repr().named("approximate", "'" + options.approximate + "'").toString();
+        return new Repr().named("approximate", "'" + options.approximate.word + "'").toString();
     }
 }

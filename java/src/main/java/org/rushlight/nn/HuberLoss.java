@@ -16,7 +16,7 @@ public final class HuberLoss extends Loss {
 
     /** Options of {@link HuberLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
         double delta = 1;
 
         /** Creates PyTorch's default options. */
@@ -28,7 +28,7 @@ public final class HuberLoss extends Loss {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
 

@@ -154,7 +154,7 @@ public final class Init {
         if (dims < 3 || dims > 5) {
             throw new TensorValueException("Only tensors with 3, 4, or 5 dimensions are supported");
         }
-        if (tensor.size(0) % groups != 0) {
+        if (groups < 1 || tensor.size(0) % groups != 0) {
             throw new TensorValueException("dim 0 must be divisible by groups");
         }
         try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {

@@ -11,21 +11,25 @@ final class Interpolation {
     private Interpolation() {}
 
     static Tensor of(Tensor input, Upsample.Options options) {
-        String mode = options.mode;
-        int way = Sizes.choice("mode", mode, "nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact");
+        InterpolationMode mode = options.mode;
         boolean align = options.alignCorners != null && options.alignCorners;
-        if (options.alignCorners != null && (mode.startsWith("nearest") || mode.equals("area"))) {
+        if (options.alignCorners != null && (mode == InterpolationMode.NEAREST || mode == InterpolationMode.NEAREST_EXACT || mode == InterpolationMode.AREA)) {
             throw new TensorValueException(
                 "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear");
         }
         int dim = input.dim();
-        int needed = way == 1 ? 3 : way == 2 ? 4 : way == 4 ? 5 : dim;
-        if (dim < 3 || dim > 5 || way == 3 && dim != 4) {
+        int needed = switch (mode) {
+            case LINEAR -> 3;
+            case BILINEAR -> 4;
+            case TRILINEAR -> 5;
+            default -> dim;
+        };
+        if (dim < 3 || dim > 5 || mode == InterpolationMode.BICUBIC && dim != 4) {
             throw new NotImplementedException("Input Error: Only 3D, 4D and 5D input Tensors supported (got " + dim
-                + "D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got " + mode + ")");
+                + "D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got " + mode.word + ")");
         }
         if (needed != dim) {
-            throw new NotImplementedException("Got " + dim + "D input, but " + mode + " mode needs " + needed + "D input");
+            throw new NotImplementedException("Got " + dim + "D input, but " + mode.word + " mode needs " + needed + "D input");
         }
         long[] size = size(input, options);
         double[] factors = options.recomputeScaleFactor ? null : options.scaleFactor;
@@ -34,29 +38,29 @@ final class Interpolation {
             scale[i] = factors[Math.min(i, factors.length - 1)];
         }
         if (options.antialias) {
-            if (dim != 4 || way != 2 && way != 3) {
+            if (dim != 4 || mode != InterpolationMode.BILINEAR && mode != InterpolationMode.BICUBIC) {
                 throw new TensorValueException("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
             }
-            return way == 2
+            return mode == InterpolationMode.BILINEAR
                 ? Torch._upsample_bilinear2d_aa(input, size, align, scale[0], scale[1])
                 : Torch._upsample_bicubic2d_aa(input, size, align, scale[0], scale[1]);
         }
         return switch (mode) {
-            case "linear" -> Torch.upsample_linear1d(input, size, align, scale[0]);
-            case "bilinear" -> Torch.upsample_bilinear2d(input, size, align, scale[0], scale[1]);
-            case "bicubic" -> Torch.upsample_bicubic2d(input, size, align, scale[0], scale[1]);
-            case "trilinear" -> Torch.upsample_trilinear3d(input, size, align, scale[0], scale[1], scale[2]);
-            case "nearest" -> switch (dim) {
+            case LINEAR -> Torch.upsample_linear1d(input, size, align, scale[0]);
+            case BILINEAR -> Torch.upsample_bilinear2d(input, size, align, scale[0], scale[1]);
+            case BICUBIC -> Torch.upsample_bicubic2d(input, size, align, scale[0], scale[1]);
+            case TRILINEAR -> Torch.upsample_trilinear3d(input, size, align, scale[0], scale[1], scale[2]);
+            case NEAREST -> switch (dim) {
                 case 3 -> Torch.upsample_nearest1d(input, size, scale[0]);
                 case 4 -> Torch.upsample_nearest2d(input, size, scale[0], scale[1]);
                 default -> Torch.upsample_nearest3d(input, size, scale[0], scale[1], scale[2]);
             };
-            case "area" -> switch (dim) {
+            case AREA -> switch (dim) {
                 case 3 -> Torch.adaptive_avg_pool1d(input, size);
                 case 4 -> Torch.adaptive_avg_pool2d(input, size);
                 default -> Torch.adaptive_avg_pool3d(input, size);
             };
-            default -> switch (dim) {
+            case NEAREST_EXACT -> switch (dim) {
                 case 3 -> Torch._upsample_nearest_exact1d(input, size, scale[0]);
                 case 4 -> Torch._upsample_nearest_exact2d(input, size, scale[0], scale[1]);
                 default -> Torch._upsample_nearest_exact3d(input, size, scale[0], scale[1], scale[2]);

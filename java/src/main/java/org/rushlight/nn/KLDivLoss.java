@@ -13,24 +13,22 @@ import org.rushlight.Tensor;
  */
 public final class KLDivLoss extends Loss {
     private final Options options;
-    /** A {@code reduction} that divides the sum by the batch size. */
-    public static final long BATCH_MEAN = 3;
 
     /** Options of {@link KLDivLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
         boolean logTarget = false;
 
         /** Creates PyTorch's default options. */
         public Options() {}
 
         /**
-         * Sets reduction: a value of {@link Reduction}, or {@link #BATCH_MEAN} (default {@code MEAN}).
+         * Sets reduction: a value of {@link Reduction} (default {@code MEAN}).
          *
-         * @param value a value of {@link Reduction}, or {@link #BATCH_MEAN} (default {@code MEAN})
+         * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
 

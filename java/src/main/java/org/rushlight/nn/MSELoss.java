@@ -16,7 +16,7 @@ public final class MSELoss extends Loss {
 
     /** Options of {@link MSELoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
 
         /** Creates PyTorch's default options. */
         public Options() {}
@@ -27,7 +27,7 @@ public final class MSELoss extends Loss {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
     }

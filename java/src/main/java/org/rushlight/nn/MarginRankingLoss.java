@@ -17,7 +17,7 @@ public final class MarginRankingLoss extends Module {
     /** Options of {@link MarginRankingLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
         double margin = 0;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
 
         /** Creates PyTorch's default options. */
         public Options() {}
@@ -38,7 +38,7 @@ public final class MarginRankingLoss extends Module {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
     }

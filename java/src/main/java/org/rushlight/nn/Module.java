@@ -354,63 +354,86 @@ public abstract class Module implements AutoCloseable {
      * Sets the mode of this module and its descendants.
      *
      * @param on true for training, false for evaluation
+     * @return this module
      */
-    public final void train(boolean on) {
+    public final Module train(boolean on) {
         modules().forEach(module -> module.training = on);
+        return this;
     }
 
-    /** Sets training mode. */
-    public final void train() {
-        train(true);
+    /**
+     * Sets training mode.
+     *
+     * @return this module
+     */
+    public final Module train() {
+        return train(true);
     }
 
-    /** Sets evaluation mode, in which for example dropout is disabled. */
-    public final void eval() {
-        train(false);
+    /**
+     * Sets evaluation mode, in which for example dropout is disabled.
+     *
+     * @return this module
+     */
+    public final Module eval() {
+        return train(false);
     }
 
-    /** Clears the gradients of the parameters. */
-    public final void zeroGrad() {
+    /**
+     * Clears the gradients of the parameters.
+     *
+     * @return this module
+     */
+    public final Module zeroGrad() {
         parameters().forEach(parameter -> parameter.setGrad(null));
+        return this;
     }
 
     /**
      * Sets whether the parameters require gradients.
      *
      * @param on whether gradients are accumulated for it
+     * @return this module
      */
-    public final void requiresGrad(boolean on) {
+    public final Module requiresGrad(boolean on) {
         parameters().forEach(parameter -> parameter.requires_grad_(on));
+        return this;
     }
 
     /**
      * Calls a function with this module and its descendants.
      *
      * @param function the function
+     * @return this module
      */
-    public final void apply(Consumer<Module> function) {
+    public final Module apply(Consumer<Module> function) {
         modules().forEach(function);
+        return this;
     }
 
     /**
      * Converts the floating-point parameters and buffers to a dtype. The tensor objects stay the same.
      *
      * @param dtype a floating-point dtype
+     * @return this module
      */
-    public final void to(DType dtype) {
+    public final Module to(DType dtype) {
         if (!dtype.isFloatingPoint() && !dtype.isComplex()) {
             throw new TensorTypeException("nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=" + dtype);
         }
         convert(tensor -> tensor.dtype().isFloatingPoint() || tensor.dtype().isComplex() ? tensor.to(dtype) : tensor);
+        return this;
     }
 
     /**
      * Moves the parameters and buffers to a device. The tensor objects stay the same.
      *
      * @param device the device
+     * @return this module
      */
-    public final void to(Device device) {
+    public final Module to(Device device) {
         convert(tensor -> tensor.to(device, tensor.dtype()));
+        return this;
     }
 
     private void convert(UnaryOperator<Tensor> conversion) {
@@ -479,7 +502,7 @@ public abstract class Module implements AutoCloseable {
     /**
      * Returns the state: parameters and buffers, in PyTorch's order. The tensors are shared with the module.
      *
-     * @return tensors by dotted name; shared ones are listed under each name
+     * @return an unmodifiable map: tensors by dotted name; shared ones are listed under each name
      */
     public final Map<String, Tensor> stateDict() {
         Map<String, Tensor> state = new LinkedHashMap<>();
@@ -487,7 +510,7 @@ public abstract class Module implements AutoCloseable {
             module.parameters.forEach((name, tensor) -> state.put(join(path, name), tensor));
             module.buffers.forEach((name, tensor) -> state.put(join(path, name), tensor));
         });
-        return state;
+        return Collections.unmodifiableMap(state);
     }
 
     /**

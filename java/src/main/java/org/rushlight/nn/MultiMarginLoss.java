@@ -22,7 +22,7 @@ public final class MultiMarginLoss extends Loss {
         long p = 1;
         double margin = 1;
         @Nullable Tensor weight;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
 
         /** Creates PyTorch's default options. */
         public Options() {}
@@ -63,7 +63,7 @@ public final class MultiMarginLoss extends Loss {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
     }

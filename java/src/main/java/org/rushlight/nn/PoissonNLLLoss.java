@@ -19,7 +19,7 @@ public final class PoissonNLLLoss extends Loss {
         boolean logInput = true;
         boolean full = false;
         double eps = 1e-8;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
 
         /** Creates PyTorch's default options. */
         public Options() {}
@@ -60,7 +60,7 @@ public final class PoissonNLLLoss extends Loss {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
     }

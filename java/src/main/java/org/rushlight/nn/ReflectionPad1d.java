@@ -24,7 +24,7 @@ public final class ReflectionPad1d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 2), "reflect", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 2), PadMode.REFLECT, 0);
     }
 
     @Override

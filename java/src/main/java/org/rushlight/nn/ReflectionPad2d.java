@@ -25,7 +25,7 @@ public final class ReflectionPad2d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 4), "reflect", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 4), PadMode.REFLECT, 0);
     }
 
     @Override

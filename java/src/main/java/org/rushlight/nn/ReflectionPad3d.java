@@ -25,7 +25,7 @@ public final class ReflectionPad3d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 6), "reflect", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 6), PadMode.REFLECT, 0);
     }
 
     @Override

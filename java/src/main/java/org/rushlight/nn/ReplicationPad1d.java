@@ -24,7 +24,7 @@ public final class ReplicationPad1d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 2), "replicate", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 2), PadMode.REPLICATE, 0);
     }
 
     @Override

@@ -25,7 +25,7 @@ public final class ReplicationPad2d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 4), "replicate", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 4), PadMode.REPLICATE, 0);
     }
 
     @Override

@@ -25,7 +25,7 @@ public final class ReplicationPad3d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 6), "replicate", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 6), PadMode.REPLICATE, 0);
     }
 
     @Override

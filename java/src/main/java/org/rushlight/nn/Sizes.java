@@ -36,15 +36,6 @@ final class Sizes {
         return index < 0 ? index + rows : index;
     }
 
-    /** Returns the index of a word among the allowed ones. */
-    static int choice(String name, String word, String... allowed) {
-        int index = Arrays.asList(allowed).indexOf(word);
-        if (index < 0) {
-            throw new TensorValueException("expected " + name + " to be one of " + String.join(", ", allowed) + ", but got: '" + word + "'");
-        }
-        return index;
-    }
-
     /** Formats the shape as PyTorch does. */
     static String text(Tensor tensor) {
         return Arrays.toString(tensor.shape());

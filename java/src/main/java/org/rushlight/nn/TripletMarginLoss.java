@@ -21,7 +21,7 @@ public final class TripletMarginLoss extends Module {
         double p = 2;
         double eps = 1e-6;
         boolean swap = false;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
 
         /** Creates PyTorch's default options. */
         public Options() {}
@@ -72,7 +72,7 @@ public final class TripletMarginLoss extends Module {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
     }

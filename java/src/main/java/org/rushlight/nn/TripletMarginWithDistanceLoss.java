@@ -23,7 +23,7 @@ public final class TripletMarginWithDistanceLoss extends Module {
         BinaryOperator<Tensor> distanceFunction = Torch::pairwise_distance;
         double margin = 1;
         boolean swap = false;
-        long reduction = Reduction.MEAN;
+        Reduction reduction = Reduction.MEAN;
 
         /** Creates PyTorch's default options. */
         public Options() {}
@@ -64,7 +64,7 @@ public final class TripletMarginWithDistanceLoss extends Module {
          * @param value a value of {@link Reduction} (default {@code MEAN})
          * @return the changed options
          */
-        public Options withReduction(long value) {
+        public Options withReduction(Reduction value) {
             return with(options -> options.reduction = value);
         }
     }

@@ -7,7 +7,7 @@ import org.rushlight.Tensor;
  * Resizes the spatial dimensions by nearest-neighbour, linear, cubic or area interpolation.
  *
  * <pre>{@code
- * Upsample twice = new Upsample(new Upsample.Options().withScaleFactor(2).withMode("bilinear").withAlignCorners(false));
+ * Upsample twice = new Upsample(new Upsample.Options().withScaleFactor(2).withMode(InterpolationMode.BILINEAR).withAlignCorners(false));
  * System.out.println(Arrays.toString(twice.forward(Torch.ones(1, 3, 4, 4)).shape())); // [1, 3, 8, 8]
  * }</pre>
  */
@@ -18,7 +18,7 @@ public final class Upsample extends Module {
     public static final class Options extends ModuleOptions<Options> {
         long @Nullable [] size;
         double @Nullable [] scaleFactor;
-        String mode = "nearest";
+        InterpolationMode mode = InterpolationMode.NEAREST;
         @Nullable Boolean alignCorners;
         boolean recomputeScaleFactor = false;
         boolean antialias = false;
@@ -47,13 +47,12 @@ public final class Upsample extends Module {
         }
 
         /**
-         * Sets mode: {@code nearest}, {@code nearest-exact}, {@code linear}, {@code bilinear}, {@code bicubic}, {@code trilinear} or
-         * {@code area}.
+         * Sets mode: the algorithm (default {@code NEAREST}).
          *
-         * @param value {@code nearest}, {@code nearest-exact}, {@code linear}, {@code bilinear}, {@code bicubic}, {@code trilinear} or {@code area}
+         * @param value the algorithm (default {@code NEAREST})
          * @return the changed options
          */
-        public Options withMode(String value) {
+        public Options withMode(InterpolationMode value) {
             return with(options -> options.mode = value);
         }
 
@@ -108,6 +107,6 @@ public final class Upsample extends Module {
         return (options.scaleFactor != null
             ? new Repr().named("scale_factor", options.scaleFactor.length == 1 ? (Object) options.scaleFactor[0] : options.scaleFactor)
             : new Repr().named("size", options.size == null ? null : options.size.length == 1 ? (Object) options.size[0] : options.size))
-            .named("mode", "'" + options.mode + "'").toString();
+            .named("mode", "'" + options.mode.word + "'").toString();
     }
 }

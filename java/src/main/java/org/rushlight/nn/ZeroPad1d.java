@@ -24,7 +24,7 @@ public final class ZeroPad1d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 2), "constant", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 2), PadMode.CONSTANT, 0);
     }
 
     @Override

@@ -25,7 +25,7 @@ public final class ZeroPad3d extends Module {
     @Override
     public Tensor forward(Tensor input) {
         checkOpen();
-        return Functional.pad(input, Sizes.expand("padding", padding, 6), "constant", 0);
+        return Functional.pad(input, Sizes.expand("padding", padding, 6), PadMode.CONSTANT, 0);
     }
 
     @Override
