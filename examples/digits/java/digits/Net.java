@@ -4,7 +4,6 @@ import org.rushlight.NoGrad;
 import org.rushlight.Tensor;
 import org.rushlight.nn.BatchNorm2d;
 import org.rushlight.nn.Conv2d;
-import org.rushlight.nn.ConvNd;
 import org.rushlight.nn.Dropout;
 import org.rushlight.nn.Functional;
 import org.rushlight.nn.Linear;
@@ -22,7 +21,7 @@ final class Net extends Module {
 
     /** A norm removes the effect of a preceding bias, so the convolutions have none. */
     private static Conv2d convolution(long inChannels, long outChannels) {
-        return new Conv2d(new ConvNd.Options(inChannels, outChannels, 3).withPadding(1).withBias(false));
+        return new Conv2d(new Conv2d.Options(inChannels, outChannels, 3).withPadding(1).withBias(false));
     }
 
     /** The scores of each class, [N, 10]. */

@@ -11,6 +11,18 @@ package org.rushlight.nn;
  * }</pre>
  */
 public final class BatchNorm3d extends BatchNormNd {
+    /** Options of {@link BatchNorm3d}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends BatchNormOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param numFeatures number of channels {@code C}
+         */
+        public Options(long numFeatures) {
+            super(numFeatures);
+        }
+    }
+
     /**
      * Creates the layer with default options.
      *

@@ -6,20 +6,16 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
 
-/**
- * Parameters shared by batch and instance normalization: weight, bias and running statistics.
- *
- * @param <O> the type of the options
- */
-abstract class ChannelNorm<O extends ChannelNormOptions<O>> extends Module {
-    final O options;
+/** Parameters shared by batch and instance normalization: weight, bias and running statistics. */
+abstract class ChannelNorm extends Module {
+    final ChannelNormOptions<?> options;
     final @Nullable Tensor weight;
     final @Nullable Tensor bias;
     final @Nullable Tensor runningMean;
     final @Nullable Tensor runningVar;
     final @Nullable Tensor numBatchesTracked;
 
-    ChannelNorm(O options) {
+    ChannelNorm(ChannelNormOptions<?> options) {
         this.options = options;
         long count = options.numFeatures;
         weight = options.affine ? registerParameter("weight", Torch.ones(count)) : null;

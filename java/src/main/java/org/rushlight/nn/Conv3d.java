@@ -12,6 +12,20 @@ import org.rushlight.Tensor;
  * }</pre>
  */
 public final class Conv3d extends ConvNd {
+    /** Options of {@link Conv3d}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends ConvOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param inChannels number of input channels
+         * @param outChannels number of output channels
+         * @param kernelSize size of the kernel: one number per spatial dimension, or one for all
+         */
+        public Options(long inChannels, long outChannels, long... kernelSize) {
+            super(inChannels, outChannels, kernelSize);
+        }
+    }
+
     /**
      * Creates the layer with default options.
      *

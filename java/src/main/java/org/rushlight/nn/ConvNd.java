@@ -9,7 +9,7 @@ import org.rushlight.Torch;
 /** Base class of the convolution layers: weight and bias, initialized as in PyTorch. */
 public abstract class ConvNd extends Module {
     final int dims;
-    final Options options;
+    final ConvOptions<?> options;
     final long[] kernelSize;
     final long[] stride;
     final long[] padding;
@@ -19,118 +19,7 @@ public abstract class ConvNd extends Module {
     private final Tensor weight;
     private final @Nullable Tensor bias;
 
-    /** Options of a convolution layer. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options extends ModuleOptions<Options> {
-        final long inChannels;
-        final long outChannels;
-        final long[] kernelSize;
-        long[] stride = {1};
-        long[] padding = {0};
-        @Nullable Padding paddingWord;
-        long[] dilation = {1};
-        long[] outputPadding = {0};
-        long groups = 1;
-        boolean bias = true;
-        PaddingMode paddingMode = PaddingMode.ZEROS;
-
-        /**
-         * Creates PyTorch's default options.
-         *
-         * @param inChannels number of input channels
-         * @param outChannels number of output channels
-         * @param kernelSize size of the kernel: one number per spatial dimension, or one for all
-         */
-        public Options(long inChannels, long outChannels, long... kernelSize) {
-            this.inChannels = inChannels;
-            this.outChannels = outChannels;
-            this.kernelSize = kernelSize.clone();
-        }
-
-        /**
-         * Sets stride: stride (default 1).
-         *
-         * @param value stride (default 1)
-         * @return the changed options
-         */
-        public Options withStride(long... value) {
-            return with(options -> options.stride = value.clone());
-        }
-
-        /**
-         * Sets padding: implicit padding on both sides (default 0).
-         *
-         * @param value implicit padding on both sides (default 0)
-         * @return the changed options
-         */
-        public Options withPadding(long... value) {
-            return with(options -> {
-                options.padding = value.clone();
-                options.paddingWord = null;
-            });
-        }
-
-        /**
-         * Sets padding that follows from the other sizes.
-         *
-         * @param value the padding
-         * @return the changed options
-         */
-        public Options withPadding(Padding value) {
-            return with(options -> options.paddingWord = value);
-        }
-
-        /**
-         * Sets dilation: spacing between kernel elements (default 1).
-         *
-         * @param value spacing between kernel elements (default 1)
-         * @return the changed options
-         */
-        public Options withDilation(long... value) {
-            return with(options -> options.dilation = value.clone());
-        }
-
-        /**
-         * Sets outputPadding: size that a transposed convolution adds to one side of its output (default 0).
-         *
-         * @param value size that a transposed convolution adds to one side of its output (default 0)
-         * @return the changed options
-         */
-        public Options withOutputPadding(long... value) {
-            return with(options -> options.outputPadding = value.clone());
-        }
-
-        /**
-         * Sets groups: number of groups into which the channels are split (default 1).
-         *
-         * @param value number of groups into which the channels are split (default 1)
-         * @return the changed options
-         */
-        public Options withGroups(long value) {
-            return with(options -> options.groups = value);
-        }
-
-        /**
-         * Sets bias: whether to add a bias (default true).
-         *
-         * @param value whether to add a bias (default true)
-         * @return the changed options
-         */
-        public Options withBias(boolean value) {
-            return with(options -> options.bias = value);
-        }
-
-        /**
-         * Sets paddingMode: values outside of the input (default {@code ZEROS}).
-         *
-         * @param value values outside of the input (default {@code ZEROS})
-         * @return the changed options
-         */
-        public Options withPaddingMode(PaddingMode value) {
-            return with(options -> options.paddingMode = value);
-        }
-    }
-
-    ConvNd(int dims, boolean transposed, Options options) {
+    ConvNd(int dims, boolean transposed, ConvOptions<?> options) {
         this.dims = dims;
         this.transposed = transposed;
         this.options = options;

@@ -8,60 +8,13 @@ import org.rushlight.TensorValueException;
 /** Base class of the fractional max pooling layers. */
 public abstract class FractionalMaxPoolNd extends Module {
     final int dims;
-    final Options options;
+    final FractionalMaxPoolOptions<?> options;
     private final long[] kernelSize;
     private final long @Nullable [] outputSize;
     private final double @Nullable [] outputRatio;
     private final @Nullable Tensor samples;
 
-    /** Options of the pooling layers. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options extends ModuleOptions<Options> {
-        final long[] kernelSize;
-        long @Nullable [] outputSize;
-        double @Nullable [] outputRatio;
-        @Nullable Tensor randomSamples;
-
-        /**
-         * Creates PyTorch's default options.
-         *
-         * @param kernelSize size of the window
-         */
-        public Options(long... kernelSize) {
-            this.kernelSize = kernelSize.clone();
-        }
-
-        /**
-         * Sets outputSize: spatial size of the output.
-         *
-         * @param value spatial size of the output
-         * @return the changed options
-         */
-        public Options withOutputSize(long... value) {
-            return with(options -> options.outputSize = value.clone());
-        }
-
-        /**
-         * Sets outputRatio: ratio of output size to input size, between 0 and 1.
-         *
-         * @param value ratio of output size to input size, between 0 and 1
-         * @return the changed options
-         */
-        public Options withOutputRatio(double... value) {
-            return with(options -> options.outputRatio = value.clone());
-        }
-
-        /**
-         * Sets randomSamples: numbers from [0, 1) that determine the window positions, instead of random ones.
-         *
-         * @param value numbers from [0, 1) that determine the window positions, instead of random ones
-         * @return the changed options
-         */
-        public Options withRandomSamples(Tensor value) {
-            return with(options -> options.randomSamples = value);
-        }
-    }
-
-    FractionalMaxPoolNd(int dims, Options options) {
+    FractionalMaxPoolNd(int dims, FractionalMaxPoolOptions<?> options) {
         this.dims = dims;
         this.options = options;
         kernelSize = Sizes.expand("kernel_size", options.kernelSize, dims);

@@ -16,6 +16,19 @@ import org.rushlight.Torch;
  * }</pre>
  */
 public final class GRU extends RecurrentLayer {
+    /** Options of {@link GRU}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends RecurrentOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param inputSize number of input features
+         * @param hiddenSize number of features of the hidden state
+         */
+        public Options(long inputSize, long hiddenSize) {
+            super(inputSize, hiddenSize);
+        }
+    }
+
     /**
      * Results of the layer.
      *

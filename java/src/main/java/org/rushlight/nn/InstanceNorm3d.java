@@ -9,6 +9,18 @@ package org.rushlight.nn;
  * }</pre>
  */
 public final class InstanceNorm3d extends InstanceNormNd {
+    /** Options of {@link InstanceNorm3d}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends InstanceNormOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param numFeatures number of channels {@code C}
+         */
+        public Options(long numFeatures) {
+            super(numFeatures);
+        }
+    }
+
     /**
      * Creates the layer with default options.
      *

@@ -11,6 +11,19 @@ import org.rushlight.Tensor;
  * }</pre>
  */
 public final class LPPool1d extends LPPoolNd {
+    /** Options of {@link LPPool1d}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends LPPoolOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param normType degree of the norm
+         * @param kernelSize size of the window
+         */
+        public Options(double normType, long... kernelSize) {
+            super(normType, kernelSize);
+        }
+    }
+
     /**
      * Creates the layer with default options.
      *

@@ -17,6 +17,19 @@ import org.rushlight.Torch;
  * }</pre>
  */
 public final class LSTMCell extends RecurrentCell {
+    /** Options of {@link LSTMCell}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends RecurrentCellOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param inputSize number of input features
+         * @param hiddenSize number of features of the hidden state
+         */
+        public Options(long inputSize, long hiddenSize) {
+            super(inputSize, hiddenSize);
+        }
+    }
+
     /**
      * Creates the cell with default options.
      *

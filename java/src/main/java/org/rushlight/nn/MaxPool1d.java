@@ -11,6 +11,18 @@ import org.rushlight.Tensor;
  * }</pre>
  */
 public final class MaxPool1d extends MaxPoolNd {
+    /** Options of {@link MaxPool1d}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends MaxPoolOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param kernelSize size of the window
+         */
+        public Options(long... kernelSize) {
+            super(kernelSize);
+        }
+    }
+
     /**
      * Creates the layer with default options.
      *

@@ -10,6 +10,18 @@ package org.rushlight.nn;
  * }</pre>
  */
 public final class MaxUnpool1d extends MaxUnpoolNd {
+    /** Options of {@link MaxUnpool1d}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends MaxUnpoolOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param kernelSize size of the window
+         */
+        public Options(long... kernelSize) {
+            super(kernelSize);
+        }
+    }
+
     /**
      * Creates the layer with default options.
      *

@@ -10,6 +10,18 @@ package org.rushlight.nn;
  * }</pre>
  */
 public final class MaxUnpool3d extends MaxUnpoolNd {
+    /** Options of {@link MaxUnpool3d}. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends MaxUnpoolOptions<Options> {
+        /**
+         * Creates PyTorch's default options.
+         *
+         * @param kernelSize size of the window
+         */
+        public Options(long... kernelSize) {
+            super(kernelSize);
+        }
+    }
+
     /**
      * Creates the layer with default options.
      *

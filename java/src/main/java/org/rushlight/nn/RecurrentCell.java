@@ -8,52 +8,13 @@ import org.rushlight.Torch;
 
 /** Base class of {@link RNNCell}, {@link LSTMCell} and {@link GRUCell}. */
 public abstract class RecurrentCell extends Module {
-    final Options options;
+    final RecurrentCellOptions<?> options;
     final Tensor weightIh;
     final Tensor weightHh;
     final @Nullable Tensor biasIh;
     final @Nullable Tensor biasHh;
 
-    /** Options of a recurrent cell. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options extends ModuleOptions<Options> {
-        final long inputSize;
-        final long hiddenSize;
-        boolean bias = true;
-        Nonlinearity nonlinearity = Nonlinearity.TANH;
-
-        /**
-         * Creates PyTorch's default options.
-         *
-         * @param inputSize number of input features
-         * @param hiddenSize number of features of the hidden state
-         */
-        public Options(long inputSize, long hiddenSize) {
-            this.inputSize = inputSize;
-            this.hiddenSize = hiddenSize;
-        }
-
-        /**
-         * Sets bias: whether to add biases (default true).
-         *
-         * @param value whether to add biases (default true)
-         * @return the changed options
-         */
-        public Options withBias(boolean value) {
-            return with(options -> options.bias = value);
-        }
-
-        /**
-         * Sets nonlinearity: nonlinearity of a plain cell (default tanh).
-         *
-         * @param value nonlinearity of a plain cell (default tanh)
-         * @return the changed options
-         */
-        public Options withNonlinearity(Nonlinearity value) {
-            return with(options -> options.nonlinearity = value);
-        }
-    }
-
-    RecurrentCell(int gates, Options options) {
+    RecurrentCell(int gates, RecurrentCellOptions<?> options) {
         this.options = options;
         long size = gates * options.hiddenSize;
         weightIh = registerParameter("weight_ih", Torch.empty(size, options.inputSize));

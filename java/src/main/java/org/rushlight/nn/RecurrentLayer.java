@@ -5,111 +5,16 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
-import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /** Base class of {@link RNN}, {@link LSTM} and {@link GRU}: weights and checks. The recurrences are operators. */
 public abstract class RecurrentLayer extends Module {
-    final Options options;
+    final RecurrentOptions<?> options;
     private final boolean lstm;
     private final List<Tensor> weights = new ArrayList<>();
 
-    /** Options of a recurrent layer. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options extends ModuleOptions<Options> {
-        final long inputSize;
-        final long hiddenSize;
-        long numLayers = 1;
-        boolean bias = true;
-        boolean batchFirst = false;
-        double dropout = 0;
-        boolean bidirectional = false;
-        long projSize = 0;
-        Nonlinearity nonlinearity = Nonlinearity.TANH;
-
-        /**
-         * Creates PyTorch's default options.
-         *
-         * @param inputSize number of input features
-         * @param hiddenSize number of features of the hidden state
-         */
-        public Options(long inputSize, long hiddenSize) {
-            this.inputSize = inputSize;
-            this.hiddenSize = hiddenSize;
-        }
-
-        /**
-         * Sets numLayers: number of stacked layers (default 1).
-         *
-         * @param value number of stacked layers (default 1)
-         * @return the changed options
-         */
-        public Options withNumLayers(long value) {
-            return with(options -> options.numLayers = value);
-        }
-
-        /**
-         * Sets bias: whether to add biases (default true).
-         *
-         * @param value whether to add biases (default true)
-         * @return the changed options
-         */
-        public Options withBias(boolean value) {
-            return with(options -> options.bias = value);
-        }
-
-        /**
-         * Sets batchFirst: whether inputs have shape {@code (N, L, E)} instead of {@code (L, N, E)} (default false).
-         *
-         * @param value whether inputs have shape {@code (N, L, E)} instead of {@code (L, N, E)} (default false)
-         * @return the changed options
-         */
-        public Options withBatchFirst(boolean value) {
-            return with(options -> options.batchFirst = value);
-        }
-
-        /**
-         * Sets dropout: dropout probability of the outputs of each layer except the last (default 0).
-         *
-         * @param value dropout probability of the outputs of each layer except the last (default 0)
-         * @return the changed options
-         */
-        public Options withDropout(double value) {
-            return with(options -> options.dropout = value);
-        }
-
-        /**
-         * Sets bidirectional: whether to add a pass in reverse direction (default false).
-         *
-         * @param value whether to add a pass in reverse direction (default false)
-         * @return the changed options
-         */
-        public Options withBidirectional(boolean value) {
-            return with(options -> options.bidirectional = value);
-        }
-
-        /**
-         * Sets projSize: size of the projection of an LSTM's hidden state; 0 for none (default).
-         *
-         * @param value size of the projection of an LSTM's hidden state; 0 for none (default)
-         * @return the changed options
-         */
-        public Options withProjSize(long value) {
-            return with(options -> options.projSize = value);
-        }
-
-        /**
-         * Sets nonlinearity: nonlinearity of a plain recurrent layer (default tanh).
-         *
-         * @param value nonlinearity of a plain recurrent layer (default tanh)
-         * @return the changed options
-         */
-        public Options withNonlinearity(Nonlinearity value) {
-            return with(options -> options.nonlinearity = value);
-        }
-    }
-
-    RecurrentLayer(int gates, Options options) {
+    RecurrentLayer(int gates, RecurrentOptions<?> options) {
         this.options = options;
         this.lstm = gates == 4;
         long hidden = options.hiddenSize;
