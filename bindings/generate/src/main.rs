@@ -9,6 +9,7 @@ mod coverage;
 mod features;
 mod headers;
 mod output;
+mod parts;
 mod report;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Writes generated files, or lists which of them are stale.
 
-use crate::headers;
+use crate::{headers, parts};
 use opgen::emit::{self, OutFile, Place};
 use opgen::model::Family;
 use std::collections::BTreeSet;
@@ -36,8 +36,10 @@ pub fn build(root: &Path, out: &Path, families: &[Family]) -> Result<FileSet, St
 /// Java's sources and tests, in the folders that Maven reads.
 pub fn java(root: &Path, families: &[Family]) -> Result<[FileSet; 2], String> {
     let folder = |name: &str| root.join("java/target").join(name).join("rushlight");
+    let mut sources = emitted(Place::Java, folder("generated-sources"), families)?;
+    parts::merge(root, &mut sources.files)?;
     Ok([
-        emitted(Place::Java, folder("generated-sources"), families)?,
+        sources,
         emitted(Place::JavaTest, folder("generated-test-sources"), families)?,
     ])
 }

@@ -50,11 +50,11 @@ fn methods(families: &[Family]) -> String {
     text + "}\n"
 }
 
-/// `org/rushlight/TorchFunctions.java`
+/// `org/rushlight/TorchFunctions.java`, which the generator adds to the hand-written part of `Torch`.
 fn functions(families: &[Family]) -> String {
     let mut text = first_line(FOLDER) + PACKAGE + NULLABLE;
-    text.push_str("/** The operators that are functions; call them through {@link Torch}. */\n");
-    text.push_str("public abstract sealed class TorchFunctions permits Torch {\n    TorchFunctions() {}\n");
+    text.push_str("/** The operators that are functions: part of {@link Torch}. */\n");
+    text.push_str("abstract class TorchFunctions {\n    TorchFunctions() {}\n");
     text.push_str(&members(families, false));
     text + "}\n"
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import org.rushlight.internal.NativeCore;
 
 /** The part of {@link Tensor} that returns values: numbers, arrays, comparisons, and conversions. */
-public abstract sealed class TensorValues extends TensorMetadata permits TensorFactories {
+public abstract sealed class TensorValues extends TensorMetadata permits Tensor {
     TensorValues(long handle, Runnable release) {
         super(handle, release);
     }

@@ -33,6 +33,8 @@ import org.rushlight.nn.Sequential;
 /** Every hand-written example in Javadoc is compiled and run. (OperatorExamplesTest has those of the operators.) */
 public class JavadocExamplesTest {
     private static final Path SOURCES = Path.of("src", "main", "java");
+    /** Parts of generated classes. */
+    private static final Path PARTS = Path.of("src", "main", "parts");
     private static final Pattern PRINTS = Pattern.compile("System\\.out\\.println\\((.*)\\);\\s*// ?(.*)");
     private static final Pattern EXAMPLE = Pattern.compile("<pre>\\{@code\\n(.*?)\\n\\s*\\* ?\\}</pre>", Pattern.DOTALL);
 
@@ -86,9 +88,11 @@ public class JavadocExamplesTest {
 
     private static Map<String, String> examples() throws IOException {
         Map<String, String> found = new LinkedHashMap<>();
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(SOURCES)) {
-            files = all.filter(file -> file.toString().endsWith(".java")).sorted().toList();
+        List<Path> files = new ArrayList<>();
+        for (Path sources : List.of(SOURCES, PARTS)) {
+            try (Stream<Path> all = Files.walk(sources)) {
+                all.filter(file -> file.toString().endsWith(".java")).sorted().forEach(files::add);
+            }
         }
         for (Path file : files) {
             Matcher match = EXAMPLE.matcher(Files.readString(file));

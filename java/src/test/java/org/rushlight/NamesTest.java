@@ -106,4 +106,25 @@ class NamesTest {
         }
         assertTrue(seen > 60, seen + " options");
     }
+
+    /** Scala sees no static method that a class inherits, Kotlin no nested class. */
+    @Test
+    void nothingStaticIsInherited() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        for (Class<?> type : publicClasses()) {
+            for (Class<?> base = type.getSuperclass(); base != null && base.getName().startsWith("org.rushlight"); base = base.getSuperclass()) {
+                for (Method method : base.getDeclaredMethods()) {
+                    if (Modifier.isPublic(method.getModifiers()) && Modifier.isStatic(method.getModifiers())) {
+                        wrong.add(type.getName() + ": " + method);
+                    }
+                }
+                for (Class<?> nested : base.getDeclaredClasses()) {
+                    if (Modifier.isPublic(nested.getModifiers())) {
+                        wrong.add(type.getName() + ": " + nested);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
 }

@@ -17,7 +17,7 @@ import org.rushlight.Torch;
  * System.out.println(Functional.mseLoss(Tensor.of(1f, 2f), Tensor.of(1f, 4f))); // tensor(2.)
  * }</pre>
  */
-public final class Functional extends FunctionalLosses {
+public final class Functional {
     private Functional() {}
 
     /**

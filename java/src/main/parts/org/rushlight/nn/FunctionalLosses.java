@@ -9,7 +9,7 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /** Losses and distances: part of {@link Functional}. */
-public abstract class FunctionalLosses extends FunctionalConvolutions {
+public abstract class FunctionalLosses {
     FunctionalLosses() {}
 
     /**

@@ -8,7 +8,7 @@ import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /** Linear layers, convolutions and pooling: part of {@link Functional}. */
-public abstract class FunctionalConvolutions extends FunctionalActivations {
+public abstract class FunctionalConvolutions {
     FunctionalConvolutions() {}
 
     /**

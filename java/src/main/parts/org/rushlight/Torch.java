@@ -10,7 +10,7 @@ import org.rushlight.internal.NativeCore;
  * Every operator as a function, named as in PyTorch ({@code Torch.add(a, b)}, {@code Torch.zeros(2, 3)}), and the settings of the
  * process.
  */
-public final class Torch extends TorchFunctions {
+public final class Torch {
     private Torch() {}
 
     /**
@@ -141,17 +141,6 @@ public final class Torch extends TorchFunctions {
         } finally {
             Tensor.release(tensors);
         }
-    }
-
-    /**
-     * The same as {@link Torch#mvlgamma}, under its name among the special functions.
-     *
-     * @param self a tensor
-     * @param p number of dimensions
-     * @return the logarithm of the multivariate gamma function of each element
-     */
-    public static Tensor special_multigammaln(Tensor self, long p) {
-        return mvlgamma(self, p);
     }
 
     /**
