@@ -62,7 +62,7 @@ ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
 
 jars: setup-java build generate ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
 	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
-	@ls -l java/target/*.jar java/pytorch/target/*.jar
+	@ls -l java/target/*.jar java/pytorch/target/*.jar java/kotlin/target/*.jar
 
 # ---- The two commands of the README ----
 
@@ -323,4 +323,4 @@ dist: setup ## creates archives in build/dist: SDKs (arm64's if `make arm64` was
 
 clean: ## removes everything that was built
 	cargo clean
-	rm -rf build out java/target java/pytorch/target
+	rm -rf build out java/target java/pytorch/target java/kotlin/target java/scala/target
