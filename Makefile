@@ -14,6 +14,7 @@ INSTALL_BUILD := build/package
 COMPARE_BUILD := build/compare
 JAR := java/target/rushlight-$(VERSION).jar
 PYTORCH_JAR := java/pytorch/target/rushlight-pytorch-$(VERSION).jar
+KOTLIN_JAR := java/kotlin/target/rushlight-kotlin-$(VERSION).jar
 MAVEN := mvn -q -f java/reactor.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 RELEASE_BUILDS := build/release
 PLATFORM := linux-$(shell uname -m)
@@ -290,12 +291,12 @@ docs: setup $(MDBOOK) ## builds the documents as a site: build/site/index.html
 
 # ---- Installing ----
 
-install: jar ## installs headers, libraries, CMake and pkg-config files, the jar and the tool `rushlight` below PREFIX
+install: jars ## installs headers, libraries, CMake and pkg-config files, the jars and the tool `rushlight` below PREFIX
 	@cmake -S . -B $(INSTALL_BUILD) >/dev/null
 	cmake --build $(INSTALL_BUILD)
 	cmake --install $(INSTALL_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
-	install -D -m 644 $(PYTORCH_JAR) $(abspath $(PREFIX))/share/java/rushlight-pytorch-$(VERSION).jar
+	install -m 644 $(PYTORCH_JAR) $(KOTLIN_JAR) $(JAR:.jar=-sources.jar) $(JAR:.jar=-javadoc.jar) $(abspath $(PREFIX))/share/java
 
 # Every crate but tests and tools, which have `publish = false`.
 CRATES := $(shell grep -L '^publish = false' core/*/Cargo.toml bindings/*/Cargo.toml capi/Cargo.toml)
@@ -316,7 +317,7 @@ dist: setup ## creates archives in build/dist: SDKs (arm64's if `make arm64` was
 	$(MAKE) --no-print-directory generate
 	mvn -q -f java/reactor.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native/$(PLATFORM) \
 	  $(if $(ARM64_BUILD),-Drushlight.native.dir.aarch64=$(CURDIR)/build/native/linux-aarch64) package
-	@cp java/target/rushlight-$(VERSION)*.jar java/pytorch/target/rushlight-pytorch-$(VERSION)*.jar build/dist && mvn -q -f java/reactor.xml clean
+	@cp java/target/rushlight-$(VERSION)*.jar java/pytorch/target/rushlight-pytorch-$(VERSION)*.jar $(KOTLIN_JAR:.jar=)*.jar build/dist && mvn -q -f java/reactor.xml clean
 	@cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist
 	@cp build/dist/SHA256SUMS build/dist.sums && cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist && cmp build/dist.sums build/dist/SHA256SUMS
 	@tests/install/dist.sh build/dist build/dist-test

@@ -67,7 +67,7 @@ for jar in "$folder"/*.jar; do
   mkdir -p "$work"
   (cd "$work" && jar xf "$jar")
   has_no_path_of_ours "$work"
-  case $jar in *-sources.jar | *-javadoc.jar | *-pytorch-*.jar) ;; *) "$here/library.sh" --in-jar "$jar" ;; esac
+  case $jar in *-sources.jar | *-javadoc.jar | *-pytorch-*.jar | *-kotlin-*.jar) ;; *) "$here/library.sh" --in-jar "$jar" ;; esac
 done
 
 # The commands of the README, unchanged.
