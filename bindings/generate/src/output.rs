@@ -38,10 +38,7 @@ pub fn java(root: &Path, families: &[Family]) -> Result<[FileSet; 2], String> {
     let folder = |name: &str| root.join("java/target").join(name).join("rushlight");
     let mut sources = emitted(Place::Java, folder("generated-sources"), families)?;
     parts::merge(root, &mut sources.files)?;
-    Ok([
-        sources,
-        emitted(Place::JavaTest, folder("generated-test-sources"), families)?,
-    ])
+    Ok([sources, emitted(Place::JavaTest, folder("generated-test-sources"), families)?])
 }
 
 /// A formatted copy of the code that build scripts write, in a folder per crate.

@@ -147,11 +147,26 @@ pub fn cxx_function(form: &Form) -> String {
     }
 }
 
-/// The Java method. It keeps PyTorch's name, without camel case, because Java programs use PyTorch's documentation.
+/// The Java method: PyTorch's name in camel case, like every other method of Java. Underscores at both ends have a meaning
+/// and stay: `_fused_adam_` is `_fusedAdam_`.
 pub fn java_method(form: &Form) -> String {
     const KEYWORDS: [&str; 10] =
         ["abstract", "default", "final", "native", "new", "package", "private", "switch", "this", "volatile"];
-    escape(&cxx_function(form), &KEYWORDS)
+    escape(&camel_case(&cxx_function(form)), &KEYWORDS)
+}
+
+fn camel_case(name: &str) -> String {
+    let inner = name.trim_matches('_');
+    let start = name.len() - name.trim_start_matches('_').len();
+    let end = start + inner.len();
+    let mut words = inner.split('_');
+    let mut out = name[..start].to_string() + words.next().unwrap_or_default();
+    for word in words {
+        let mut letters = word.chars();
+        out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        out.push_str(letters.as_str());
+    }
+    out + &name[end..]
 }
 
 /// `name`, with an underscore if it is a keyword of Java.
@@ -246,6 +261,22 @@ mod tests {
 
     fn signature(name: &str) -> Signature {
         format!("{name}() -> ()").parse().unwrap()
+    }
+
+    #[test]
+    fn names_of_java_are_in_camel_case() {
+        let cases = [
+            ("log_softmax", "logSoftmax"),
+            ("add_", "add_"),
+            ("index_put_", "indexPut_"),
+            ("_fused_adam_", "_fusedAdam_"),
+            ("conv_transpose1d", "convTranspose1d"),
+            ("__and__", "__and__"),
+            ("matrix_H", "matrixH"),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(camel_case(name), expected);
+        }
     }
 
     #[test]

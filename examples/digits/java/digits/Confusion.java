@@ -45,7 +45,7 @@ final class Confusion {
     private void drawCells(Tensor counts) {
         Tensor share = counts.div(counts.sum(1, true));
         Tensor right = Palette.PAPER.blend(Palette.BLUE, share);
-        Tensor wrong = Palette.PAPER.blend(Palette.RED, share.mul(20).clamp_max(1));
+        Tensor wrong = Palette.PAPER.blend(Palette.RED, share.mul(20).clampMax(1));
         Tensor diagonal = Torch.eye(CLASSES, TensorOptions.of(DType.BOOL)).unsqueeze(2);
         canvas.squares(TOP, LEFT, Torch.where(diagonal, right, wrong), CELL);
     }

@@ -22,7 +22,7 @@ record Digits(Tensor images, Tensor labels) {
 
     /** The rows that an int64 tensor selects. */
     Digits rows(Tensor rows) {
-        return new Digits(images.index_select(0, rows), labels.index_select(0, rows));
+        return new Digits(images.indexSelect(0, rows), labels.indexSelect(0, rows));
     }
 
     /** Samples the split. With the same seed every program gets the same one. */

@@ -18,6 +18,6 @@ final class Evaluation {
     static Tensor confusionMatrix(Tensor logits, Tensor labels) {
         Tensor cell = labels.mul(10).add(logits.argmax(1));
         Tensor counts = Torch.zeros(new long[] {100}, TensorOptions.of(DType.INT64));
-        return counts.index_add_(0, cell, Torch.ones_like(cell)).view(10, 10);
+        return counts.indexAdd_(0, cell, Torch.onesLike(cell)).view(10, 10);
     }
 }

@@ -154,7 +154,7 @@ public abstract class AutogradFunction {
             for (int i = 0; i < outputs.length; i++) {
                 if (holds(inputs, outputs[i]) && !holds(context.dirty.toArray(Tensor[]::new), outputs[i])) {
                     // Return an unmodified input as a view, so that the output can have its own history.
-                    Tensor view = outputs[i].view_as(outputs[i]);
+                    Tensor view = outputs[i].viewAs(outputs[i]);
                     for (int k = 0; k < context.saved.length; k++) {
                         if (context.saved[k] != null && context.saved[k].isSame(outputs[i])) {
                             context.saved[k] = view;

@@ -10,7 +10,7 @@ import org.rushlight.internal.NativeCore;
  * DetectAnomaly()) {...}}. Any thread may close it; of several, the latest one applies.
  *
  * <pre>{@code
- * Tensor w = Tensor.of(0f).requires_grad_(true);
+ * Tensor w = Tensor.of(0f).requiresGrad_(true);
  * try (DetectAnomaly on = new DetectAnomaly()) {
  *     w.sqrt().mul(0).sum().backward(); // 0 / 0
  * } catch (RushlightException e) {

@@ -7,7 +7,7 @@ import org.rushlight.internal.NativeCore;
  * new EnableGrad()) {...}}. Close it like {@link NoGrad}.
  *
  * <pre>{@code
- * Tensor w = Torch.ones(2).requires_grad_(true);
+ * Tensor w = Torch.ones(2).requiresGrad_(true);
  * try (NoGrad off = new NoGrad(); EnableGrad on = new EnableGrad()) {
  *     System.out.println(w.mul(2).requiresGrad()); // true
  * }

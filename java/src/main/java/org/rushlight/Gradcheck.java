@@ -9,7 +9,7 @@ import org.rushlight.internal.NativeCore;
  * Compares analytical gradients with finite differences, with PyTorch's names, defaults and messages:
  *
  * <pre>{@code
- * Tensor x = Tensor.of(0.5, 1.5).requires_grad_(true);
+ * Tensor x = Tensor.of(0.5, 1.5).requiresGrad_(true);
  * new Gradcheck().atol(1e-6).gradcheck(in -> new Tensor[] {in[0].sin()}, x);
  * }</pre>
  */

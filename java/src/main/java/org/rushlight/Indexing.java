@@ -38,7 +38,7 @@ final class Indexing implements AutoCloseable {
             if (indexing.places.isEmpty()) {
                 indexing.view.copy_(indexing.withoutLeadingOnes(value, indexing.view.dim()));
             } else {
-                indexing.view.index_put_(indexing.tensors(), indexing.withoutLeadingOnes(value, 0));
+                indexing.view.indexPut_(indexing.tensors(), indexing.withoutLeadingOnes(value, 0));
             }
         }
     }
@@ -49,7 +49,7 @@ final class Indexing implements AutoCloseable {
             if (indexing.places.isEmpty()) {
                 indexing.view.fill_(value);
             } else {
-                indexing.view.index_put_(indexing.tensors(), indexing.holding(Torch.full(new long[0], value, tensor.options())));
+                indexing.view.indexPut_(indexing.tensors(), indexing.holding(Torch.full(new long[0], value, tensor.options())));
             }
         }
     }

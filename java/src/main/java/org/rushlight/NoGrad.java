@@ -8,7 +8,7 @@ import org.rushlight.internal.NativeCore;
  * Torch#pinned}.
  *
  * <pre>{@code
- * Tensor w = Torch.ones(2).requires_grad_(true);
+ * Tensor w = Torch.ones(2).requiresGrad_(true);
  * try (NoGrad off = new NoGrad()) {
  *     System.out.println(w.mul(2).requiresGrad()); // false
  * }

@@ -12,7 +12,7 @@ import org.rushlight.internal.Upcalls;
  * A node of the autograd graph. It is freed when it is closed, or when the garbage collector finds it.
  *
  * <pre>{@code
- * Tensor w = Torch.ones(2).requires_grad_(true);
+ * Tensor w = Torch.ones(2).requiresGrad_(true);
  * try (Tensor y = w.mul(2); Node node = y.gradNode()) {
  *     System.out.println(node.name()); // MulBackward1
  * }

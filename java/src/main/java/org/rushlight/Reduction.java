@@ -18,7 +18,7 @@ public enum Reduction {
     BATCH_MEAN;
 
     /**
-     * Returns the number that stands for the reduction in calls of operators ({@link Torch#l1_loss} and similar).
+     * Returns the number that stands for the reduction in calls of operators ({@link Torch#l1Loss} and similar).
      *
      * @return the number
      * @throws TensorValueException for {@link #BATCH_MEAN}, which no operator has

@@ -17,7 +17,7 @@ import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
 
 /**
- * PyTorch's tensor, with its operators as methods under PyTorch's names ({@code a.add(b)}, {@code a.log_softmax(1)}).
+ * PyTorch's tensor, with its operators as methods under PyTorch's names ({@code a.add(b)}, {@code a.logSoftmax(1)}).
  *
  * <p>Memory. A tensor holds native memory. It is freed by {@link #close}, by the {@link Scope} in which it was created,
  * or at the latest when the garbage collector finds it unreachable. Any use of a closed tensor throws {@link
@@ -27,7 +27,7 @@ import org.rushlight.internal.Upcalls;
  *
  * <pre>{@code
  * try (Scope scope = new Scope()) {
- *     Tensor w = Tensor.of(1f, 2f, 3f).requires_grad_(true);
+ *     Tensor w = Tensor.of(1f, 2f, 3f).requiresGrad_(true);
  *     w.mul(w).sum().backward();
  *     System.out.println(w.grad()); // tensor([2., 4., 6.])
  * }
@@ -456,7 +456,7 @@ public final class Tensor extends TensorValues implements AutoCloseable {
         long[] ofParts = Arrays.copyOf(shape, shape.length + 1);
         ofParts[shape.length] = 2;
         try (Tensor pairs = of(parts, ofParts)) {
-            return Torch.view_as_complex(pairs);
+            return Torch.viewAsComplex(pairs);
         }
     }
 

@@ -59,7 +59,7 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
      * @param on whether gradients are accumulated for it
      * @return this tensor
      */
-    public Tensor requires_grad_(boolean on) {
+    public Tensor requiresGrad_(boolean on) {
         Tensor.acquire(self());
         try {
             NativeCore.setRequiresGrad(self().handle(), on);

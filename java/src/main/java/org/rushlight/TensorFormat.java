@@ -87,17 +87,17 @@ final class TensorFormat {
         QScheme scheme = tensor.qscheme();
         if (scheme == QScheme.PER_TENSOR_AFFINE) {
             suffixes.add("quantization_scheme=torch.per_tensor_affine");
-            suffixes.add("scale=" + tensor.q_scale());
-            suffixes.add("zero_point=" + tensor.q_zero_point());
+            suffixes.add("scale=" + tensor.qScale());
+            suffixes.add("zero_point=" + tensor.qZeroPoint());
             return;
         }
         String parameters = scheme == QScheme.PER_CHANNEL_AFFINE_FLOAT_QPARAMS ? "_float_qparams" : "";
         suffixes.add("quantization_scheme=torch.per_channel_affine" + parameters);
-        try (Tensor scales = tensor.q_per_channel_scales(); Tensor zeros = tensor.q_per_channel_zero_points()) {
+        try (Tensor scales = tensor.qPerChannelScales(); Tensor zeros = tensor.qPerChannelZeroPoints()) {
             suffixes.add("scale=" + scales);
             suffixes.add("zero_point=" + zeros);
         }
-        suffixes.add("axis=" + tensor.q_per_channel_axis());
+        suffixes.add("axis=" + tensor.qPerChannelAxis());
     }
 
     /** The components of a sparse tensor, one below the other. */
@@ -110,13 +110,13 @@ final class TensorFormat {
                     lines.add(component("values", call(plain, "_values")));
                 }
                 case SPARSE_CSR -> {
-                    lines.add(component("crow_indices", plain.crow_indices()));
-                    lines.add(component("col_indices", plain.col_indices()));
+                    lines.add(component("crow_indices", plain.crowIndices()));
+                    lines.add(component("col_indices", plain.colIndices()));
                     lines.add(component("values", plain.values()));
                 }
                 default -> {
-                    lines.add(component("ccol_indices", plain.ccol_indices()));
-                    lines.add(component("row_indices", plain.row_indices()));
+                    lines.add(component("ccol_indices", plain.ccolIndices()));
+                    lines.add(component("row_indices", plain.rowIndices()));
                     lines.add(component("values", plain.values()));
                 }
             }

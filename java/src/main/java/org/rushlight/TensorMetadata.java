@@ -248,7 +248,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Returns whether the conj bit is set: the elements are conjugated lazily. {@link #resolve_conj} materializes the
+     * Returns whether the conj bit is set: the elements are conjugated lazily. {@link #resolveConj} materializes the
      * conjugation.
      *
      * @return true if so
@@ -258,7 +258,7 @@ public abstract sealed class TensorMetadata extends TensorAutograd permits Tenso
     }
 
     /**
-     * Returns whether the neg bit is set: the elements are negated lazily. {@link #resolve_neg} materializes the
+     * Returns whether the neg bit is set: the elements are negated lazily. {@link #resolveNeg} materializes the
      * negation.
      *
      * @return true if so

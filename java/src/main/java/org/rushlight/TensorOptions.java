@@ -112,7 +112,7 @@ public final class TensorOptions {
 
     /** The last step of a factory: the native options do not include gradients. */
     static Tensor finish(TensorOptions options, Tensor tensor) {
-        return options != null && Boolean.TRUE.equals(options.requiresGrad) ? tensor.requires_grad_(true) : tensor;
+        return options != null && Boolean.TRUE.equals(options.requiresGrad) ? tensor.requiresGrad_(true) : tensor;
     }
 
     static long packedOf(TensorOptions options) {

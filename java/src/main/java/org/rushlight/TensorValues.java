@@ -164,7 +164,7 @@ public abstract sealed class TensorValues extends TensorMetadata permits Tensor 
      * @param other another tensor
      * @return a copy, or a tensor that shares the elements if both are the same already
      */
-    public Tensor type_as(Tensor other) {
+    public Tensor typeAs(Tensor other) {
         return self().to(other.options());
     }
 

@@ -86,64 +86,6 @@ public final class Torch {
     }
 
     /**
-     * Returns the dtype of the result of arithmetic with two tensors.
-     *
-     * @param a a tensor
-     * @param b a tensor
-     * @return the promoted dtype
-     */
-    public static DType resultType(Tensor a, Tensor b) {
-        return resultType(new Tensor[] {a, b});
-    }
-
-    /**
-     * Returns the dtype of the result of arithmetic with a tensor and a number.
-     *
-     * <pre>{@code
-     * System.out.println(Torch.resultType(Tensor.of(1L, 2L), 0.5)); // torch.float32
-     * }</pre>
-     *
-     * @param a a tensor
-     * @param b a number
-     * @return the promoted dtype
-     */
-    public static DType resultType(Tensor a, Number b) {
-        return resultType(new Tensor[] {a}, b);
-    }
-
-    /**
-     * Returns the dtype of the result of arithmetic with a number and a tensor.
-     *
-     * @param a a number
-     * @param b a tensor
-     * @return the promoted dtype
-     */
-    public static DType resultType(Number a, Tensor b) {
-        return resultType(b, a);
-    }
-
-    /**
-     * Returns the dtype of the result of arithmetic with two numbers.
-     *
-     * @param a a number
-     * @param b a number
-     * @return the promoted dtype
-     */
-    public static DType resultType(Number a, Number b) {
-        return resultType(new Tensor[0], a, b);
-    }
-
-    private static DType resultType(Tensor[] tensors, Number... numbers) {
-        Tensor.acquire(tensors);
-        try {
-            return DType.of(NativeCore.resultType(
-                Tensor.handles(tensors), Scalar.tags(numbers), Scalar.bits(numbers), Scalar.imags(numbers)));
-        } finally {
-            Tensor.release(tensors);
-        }
-    }
-
-    /**
      * Returns whether gradients are recorded on this thread. See {@link NoGrad}.
      *
      * @return true unless disabled

@@ -15,7 +15,7 @@ class AutogradTest {
     @Test
     void backwardFillsTheGradientsOfLeaves() {
         Leaks.none(() -> {
-            Tensor w = Tensor.of(1f, 2f, 3f).requires_grad_(true);
+            Tensor w = Tensor.of(1f, 2f, 3f).requiresGrad_(true);
             assertNull(w.grad());
             Tensor loss = w.mul(w).sum();
             assertEquals("SumBackward0", loss.gradFn());
@@ -35,14 +35,14 @@ class AutogradTest {
     @Test
     void gradsOfGrads() {
         Leaks.none(() -> {
-            Tensor x = Tensor.of(3.0).requires_grad_(true);
+            Tensor x = Tensor.of(3.0).requiresGrad_(true);
             Tensor y = x.mul(x).mul(x).sum();
             Tensor first = Torch.grad(List.of(y), List.of(x), null, false, true, false)[0];
             assertEquals(27, first.item().doubleValue());
             Tensor second = Torch.grad(first.sum(), x)[0];
             assertEquals(18, second.item().doubleValue());
             assertNull(x.grad());
-            Tensor other = Tensor.of(1.0).requires_grad_(true);
+            Tensor other = Tensor.of(1.0).requiresGrad_(true);
             Tensor z = x.mul(2).sum();
             assertNull(Torch.grad(List.of(z), List.of(other), null, true, false, true)[0]);
             assertThrows(RushlightException.class, () -> Torch.grad(z, other));
@@ -71,7 +71,7 @@ class AutogradTest {
     @Test
     void nullInPlaceOfATensorIsNamed() {
         Leaks.none(() -> {
-            Tensor x = Torch.ones(2).requires_grad_(true);
+            Tensor x = Torch.ones(2).requiresGrad_(true);
             assertEquals("the forward of Returns returned null",
                 assertThrows(NullPointerException.class, () -> new Returns((Tensor[]) null).apply(x)).getMessage());
             assertEquals("the forward of Returns returned null as output 1",
@@ -84,7 +84,7 @@ class AutogradTest {
     @Test
     void guardsSwitchRecordingOff() {
         Leaks.none(() -> {
-            Tensor w = Tensor.of(1f).requires_grad_(true);
+            Tensor w = Tensor.of(1f).requiresGrad_(true);
             assertTrue(Torch.isGradEnabled());
             try (NoGrad outer = new NoGrad(); NoGrad inner = new NoGrad()) {
                 assertTrue(outer != inner);
@@ -102,7 +102,7 @@ class AutogradTest {
     @Test
     void hooksSeeAndReplaceGradients() {
         Leaks.none(() -> {
-            Tensor w = Tensor.of(1f, 2f).requires_grad_(true);
+            Tensor w = Tensor.of(1f, 2f).requiresGrad_(true);
             Tensor.Hook hook = w.registerHook(grad -> grad.mul(10));
             w.sum().backward();
             assertArrayEquals(new float[] {10, 10}, w.grad().toFloatArray());
@@ -124,7 +124,7 @@ class AutogradTest {
     @Test
     void anExceptionInAHookComesOutOfBackwardItself() {
         Leaks.none(() -> {
-            Tensor w = Tensor.of(1f).requires_grad_(true);
+            Tensor w = Tensor.of(1f).requiresGrad_(true);
             ArithmeticException own = new ArithmeticException("mine");
             try (Tensor.Hook hook = w.registerHook(grad -> {
                 throw own;
@@ -140,7 +140,7 @@ class AutogradTest {
     @Test
     void writingInPlaceIntoWhatBackwardNeedsIsRefused() {
         Leaks.none(() -> {
-            Tensor w = Tensor.of(1f, 2f).requires_grad_(true);
+            Tensor w = Tensor.of(1f, 2f).requiresGrad_(true);
             assertThrows(RushlightException.class, () -> w.add_(1));
             Tensor a = w.mul(2);
             Tensor loss = a.mul(a).sum();

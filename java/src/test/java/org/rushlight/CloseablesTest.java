@@ -81,7 +81,7 @@ class CloseablesTest {
 
     @Test
     void everyCloseableClassIsHere() throws Exception {
-        try (Tensor tensor = Torch.ones(2).requires_grad_(true)) {
+        try (Tensor tensor = Torch.ones(2).requiresGrad_(true)) {
             Map<Class<?>, AutoCloseable> all = oneOfEach(tensor);
             closeAll(all.values());
             List<String> missing = new ArrayList<>();
@@ -99,7 +99,7 @@ class CloseablesTest {
     void everyMethodThrowsAndClosingAgainDoesNothing() throws Exception {
         List<String> wrong = new ArrayList<>();
         int called = 0;
-        try (Tensor tensor = Torch.ones(2).requires_grad_(true)) {
+        try (Tensor tensor = Torch.ones(2).requiresGrad_(true)) {
             Map<Class<?>, AutoCloseable> all = oneOfEach(tensor);
             closeAll(all.values());
             closeAll(all.values());
@@ -123,7 +123,7 @@ class CloseablesTest {
     /** Loggers and debuggers call it. */
     @Test
     void theStringOfAClosedObjectIsNoError() throws Exception {
-        try (Tensor tensor = Torch.ones(2).requires_grad_(true)) {
+        try (Tensor tensor = Torch.ones(2).requiresGrad_(true)) {
             Map<Class<?>, AutoCloseable> all = oneOfEach(tensor);
             closeAll(all.values());
             all.values().forEach(closed -> assertFalse(closed.toString().isEmpty(), closed.getClass().getName()));
@@ -239,7 +239,7 @@ class CloseablesTest {
         }, kept -> kept)) {
             assert scope != null && hooks != null;
             before.close();
-            Tensor x = Torch.ones(2).requires_grad_(true);
+            Tensor x = Torch.ones(2).requiresGrad_(true);
             x.mul(x);
         }
         assertTrue(packed[0] > 0, "the later hooks are in force");

@@ -139,7 +139,7 @@ class ConversionsTest {
         assertFalse(Tensor.of(true).isSigned());
         Tensor z = Tensor.ofComplex(new double[] {1, 2}, 1);
         assertTrue(z.isComplex() && z.conj().isConj() && !z.isConj() && Torch.imag(z.conj()).isNeg() && !z.isNeg());
-        Tensor w = Torch.ones(3).requires_grad_(true);
+        Tensor w = Torch.ones(3).requiresGrad_(true);
         assertTrue(w.slice(0, 0L, 1L, 1).base().isSame(w));
         assertNull(w.base());
         assertEquals(DType.FLOAT64, Torch.zeros(new long[] {1}, Tensor.of(1.0).options()).dtype());
@@ -168,11 +168,11 @@ class ConversionsTest {
         assertEquals(Device.META, a.to(Device.META).device());
         assertEquals(DType.FLOAT32, a.meta().dtype());
         assertTrue(a.cpu().isAliasOf(a));
-        assertEquals(DType.FLOAT64, a.type_as(Tensor.of(1.0)).dtype());
+        assertEquals(DType.FLOAT64, a.typeAs(Tensor.of(1.0)).dtype());
         assertThrows(RushlightException.class, a::cuda);
     }
 
-    /** torch.promote_types, torch.can_cast and torch.result_type of the same arguments. */
+    /** torch.promote_types, torch.can_cast and torch.resultType of the same arguments. */
     @Test
     void dtypesArePromoted() {
         assertEquals(DType.FLOAT16, Torch.promoteTypes(DType.INT64, DType.FLOAT16));
@@ -190,6 +190,6 @@ class ConversionsTest {
     @Test
     void specialFunctionsHaveTheirOtherNames() {
         Tensor x = Tensor.of(3.0, 4.5);
-        assertTrue(Torch.special_multigammaln(x, 2).equal(x.mvlgamma(2)));
+        assertTrue(Torch.specialMultigammaln(x, 2).equal(x.mvlgamma(2)));
     }
 }

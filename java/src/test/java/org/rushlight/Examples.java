@@ -73,7 +73,7 @@ final class Examples {
             return;
         }
         if (dtype.isComplex()) {
-            assertClose(elements, Torch.view_as_real(actual.resolve_conj()), DType.FLOAT64);
+            assertClose(elements, Torch.viewAsReal(actual.resolveConj()), DType.FLOAT64);
         } else if (dtype.isFloatingPoint()) {
             assertClose(elements, actual, dtype);
         } else {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Hooks, nodes, functions with a custom derivative, gradcheck, deterministic and anomaly mode. */
 class GraphTest {
     private static Tensor leaf(double... values) {
-        return Tensor.of(values).requires_grad_(true);
+        return Tensor.of(values).requiresGrad_(true);
     }
 
     @Test
@@ -218,7 +218,7 @@ class GraphTest {
             if (rest.item().doubleValue() > 0) {
                 try (EnableGrad on = new EnableGrad()) {
                     assertTrue(on != null);
-                    Tensor below = rest.requires_grad_(true);
+                    Tensor below = rest.requiresGrad_(true);
                     new Deep().apply(below)[0].backward();
                     assertEquals(1, below.grad().item().doubleValue());
                 }
@@ -230,7 +230,7 @@ class GraphTest {
     @Test
     void backwardWithinBackwardDoesNotRunOutOfStack() {
         Leaks.none(() -> {
-            Tensor x = leaf(400).sum().detach().requires_grad_(true);
+            Tensor x = leaf(400).sum().detach().requiresGrad_(true);
             new Deep().apply(x)[0].backward();
             assertEquals(1, x.grad().item().doubleValue());
         });
@@ -295,7 +295,7 @@ class GraphTest {
             assertTrue(Torch.isDeterministicAlgorithmsWarnOnlyEnabled());
             Leaks.none(() -> {
                 assertTrue(Float.isNaN(Torch.empty(3).toFloatArray()[2]));
-                assertArrayEquals(new long[] {Long.MAX_VALUE}, Tensor.of(1L).new_empty(1).toLongArray());
+                assertArrayEquals(new long[] {Long.MAX_VALUE}, Tensor.of(1L).newEmpty(1).toLongArray());
             });
             Torch.setFillUninitializedMemory(false);
             assertFalse(Torch.isFillUninitializedMemory());

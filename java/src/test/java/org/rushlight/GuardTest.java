@@ -71,7 +71,7 @@ class GuardTest {
     private static boolean nanIsAFailure() {
         try (Scope scope = new Scope()) {
             assert scope != null;
-            Tensor x = Tensor.of(0f).requires_grad_(true);
+            Tensor x = Tensor.of(0f).requiresGrad_(true);
             x.mul(0).div(x).sum().backward();
             return false;
         } catch (RushlightException e) {
@@ -134,7 +134,7 @@ class GuardTest {
                     // A thread that waits here could be moved to another carrier.
                     Thread.sleep(20);
                     assertFalse(Torch.isGradEnabled());
-                    return Torch.ones(3).requires_grad_(true).mul(4).sum().item().doubleValue();
+                    return Torch.ones(3).requiresGrad_(true).mul(4).sum().item().doubleValue();
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
@@ -147,7 +147,7 @@ class GuardTest {
                 throw thrown;
             })));
             // Printing requires no pinned thread, and a hook runs below a native frame anyway.
-            try (Tensor many = Torch.ones(2000); Tensor x = Torch.ones(1).requires_grad_(true); Tensor y = x.mul(2)) {
+            try (Tensor many = Torch.ones(2000); Tensor x = Torch.ones(1).requiresGrad_(true); Tensor y = x.mul(2)) {
                 assertTrue(many.toString().contains("..."), many.toString());
                 x.registerHook(grad -> {
                     try (NoGrad off = new NoGrad()) {

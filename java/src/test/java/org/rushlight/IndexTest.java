@@ -72,7 +72,7 @@ class IndexTest {
     @Test
     void gradientsFlowThroughEveryKindOfEntry() {
         Leaks.none(() -> {
-            Tensor x = Torch.ones(3, 4).requires_grad_(true);
+            Tensor x = Torch.ones(3, 4).requiresGrad_(true);
             x.get(Index.at(Tensor.of(0L, 0L)), Index.slice(1, 3)).sum().backward();
             assertArrayEquals(new float[] {0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0}, x.grad().toFloatArray());
         });

@@ -42,7 +42,7 @@ public class JavadocExamplesTest {
     public abstract static class Prelude {
         protected final Tensor a = Tensor.of(1f, 2f);
         protected final Tensor b = Tensor.of(3f, 4f);
-        protected final Tensor x = Tensor.of(3f).requires_grad_(true);
+        protected final Tensor x = Tensor.of(3f).requiresGrad_(true);
         protected final Tensor images = Torch.rand(2, 1, 28, 28);
         protected final Tensor input = images;
         protected final Tensor classes = Tensor.of(1L, 0L);

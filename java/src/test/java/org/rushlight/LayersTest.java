@@ -336,7 +336,7 @@ class LayersTest {
             (layer, in) -> List.of());
         add("nn.CrossMapLRN2d(3, alpha=0.01, k=1.0)", () -> new CrossMapLRN2d(new CrossMapLRN2d.Options(3).withAlpha(0.01)),
             (layer, in) -> {
-                Tensor x = in[0].requires_grad_(true);
+                Tensor x = in[0].requiresGrad_(true);
                 Tensor y = layer.forward(x);
                 y.mul(y).sum().backward();
                 return List.of(y, x.grad());
@@ -534,8 +534,8 @@ class LayersTest {
     @Test
     void gradientsAreClipped() {
         Leaks.none(() -> {
-            Tensor a = Tensor.of(1f, 2f).requires_grad_(true);
-            Tensor b = Tensor.of(3f).requires_grad_(true);
+            Tensor a = Tensor.of(1f, 2f).requiresGrad_(true);
+            Tensor b = Tensor.of(3f).requiresGrad_(true);
             List<Tensor> both = List.of(a, b);
             a.setGrad(Tensor.of(3f, 0f));
             b.setGrad(Tensor.of(4f));

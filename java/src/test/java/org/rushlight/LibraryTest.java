@@ -37,8 +37,8 @@ class LibraryTest {
                 library.define("scaled_add(Tensor self, Tensor other, float scale=2) -> Tensor")
                     .implement("scaled_add", Library.Key.COMPOSITE,
                         arguments -> arguments.tensor(0).add(arguments.tensor(1).mul(arguments.number(2))));
-                Tensor a = Tensor.of(1f, 2f).requires_grad_(true);
-                Tensor b = Tensor.of(3f, 4f).requires_grad_(true);
+                Tensor a = Tensor.of(1f, 2f).requiresGrad_(true);
+                Tensor b = Tensor.of(3f, 4f).requiresGrad_(true);
                 Tensor y = (Tensor) Library.call("java_composite::scaled_add", a, b)[0];
                 assertArrayEquals(new float[] {7, 10}, y.detach().toFloatArray());
                 y.sum().backward();
@@ -104,7 +104,7 @@ class LibraryTest {
                             return new Tensor[] {grads[0].mul(0.5)};
                         }
                     }.apply(arguments.tensor(0))[0]);
-                Tensor x = Tensor.of(3f).requires_grad_(true);
+                Tensor x = Tensor.of(3f).requiresGrad_(true);
                 ((Tensor) Library.call("java_autograd::half_gradient", x)[0]).mul(8).backward();
                 assertEquals(4, x.grad().item().doubleValue());
             }

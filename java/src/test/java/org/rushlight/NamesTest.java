@@ -12,7 +12,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -122,6 +124,29 @@ class NamesTest {
                     if (Modifier.isPublic(nested.getModifiers())) {
                         wrong.add(type.getName() + ": " + nested);
                     }
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    /** Names are in camel case; underscores at an end mark internal operators and writes in place. No name has a second spelling. */
+    @Test
+    void everyNameIsInCamelCase() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        for (Class<?> type : publicClasses()) {
+            Set<String> names = new TreeSet<>();
+            for (Method method : type.getMethods()) {
+                names.add(method.getName());
+            }
+            Set<String> spellings = new TreeSet<>();
+            for (String name : names) {
+                boolean special = name.matches("__\\w+__");
+                if (!special && name.replaceAll("^_+|_+$", "").contains("_")) {
+                    wrong.add(type.getName() + "." + name);
+                }
+                if (!spellings.add(name.toLowerCase(Locale.ROOT))) {
+                    wrong.add(type.getName() + "." + name + " has two spellings");
                 }
             }
         }

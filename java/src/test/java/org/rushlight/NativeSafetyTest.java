@@ -166,7 +166,7 @@ class NativeSafetyTest {
     @Test
     void aNodeThatIsClosedInUseStaysUntilTheCallEnds() throws Exception {
         long before = Leaks.live();
-        try (Tensor leaf = Torch.ones(2).requires_grad_(true)) {
+        try (Tensor leaf = Torch.ones(2).requiresGrad_(true)) {
             closedMeanwhile(() -> {
                 try (Tensor product = leaf.mul(2)) {
                     return product.gradNode();
@@ -213,7 +213,7 @@ class NativeSafetyTest {
                 library.implement("two", Library.Key.COMPOSITE, arguments -> new Object[] {arguments.tensor(0), closed});
                 assertThrows(IllegalStateException.class, () -> Library.call("safety::two", Torch.ones(1)));
             }
-            Tensor x = Torch.ones(1).requires_grad_(true);
+            Tensor x = Torch.ones(1).requiresGrad_(true);
             try (Node node = x.mul(2).gradNode(); Tensor y = x.mul(2); Node other = y.gradNode()) {
                 assertNotEquals(null, node);
                 other.registerHook((gave, took) -> new Tensor[] {gave[0], closed}).close();

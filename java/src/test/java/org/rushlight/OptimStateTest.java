@@ -17,7 +17,7 @@ import org.rushlight.optim.*;
 /** The state of an optimizer is restored completely, and an incompatible state is rejected as a whole. */
 class OptimStateTest {
     private static Tensor weight() {
-        return Tensor.of(1f, 2f).requires_grad_(true);
+        return Tensor.of(1f, 2f).requiresGrad_(true);
     }
 
     private static void step(Optimizer optimizer, Tensor w) {
@@ -154,7 +154,7 @@ class OptimStateTest {
     void momentsTakeTheDtypeOfTheParameter() {
         Leaks.none(() -> {
             Tensor w = weight();
-            Tensor wide = Tensor.of(1.0, 2.0).requires_grad_(true);
+            Tensor wide = Tensor.of(1.0, 2.0).requiresGrad_(true);
             try (Adam saved = new Adam(List.of(w)); Adam loaded = new Adam(List.of(wide))) {
                 step(saved, w);
                 loaded.loadStateDict(saved.stateDict());

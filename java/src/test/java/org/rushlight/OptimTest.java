@@ -37,11 +37,11 @@ class OptimTest {
     }
 
     private static Tensor first(DType dtype) {
-        return Tensor.of(0.5, -1, 2).to(dtype).requires_grad_(true);
+        return Tensor.of(0.5, -1, 2).to(dtype).requiresGrad_(true);
     }
 
     private static Tensor second(DType dtype) {
-        return Tensor.of(new double[] {0.1, -0.2, 1.5, 0.7}, 2, 2).to(dtype).requires_grad_(true);
+        return Tensor.of(new double[] {0.1, -0.2, 1.5, 0.7}, 2, 2).to(dtype).requiresGrad_(true);
     }
 
     private static Map<String, BiFunction<Tensor, Tensor, Optimizer>> optimizers() {

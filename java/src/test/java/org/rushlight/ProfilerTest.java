@@ -26,7 +26,7 @@ class ProfilerTest {
     @Test
     void operatorsNodesAndRangesAreRecorded() {
         try (Scope scope = new Scope(); Profiler profiler = start()) {
-            Tensor x = Torch.ones(2, 3).requires_grad_(true);
+            Tensor x = Torch.ones(2, 3).requiresGrad_(true);
             try (Profiler.Range range = Profiler.record("step")) {
                 x.mul(x).sum().backward();
             }

@@ -13,11 +13,11 @@ class QuantizedTest {
     @Test
     void aTensorIsQuantizedWithOneScale() {
         Leaks.none(() -> {
-            Tensor q = Torch.quantize_per_tensor(Tensor.of(1f, -2f, 0.25f), 0.5, 3, DType.QINT8);
+            Tensor q = Torch.quantizePerTensor(Tensor.of(1f, -2f, 0.25f), 0.5, 3, DType.QINT8);
             assertTrue(q.isQuantized());
             assertEquals(QScheme.PER_TENSOR_AFFINE, q.qscheme());
-            assertEquals(0.5, q.q_scale());
-            assertArrayEquals(new byte[] {5, -1, 3}, q.int_repr().toByteArray());
+            assertEquals(0.5, q.qScale());
+            assertArrayEquals(new byte[] {5, -1, 3}, q.intRepr().toByteArray());
             assertArrayEquals(new float[] {1, -2, 0}, q.dequantize().toFloatArray());
             assertEquals("tensor([ 1., -2.,  0.], size=(3,), dtype=torch.qint8,\n"
                 + "       quantization_scheme=torch.per_tensor_affine, scale=0.5, zero_point=3)", q.toString());
@@ -28,10 +28,10 @@ class QuantizedTest {
     void channelsHaveScalesOfTheirOwn() {
         Leaks.none(() -> {
             Tensor x = Tensor.of(1f, -2f, 0.25f, 3f).view(2, 2);
-            Tensor q = Torch.quantize_per_channel(x, Tensor.of(0.5f, 0.25f), Tensor.of(3L, 1L), 0, DType.QUINT8);
+            Tensor q = Torch.quantizePerChannel(x, Tensor.of(0.5f, 0.25f), Tensor.of(3L, 1L), 0, DType.QUINT8);
             assertEquals(QScheme.PER_CHANNEL_AFFINE, q.qscheme());
-            assertEquals(0, q.q_per_channel_axis());
-            assertArrayEquals(new byte[] {5, 0, 2, 13}, q.int_repr().toByteArray());
+            assertEquals(0, q.qPerChannelAxis());
+            assertArrayEquals(new byte[] {5, 0, 2, 13}, q.intRepr().toByteArray());
         });
     }
 

@@ -320,7 +320,7 @@ class ScriptModuleTest {
                 double last = 0;
                 for (int step = 0; step < 10; step++) {
                     optimizer.zeroGrad();
-                    Tensor loss = Torch.cross_entropy_loss(module.forward(images).toTensor(), classes);
+                    Tensor loss = Torch.crossEntropyLoss(module.forward(images).toTensor(), classes);
                     loss.backward();
                     optimizer.step();
                     last = loss.itemDouble();

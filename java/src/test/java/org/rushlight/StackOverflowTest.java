@@ -49,7 +49,7 @@ class StackOverflowTest {
             operators.put("argmax", x -> x.argmax(0).close());
             operators.put("cat", x -> Torch.cat(x, x).close());
             operators.put("backward", x -> {
-                try (Tensor leaf = x.detach().requires_grad_(true);
+                try (Tensor leaf = x.detach().requiresGrad_(true);
                         Tensor square = leaf.mul(leaf);
                         Tensor sum = square.sum()) {
                     sum.backward();

@@ -116,7 +116,7 @@ class TensorTest {
         assertArrayEquals(new long[] {11, 3}, t.index(new Tensor[] {rows, Tensor.of(3L, 3L)}).toLongArray());
         assertArrayEquals(new long[] {3, 2}, t.index(new Tensor[] {null, rows}).shape());
         assertArrayEquals(new long[] {10, 11}, t.index(new Tensor[] {t.gt(9)}).toLongArray());
-        t.index_put_(new Tensor[] {Tensor.of(0L, 0L), Tensor.of(1L, 1L)}, Tensor.scalar(5), true);
+        t.indexPut_(new Tensor[] {Tensor.of(0L, 0L), Tensor.of(1L, 1L)}, Tensor.scalar(5), true);
         assertEquals(11, t.get(0, 1).item().longValue());
         Tensor[] slopes = Torch.gradient(t.to(DType.FLOAT32), new Number[] {2, 0.5});
         assertEquals(2, slopes.length);
@@ -166,8 +166,8 @@ class TensorTest {
         assertEquals("tensor([], size=(0, 3))", Torch.zeros(0, 3).toString());
         assertEquals("tensor([1.0000e+00, 1.0000e+05])", Tensor.of(1f, 1e5f).toString());
         assertEquals("tensor([0., inf, nan])", Tensor.of(0f, Float.POSITIVE_INFINITY, Float.NaN).toString());
-        assertEquals("tensor([1.], requires_grad=True)", Tensor.of(1f).requires_grad_(true).toString());
-        Tensor leaf = Tensor.of(2f).requires_grad_(true);
+        assertEquals("tensor([1.], requires_grad=True)", Tensor.of(1f).requiresGrad_(true).toString());
+        Tensor leaf = Tensor.of(2f).requiresGrad_(true);
         assertEquals("tensor([4.], grad_fn=<MulBackward0>)", leaf.mul(leaf).toString());
         assertEquals("tensor([   0,    1,    2,  ..., 1998, 1999, 2000])", Torch.arange(2001).toString());
     }

@@ -75,7 +75,7 @@ class TrainingTest {
     @Test
     void plainSgdDoesWhatTheFormulaSays() {
         Leaks.none(() -> {
-            Tensor w = Tensor.of(1f, 2f).requires_grad_(true);
+            Tensor w = Tensor.of(1f, 2f).requiresGrad_(true);
             try (SGD sgd = new SGD(List.of(w), 0.1)) {
                 w.mul(w).sum().backward();
                 sgd.step();
@@ -87,8 +87,8 @@ class TrainingTest {
     @Test
     void momentumStartsWithTheGradient() {
         Leaks.none(() -> {
-            Tensor w = Tensor.of(1f).requires_grad_(true);
-            Tensor late = Tensor.of(1f).requires_grad_(true);
+            Tensor w = Tensor.of(1f).requiresGrad_(true);
+            Tensor late = Tensor.of(1f).requiresGrad_(true);
             try (SGD sgd = new SGD(List.of(w, late), new SGD.Options(0.1).withMomentum(0.5))) {
                 w.sum().backward();
                 sgd.step();

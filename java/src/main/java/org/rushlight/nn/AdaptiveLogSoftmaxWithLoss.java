@@ -140,18 +140,18 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
         long batch = target.size(0);
         long used = 0;
         Tensor output = Torch.zeros(new long[] {batch}, input.options());
-        Tensor places = Torch.zeros_like(target);
+        Tensor places = Torch.zerosLike(target);
         long low = 0;
         for (int i = 0; i < ends.length; i++) {
-            Tensor rows = target.ge(low).logical_and(target.lt(ends[i])).nonzero().squeeze(1);
+            Tensor rows = target.ge(low).logicalAnd(target.lt(ends[i])).nonzero().squeeze(1);
             if (rows.numel() > 0) {
-                Tensor relative = target.index_select(0, rows).sub(low);
+                Tensor relative = target.indexSelect(0, rows).sub(low);
                 if (i == 0) {
-                    places.index_copy_(0, rows, relative);
+                    places.indexCopy_(0, rows, relative);
                 } else {
-                    Tensor local = tail.get(i - 1).forward(input.index_select(0, rows)).log_softmax(1);
-                    places.index_fill_(0, rows, ends[0] + i - 1);
-                    output.index_copy_(0, rows, local.gather(1, relative.unsqueeze(1)).squeeze(1));
+                    Tensor local = tail.get(i - 1).forward(input.indexSelect(0, rows)).logSoftmax(1);
+                    places.indexFill_(0, rows, ends[0] + i - 1);
+                    output.indexCopy_(0, rows, local.gather(1, relative.unsqueeze(1)).squeeze(1));
                 }
             }
             used += rows.numel();
@@ -161,7 +161,7 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
             throw new TensorValueException("Target values should be in [0, " + (options.nClasses - 1) + "], but values in range ["
                 + target.min().item() + ", " + target.max().item() + "] were found. ");
         }
-        output = output.add(head.forward(input).log_softmax(1).gather(1, places.unsqueeze(1)).squeeze(1));
+        output = output.add(head.forward(input).logSoftmax(1).gather(1, places.unsqueeze(1)).squeeze(1));
         return new Output(output, output.neg().mean());
     }
 
@@ -176,11 +176,11 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
     }
 
     private Tensor logProb(Tensor input, Tensor scores) {
-        Tensor known = scores.log_softmax(1);
+        Tensor known = scores.logSoftmax(1);
         Tensor[] parts = new Tensor[ends.length];
         parts[0] = known.slice(1, 0, ends[0]);
         for (int i = 1; i < ends.length; i++) {
-            parts[i] = tail.get(i - 1).forward(input).log_softmax(1).add(known.select(1, ends[0] + i - 1).unsqueeze(1));
+            parts[i] = tail.get(i - 1).forward(input).logSoftmax(1).add(known.select(1, ends[0] + i - 1).unsqueeze(1));
         }
         return Torch.cat(parts, 1);
     }
@@ -199,7 +199,7 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
             return output;
         }
         Tensor rows = rare.nonzero().squeeze(1);
-        Tensor full = logProb(input.index_select(0, rows), scores.index_select(0, rows));
-        return output.index_copy_(0, rows, full.argmax(1L));
+        Tensor full = logProb(input.indexSelect(0, rows), scores.indexSelect(0, rows));
+        return output.indexCopy_(0, rows, full.argmax(1L));
     }
 }

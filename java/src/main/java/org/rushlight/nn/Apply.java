@@ -8,7 +8,7 @@ import org.rushlight.Tensor;
  * nn::Functional}.
  *
  * <pre>{@code
- * try (Sequential net = new Sequential(new Linear(2, 2), new Apply(y -> y.mul(2).clamp_min(0)))) {
+ * try (Sequential net = new Sequential(new Linear(2, 2), new Apply(y -> y.mul(2).clampMin(0)))) {
  *     System.out.println(Arrays.toString(net.forward(Torch.ones(3, 2)).shape())); // [3, 2]
  * }
  * }</pre>

@@ -8,7 +8,7 @@ import org.rushlight.Tensor;
  * their alignments.
  *
  * <pre>{@code
- * Tensor logProbs = Torch.zeros(5, 1, 3).log_softmax(2); // five steps of three symbols, the first of which is the blank
+ * Tensor logProbs = Torch.zeros(5, 1, 3).logSoftmax(2); // five steps of three symbols, the first of which is the blank
  * System.out.println(new CTCLoss().forward(logProbs, Tensor.of(new long[][] {{1, 2}}), Tensor.of(5L), Tensor.of(2L))); // tensor(0.9689)
  * }</pre>
  */

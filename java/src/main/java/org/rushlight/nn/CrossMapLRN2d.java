@@ -131,7 +131,7 @@ public final class CrossMapLRN2d extends Module {
             Tensor grad = Objects.requireNonNull(gradOutputs[0]);
             long before = options.size - (options.size - 1) / 2;
             Tensor ratio = grad.mul(saved[1]).div(saved[2]);
-            Tensor padded = Torch.constant_pad_nd(ratio, 0, 0, 0, 0, before, options.size - 1 - before);
+            Tensor padded = Torch.constantPadNd(ratio, 0, 0, 0, 0, before, options.size - 1 - before);
             Tensor sum = padded.unfold(1, options.size, 1).sum(-1);
             Tensor direct = saved[2].pow(-options.beta).mul(grad);
             return new Tensor[] {direct.sub(saved[0].mul(sum).mul(2 * options.alpha * options.beta / options.size))};

@@ -71,7 +71,7 @@ public final class Embedding extends EmbeddingTable<Embedding.Options> {
      */
     public static Embedding fromPretrained(Tensor embeddings, boolean freeze, Options options) {
         Embedding layer = new Embedding(pretrained(embeddings, options));
-        layer.weight.requires_grad_(!freeze);
+        layer.weight.requiresGrad_(!freeze);
         return layer;
     }
 

@@ -119,7 +119,7 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
      */
     public static EmbeddingBag fromPretrained(Tensor embeddings, boolean freeze, Options options) {
         EmbeddingBag layer = new EmbeddingBag(pretrained(embeddings, options));
-        layer.weight.requires_grad_(!freeze);
+        layer.weight.requiresGrad_(!freeze);
         return layer;
     }
 

@@ -66,7 +66,7 @@ public final class GRUCell extends RecurrentCell {
         check(input, "input");
         Tensor before = hidden == null ? zeros(input) : hidden;
         check(before, "hidden");
-        Tensor after = Torch.gru_cell(batched(input), batched(before), weightIh, weightHh, biasIh, biasHh);
+        Tensor after = Torch.gruCell(batched(input), batched(before), weightIh, weightHh, biasIh, biasHh);
         return input.dim() == 1 ? after.squeeze(0) : after;
     }
 }

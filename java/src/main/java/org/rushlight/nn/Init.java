@@ -11,7 +11,7 @@ import org.rushlight.Torch;
  * Initializes parameters with the same distributions and random numbers as {@code torch.nn.init}.
  *
  * <pre>{@code
- * Tensor w = Torch.empty(2, 3).requires_grad_(true);
+ * Tensor w = Torch.empty(2, 3).requiresGrad_(true);
  * Init.constant(w, 0.5); // without recording
  * System.out.println(w.detach().sum()); // tensor(3.)
  * }</pre>
@@ -190,7 +190,7 @@ public final class Init {
             long zeros = (long) Math.ceil(sparsity * rows);
             tensor.normal_(0, std);
             for (long column = 0; column < tensor.size(1); column++) {
-                tensor.select(1, column).index_fill_(0, Torch.randperm(rows).narrow(0, 0, zeros), 0);
+                tensor.select(1, column).indexFill_(0, Torch.randperm(rows).narrow(0, 0, zeros), 0);
             }
             return tensor;
         }
@@ -215,7 +215,7 @@ public final class Init {
             Object[] factors = Library.call("aten::linalg_qr", rows < columns ? matrix.t() : matrix, "reduced");
             Tensor q = ((Tensor) factors[0]).mul(((Tensor) factors[1]).diagonal().sign());
             Tensor result = rows < columns ? q.t() : q;
-            tensor.view_as(result).copy_(result);
+            tensor.viewAs(result).copy_(result);
             return tensor.mul_(gain);
         }
     }

@@ -42,28 +42,28 @@ final class Interpolation {
                 throw new TensorValueException("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
             }
             return mode == InterpolationMode.BILINEAR
-                ? Torch._upsample_bilinear2d_aa(input, size, align, scale[0], scale[1])
-                : Torch._upsample_bicubic2d_aa(input, size, align, scale[0], scale[1]);
+                ? Torch._upsampleBilinear2dAa(input, size, align, scale[0], scale[1])
+                : Torch._upsampleBicubic2dAa(input, size, align, scale[0], scale[1]);
         }
         return switch (mode) {
-            case LINEAR -> Torch.upsample_linear1d(input, size, align, scale[0]);
-            case BILINEAR -> Torch.upsample_bilinear2d(input, size, align, scale[0], scale[1]);
-            case BICUBIC -> Torch.upsample_bicubic2d(input, size, align, scale[0], scale[1]);
-            case TRILINEAR -> Torch.upsample_trilinear3d(input, size, align, scale[0], scale[1], scale[2]);
+            case LINEAR -> Torch.upsampleLinear1d(input, size, align, scale[0]);
+            case BILINEAR -> Torch.upsampleBilinear2d(input, size, align, scale[0], scale[1]);
+            case BICUBIC -> Torch.upsampleBicubic2d(input, size, align, scale[0], scale[1]);
+            case TRILINEAR -> Torch.upsampleTrilinear3d(input, size, align, scale[0], scale[1], scale[2]);
             case NEAREST -> switch (dim) {
-                case 3 -> Torch.upsample_nearest1d(input, size, scale[0]);
-                case 4 -> Torch.upsample_nearest2d(input, size, scale[0], scale[1]);
-                default -> Torch.upsample_nearest3d(input, size, scale[0], scale[1], scale[2]);
+                case 3 -> Torch.upsampleNearest1d(input, size, scale[0]);
+                case 4 -> Torch.upsampleNearest2d(input, size, scale[0], scale[1]);
+                default -> Torch.upsampleNearest3d(input, size, scale[0], scale[1], scale[2]);
             };
             case AREA -> switch (dim) {
-                case 3 -> Torch.adaptive_avg_pool1d(input, size);
-                case 4 -> Torch.adaptive_avg_pool2d(input, size);
-                default -> Torch.adaptive_avg_pool3d(input, size);
+                case 3 -> Torch.adaptiveAvgPool1d(input, size);
+                case 4 -> Torch.adaptiveAvgPool2d(input, size);
+                default -> Torch.adaptiveAvgPool3d(input, size);
             };
             case NEAREST_EXACT -> switch (dim) {
-                case 3 -> Torch._upsample_nearest_exact1d(input, size, scale[0]);
-                case 4 -> Torch._upsample_nearest_exact2d(input, size, scale[0], scale[1]);
-                default -> Torch._upsample_nearest_exact3d(input, size, scale[0], scale[1], scale[2]);
+                case 3 -> Torch._upsampleNearestExact1d(input, size, scale[0]);
+                case 4 -> Torch._upsampleNearestExact2d(input, size, scale[0], scale[1]);
+                default -> Torch._upsampleNearestExact3d(input, size, scale[0], scale[1], scale[2]);
             };
         };
     }

@@ -69,7 +69,7 @@ public final class LSTMCell extends RecurrentCell {
         Tensor cell = state == null ? hidden : state.cell();
         check(hidden, "hx[0]");
         check(cell, "hx[1]");
-        Results.Result0Result1 after = Torch.lstm_cell(
+        Results.Result0Result1 after = Torch.lstmCell(
             batched(input), new Tensor[] {batched(hidden), batched(cell)}, weightIh, weightHh, biasIh, biasHh);
         return input.dim() == 1
             ? new LSTM.State(after.result0().squeeze(0), after.result1().squeeze(0))

@@ -91,7 +91,7 @@ public abstract class Module implements AutoCloseable {
     protected final Tensor registerParameter(String name, Tensor parameter, boolean requiresGrad) {
         checkName(name);
         checkGiven("parameter", name, parameter);
-        parameters.put(name, parameter.requires_grad_(requiresGrad).unscoped().named(name));
+        parameters.put(name, parameter.requiresGrad_(requiresGrad).unscoped().named(name));
         return parameter;
     }
 
@@ -396,7 +396,7 @@ public abstract class Module implements AutoCloseable {
      * @return this module
      */
     public final Module requiresGrad(boolean on) {
-        parameters().forEach(parameter -> parameter.requires_grad_(on));
+        parameters().forEach(parameter -> parameter.requiresGrad_(on));
         return this;
     }
 
@@ -479,7 +479,7 @@ public abstract class Module implements AutoCloseable {
             from.forEach((name, tensor) -> {
                 Tensor copy = to.get(name);
                 copy.setData(tensor.clone());
-                copy.requires_grad_(tensor.requiresGrad());
+                copy.requiresGrad_(tensor.requiresGrad());
             });
         }
         parts.forEach((name, part) -> others.get(name).training = part.training);

@@ -331,7 +331,7 @@ public final class MultiheadAttention extends Module {
         if (padding != null) {
             Tensor scores = weights.view(batch, heads, target, source);
             Tensor hidden = padding.unsqueeze(1).unsqueeze(2);
-            scores = hidden.dtype() == DType.BOOL ? scores.masked_fill(hidden, Double.NEGATIVE_INFINITY) : scores.add(hidden);
+            scores = hidden.dtype() == DType.BOOL ? scores.maskedFill(hidden, Double.NEGATIVE_INFINITY) : scores.add(hidden);
             weights = scores.view(all, target, source);
         }
         weights = Torch.dropout(Torch.softmax(weights, -1), options.dropout, isTraining());
@@ -378,7 +378,7 @@ public final class MultiheadAttention extends Module {
         if (mask == null || mask.dtype() != DType.BOOL) {
             return mask;
         }
-        return Torch.zeros(mask.shape(), TensorOptions.of(dtype).withDevice(mask.device())).masked_fill(mask, Double.NEGATIVE_INFINITY);
+        return Torch.zeros(mask.shape(), TensorOptions.of(dtype).withDevice(mask.device())).maskedFill(mask, Double.NEGATIVE_INFINITY);
     }
 
     /** Reshapes (L, N, E) to (N * heads, L, E / heads). */

@@ -8,7 +8,7 @@ import org.rushlight.Tensor;
  * Computes the negative log likelihood loss from log probabilities.
  *
  * <pre>{@code
- * Tensor loss = new NLLLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}).log_softmax(1), Tensor.of(0L));
+ * Tensor loss = new NLLLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}).logSoftmax(1), Tensor.of(0L));
  * System.out.println(loss); // tensor(0.2395)
  * }</pre>
  */

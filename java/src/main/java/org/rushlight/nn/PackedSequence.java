@@ -34,11 +34,11 @@ public record PackedSequence(
 
     /** Reorders a state to the order of the packed sequences. */
     @Nullable Tensor sorted(@Nullable Tensor state) {
-        return state == null || sortedIndices == null ? state : state.index_select(1, sortedIndices);
+        return state == null || sortedIndices == null ? state : state.indexSelect(1, sortedIndices);
     }
 
     /** Reorders a state to the original order of the sequences. */
     Tensor unsorted(Tensor state) {
-        return unsortedIndices == null ? state : state.index_select(1, unsortedIndices);
+        return unsortedIndices == null ? state : state.indexSelect(1, unsortedIndices);
     }
 }

@@ -87,9 +87,9 @@ public final class RNN extends RecurrentLayer {
         checkInput(input, 3);
         Tensor start = state(hidden, input, input.size(batchDim()), options.hiddenSize, "hidden");
         Results.Result0Result1 results = options.nonlinearity == Nonlinearity.RELU
-            ? Torch.rnn_relu(input, start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
+            ? Torch.rnnRelu(input, start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
                 options.bidirectional, options.batchFirst)
-            : Torch.rnn_tanh(input, start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
+            : Torch.rnnTanh(input, start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
                 options.bidirectional, options.batchFirst);
         return new Output(results.result0(), results.result1());
     }
@@ -106,9 +106,9 @@ public final class RNN extends RecurrentLayer {
         checkInput(input.data(), 2);
         Tensor start = state(input.sorted(hidden), input.data(), input.batch(), options.hiddenSize, "hidden");
         Results.Result0Result1 results = options.nonlinearity == Nonlinearity.RELU
-            ? Torch.rnn_relu(input.data(), input.batchSizes(), start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
+            ? Torch.rnnRelu(input.data(), input.batchSizes(), start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
                 options.bidirectional)
-            : Torch.rnn_tanh(input.data(), input.batchSizes(), start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
+            : Torch.rnnTanh(input.data(), input.batchSizes(), start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),
                 options.bidirectional);
         return new PackedOutput(input.with(results.result0()), input.unsorted(results.result1()));
     }

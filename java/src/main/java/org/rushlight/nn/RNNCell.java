@@ -67,8 +67,8 @@ public final class RNNCell extends RecurrentCell {
         Tensor before = hidden == null ? zeros(input) : hidden;
         check(before, "hidden");
         Tensor after = options.nonlinearity == Nonlinearity.RELU
-            ? Torch.rnn_relu_cell(batched(input), batched(before), weightIh, weightHh, biasIh, biasHh)
-            : Torch.rnn_tanh_cell(batched(input), batched(before), weightIh, weightHh, biasIh, biasHh);
+            ? Torch.rnnReluCell(batched(input), batched(before), weightIh, weightHh, biasIh, biasHh)
+            : Torch.rnnTanhCell(batched(input), batched(before), weightIh, weightHh, biasIh, biasHh);
         return input.dim() == 1 ? after.squeeze(0) : after;
     }
 }

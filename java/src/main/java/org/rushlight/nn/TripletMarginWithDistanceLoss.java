@@ -20,7 +20,7 @@ public final class TripletMarginWithDistanceLoss extends Module {
 
     /** Options of {@link TripletMarginWithDistanceLoss}. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends ModuleOptions<Options> {
-        BinaryOperator<Tensor> distanceFunction = Torch::pairwise_distance;
+        BinaryOperator<Tensor> distanceFunction = Torch::pairwiseDistance;
         double margin = 1;
         boolean swap = false;
         Reduction reduction = Reduction.MEAN;

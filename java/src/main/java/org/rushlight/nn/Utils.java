@@ -18,7 +18,7 @@ import org.rushlight.Torch;
  * Gradient clipping, conversion of parameters to vectors, and packed sequences: {@code torch.nn.utils}.
  *
  * <pre>{@code
- * Tensor w = Torch.ones(4).requires_grad_(true);
+ * Tensor w = Torch.ones(4).requiresGrad_(true);
  * w.mul(3).sum().backward();
  * System.out.println(Utils.clipGradNorm(List.of(w), 1)); // 6.0
  * System.out.println(w.grad().norm().itemFloat() <= 1); // true
@@ -54,15 +54,15 @@ public final class Utils {
             if (gradients.isEmpty()) {
                 return 0;
             }
-            Tensor[] norms = gradients.stream().map(gradient -> Torch.linalg_vector_norm(gradient, normType)).toArray(Tensor[]::new);
-            Tensor total = norms.length == 1 ? norms[0] : Torch.linalg_vector_norm(Torch.stack(norms), normType);
+            Tensor[] norms = gradients.stream().map(gradient -> Torch.linalgVectorNorm(gradient, normType)).toArray(Tensor[]::new);
+            Tensor total = norms.length == 1 ? norms[0] : Torch.linalgVectorNorm(Torch.stack(norms), normType);
             double norm = total.item().doubleValue();
             if (errorIfNonfinite && !Double.isFinite(norm)) {
                 throw new RushlightException("The total norm of order " + Repr.text(normType) + " for gradients from `parameters` is"
                     + " non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway,"
                     + " set `error_if_nonfinite=False`");
             }
-            Tensor scale = total.add(1e-6).reciprocal().mul(maxNorm).clamp_max(1.0);
+            Tensor scale = total.add(1e-6).reciprocal().mul(maxNorm).clampMax(1.0);
             gradients.forEach(gradient -> gradient.mul_(scale));
             return norm;
         }
@@ -116,7 +116,7 @@ public final class Utils {
             long start = 0;
             for (Tensor parameter : parameters) {
                 long count = parameter.numel();
-                parameter.copy_(vector.narrow(0, start, count).view_as(parameter));
+                parameter.copy_(vector.narrow(0, start, count).viewAs(parameter));
                 start += count;
             }
         }
@@ -152,7 +152,7 @@ public final class Utils {
             falling = order.values();
             sorted = order.indices();
             unsorted = invertPermutation(sorted);
-            sequences = input.index_select(batchFirst ? 0 : 1, sorted);
+            sequences = input.indexSelect(batchFirst ? 0 : 1, sorted);
         }
         Object[] packed = Library.call("aten::_pack_padded_sequence", sequences, falling, batchFirst);
         return new PackedSequence((Tensor) packed[0], (Tensor) packed[1], sorted, unsorted);
@@ -166,7 +166,7 @@ public final class Utils {
      */
     public static Tensor invertPermutation(Tensor permutation) {
         Tensor places = Torch.arange(permutation.numel(), TensorOptions.of(DType.INT64).withDevice(permutation.device()));
-        return Torch.empty_like(permutation).scatter_(0, permutation, places);
+        return Torch.emptyLike(permutation).scatter_(0, permutation, places);
     }
 
     /**
@@ -209,7 +209,7 @@ public final class Utils {
         Tensor order = sequence.unsortedIndices();
         return order == null
             ? new Padded(output, lengths)
-            : new Padded(output.index_select(batchFirst ? 0 : 1, order), lengths.index_select(0, order.to(Device.CPU, DType.INT64)));
+            : new Padded(output.indexSelect(batchFirst ? 0 : 1, order), lengths.indexSelect(0, order.to(Device.CPU, DType.INT64)));
     }
 
     /**
@@ -231,7 +231,7 @@ public final class Utils {
      * @return tensor of shape {@code (T, N, *)}, or {@code (N, T, *)}
      */
     public static Tensor padSequence(List<Tensor> sequences, boolean batchFirst, double paddingValue) {
-        return Torch.pad_sequence(sequences.toArray(Tensor[]::new), batchFirst, paddingValue);
+        return Torch.padSequence(sequences.toArray(Tensor[]::new), batchFirst, paddingValue);
     }
 
     /**

@@ -10,7 +10,7 @@ import org.rushlight.Torch;
  * 2011).
  *
  * <pre>{@code
- * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * Tensor w = Tensor.of(1f).requiresGrad_(true);
  * try (Adagrad optimizer = new Adagrad(List.of(w), 0.1)) {
  *     w.mul(w).sum().backward();
  *     optimizer.step();
@@ -159,10 +159,10 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         Tensor[] steps = countSteps(which);
         for (int i = 0; i < values.length; i++) {
             if (!stateOf(which.get(i)).containsKey("sum")) {
-                keep(which.get(i), "sum", Torch.full_like(values[i], options.initialAccumulatorValue));
+                keep(which.get(i), "sum", Torch.fullLike(values[i], options.initialAccumulatorValue));
             }
         }
-        Torch._fused_adagrad_(values, grads, gather(which, "sum"), steps, options.lr(), options.lrDecay, options.weightDecay, options.eps,
+        Torch._fusedAdagrad_(values, grads, gather(which, "sum"), steps, options.lr(), options.lrDecay, options.weightDecay, options.eps,
             options.maximize);
     }
 }

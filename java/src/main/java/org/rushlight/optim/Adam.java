@@ -8,7 +8,7 @@ import org.rushlight.Torch;
  * Implements Adam, which scales each step by running averages of the gradient and its square (Kingma and Ba 2014).
  *
  * <pre>{@code
- * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * Tensor w = Tensor.of(1f).requiresGrad_(true);
  * try (Adam optimizer = new Adam(List.of(w), 0.1)) {
  *     w.mul(w).sum().backward();
  *     optimizer.step();
@@ -86,7 +86,7 @@ public final class Adam extends AdamOptimizer<Adam.Options> {
     @Override
     void updateGroup(Options options, List<Integer> which, Tensor[] values, Tensor[] grads) {
         Moments moments = moments(options, which, values);
-        Torch._fused_adam_(values, grads, moments.means(), moments.squares(), moments.maxima(), moments.steps(), options.lr(), options.beta1,
+        Torch._fusedAdam_(values, grads, moments.means(), moments.squares(), moments.maxima(), moments.steps(), options.lr(), options.beta1,
             options.beta2, options.weightDecay, options.eps, options.amsgrad, options.maximize);
     }
 }

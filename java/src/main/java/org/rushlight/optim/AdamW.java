@@ -8,7 +8,7 @@ import org.rushlight.Torch;
  * Implements {@link Adam} with decoupled weight decay (Loshchilov and Hutter 2017).
  *
  * <pre>{@code
- * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * Tensor w = Tensor.of(1f).requiresGrad_(true);
  * try (AdamW optimizer = new AdamW(List.of(w), new AdamW.Options(0.1).withWeightDecay(0.01))) {
  *     w.mul(w).sum().backward();
  *     optimizer.step();
@@ -86,7 +86,7 @@ public final class AdamW extends AdamOptimizer<AdamW.Options> {
     @Override
     void updateGroup(Options options, List<Integer> which, Tensor[] values, Tensor[] grads) {
         Moments moments = moments(options, which, values);
-        Torch._fused_adamw_(values, grads, moments.means(), moments.squares(), moments.maxima(), moments.steps(), options.lr(), options.beta1,
+        Torch._fusedAdamw_(values, grads, moments.means(), moments.squares(), moments.maxima(), moments.steps(), options.lr(), options.beta1,
             options.beta2, options.weightDecay, options.eps, options.amsgrad, options.maximize);
     }
 }

@@ -19,7 +19,7 @@ import org.rushlight.Torch;
  * that satisfies the strong Wolfe conditions. A step needs a closure; there is one parameter group.
  *
  * <pre>{@code
- * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * Tensor w = Tensor.of(1f).requiresGrad_(true);
  * try (LBFGS optimizer = new LBFGS(List.of(w))) {
  *     for (int i = 0; i < 3; i++) {
  *         optimizer.step(() -> {
@@ -328,7 +328,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         private Tensor flatGradient() {
             Tensor[] parts = params.stream().map(param -> {
                 Tensor grad = param.grad();
-                return (grad == null ? Torch.zeros_like(param) : grad).reshape(-1);
+                return (grad == null ? Torch.zerosLike(param) : grad).reshape(-1);
             }).toArray(Tensor[]::new);
             return Torch.cat(parts);
         }
@@ -338,7 +338,7 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
             long offset = 0;
             for (Tensor param : params) {
                 long count = param.numel();
-                param.add_(d.narrow(0, offset, count).view_as(param), t);
+                param.add_(d.narrow(0, offset, count).viewAs(param), t);
                 offset += count;
             }
         }

@@ -264,7 +264,7 @@ public abstract class Optimizer implements AutoCloseable {
      */
     protected final Tensor zeros(int index, String name, Tensor parameter) {
         Tensor known = state.get(index).get(name);
-        return known != null ? known : keep(index, name, Torch.zeros_like(parameter));
+        return known != null ? known : keep(index, name, Torch.zerosLike(parameter));
     }
 
     /** Returns state tensors of several parameters. */

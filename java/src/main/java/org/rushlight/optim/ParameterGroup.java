@@ -8,8 +8,8 @@ import org.rushlight.Tensor;
  * Parameters that are optimized with the same options.
  *
  * <pre>{@code
- * Tensor w = Torch.ones(2).requires_grad_(true);
- * Tensor b = Torch.ones(1).requires_grad_(true);
+ * Tensor w = Torch.ones(2).requiresGrad_(true);
+ * Tensor b = Torch.ones(1).requiresGrad_(true);
  * ParameterGroup slow = new ParameterGroup(List.of(b), new SGD.Options(0.01));
  * try (SGD optimizer = new SGD(new SGD.Options(0.1), new ParameterGroup(List.of(w)), slow)) {
  *     System.out.println(optimizer.parameterGroups().get(1).lr()); // 0.01

@@ -9,7 +9,7 @@ import org.rushlight.Torch;
  * Implements RMSprop, which divides gradients by a running root mean square (Hinton 2012).
  *
  * <pre>{@code
- * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * Tensor w = Tensor.of(1f).requiresGrad_(true);
  * try (RMSprop optimizer = new RMSprop(List.of(w), 0.05)) {
  *     w.mul(w).sum().backward();
  *     optimizer.step();
@@ -182,7 +182,7 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         Tensor[] squares = zeros(which, "square_avg", values);
         Tensor[] buffers = options.momentum > 0 ? zeros(which, "momentum_buffer", values) : new Tensor[0];
         Tensor[] means = options.centered ? zeros(which, "grad_avg", values) : new Tensor[0];
-        Torch._fused_rmsprop_(values, grads, squares, means, buffers, options.lr(), options.alpha, options.eps, options.weightDecay,
+        Torch._fusedRmsprop_(values, grads, squares, means, buffers, options.lr(), options.alpha, options.eps, options.weightDecay,
             options.momentum, options.centered, options.maximize);
     }
 }

@@ -10,7 +10,7 @@ import org.rushlight.Torch;
  * Implements stochastic gradient descent, optionally with momentum.
  *
  * <pre>{@code
- * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * Tensor w = Tensor.of(1f).requiresGrad_(true);
  * try (SGD optimizer = new SGD(List.of(w), new SGD.Options(0.1).withMomentum(0.9))) {
  *     w.mul(w).sum().backward();
  *     optimizer.step();
@@ -179,7 +179,7 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
             boolean first = !stateOf(which.get(i)).containsKey(BUFFER);
             (first ? fresh : known).add(i);
             if (first) {
-                keep(which.get(i), BUFFER, Torch.empty_like(values[i]));
+                keep(which.get(i), BUFFER, Torch.emptyLike(values[i]));
             }
         }
         part(options, which, fresh, values, grads, true);
@@ -198,7 +198,7 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
     }
 
     private static void fused(Options options, Tensor[] values, Tensor[] grads, Tensor[] buffers, boolean first) {
-        Torch._fused_sgd_(values, grads, buffers, options.weightDecay, options.momentum, options.lr(), options.dampening,
+        Torch._fusedSgd_(values, grads, buffers, options.weightDecay, options.momentum, options.lr(), options.dampening,
             options.nesterov, options.maximize, first);
     }
 }

@@ -48,7 +48,7 @@ public final class Accuracy extends Ratio {
         if (!preds.dtype().isFloatingPoint()) {
             return preds;
         }
-        boolean logits = preds.lt(0).logical_or(preds.gt(1)).any().item().longValue() != 0;
+        boolean logits = preds.lt(0).logicalOr(preds.gt(1)).any().item().longValue() != 0;
         return (logits ? preds.sigmoid() : preds).gt(0.5).to(target.dtype());
     }
 }

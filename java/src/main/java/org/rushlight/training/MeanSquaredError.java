@@ -23,7 +23,7 @@ public final class MeanSquaredError extends Ratio {
     public void update(Tensor preds, Tensor target) {
         try (Scope scope = new Scope()) {
             assert scope != null;
-            add(preds.sub(target.view_as(preds)).square().sum().item().doubleValue(), target.numel());
+            add(preds.sub(target.viewAs(preds)).square().sum().item().doubleValue(), target.numel());
         }
     }
 }

@@ -45,7 +45,7 @@ public final class Functional {
         if (training && input.numel() == sizes[1]) {
             throw new TensorValueException("Expected more than 1 value per channel when training, got input size " + Sizes.text(input));
         }
-        return Torch.batch_norm(input, weight, bias, runningMean, runningVar, training, momentum, eps, true);
+        return Torch.batchNorm(input, weight, bias, runningMean, runningVar, training, momentum, eps, true);
     }
 
     /**
@@ -65,7 +65,7 @@ public final class Functional {
     public static Tensor instanceNorm(
             Tensor input, @Nullable Tensor runningMean, @Nullable Tensor runningVar, @Nullable Tensor weight, @Nullable Tensor bias,
             boolean useInputStats, double momentum, double eps) {
-        return Torch.instance_norm(input, weight, bias, runningMean, runningVar, useInputStats, momentum, eps, true);
+        return Torch.instanceNorm(input, weight, bias, runningMean, runningVar, useInputStats, momentum, eps, true);
     }
 
     /**
@@ -79,7 +79,7 @@ public final class Functional {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor layerNorm(Tensor input, long[] normalizedShape, @Nullable Tensor weight, @Nullable Tensor bias, double eps) {
-        return Torch.layer_norm(input, normalizedShape, weight, bias, eps);
+        return Torch.layerNorm(input, normalizedShape, weight, bias, eps);
     }
 
     /**
@@ -93,7 +93,7 @@ public final class Functional {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor groupNorm(Tensor input, long numGroups, @Nullable Tensor weight, @Nullable Tensor bias, double eps) {
-        return Torch.group_norm(input, numGroups, weight, bias, eps);
+        return Torch.groupNorm(input, numGroups, weight, bias, eps);
     }
 
     /**
@@ -112,8 +112,8 @@ public final class Functional {
         }
         long before = size / 2;
         Tensor squares = input.mul(input).reshape(input.size(0), 1, input.size(1), -1);
-        Tensor padded = Torch.constant_pad_nd(squares, 0, 0, before, size - 1 - before);
-        Tensor mean = Torch.avg_pool2d(padded, new long[] {size, 1}, 1).view(input.shape());
+        Tensor padded = Torch.constantPadNd(squares, 0, 0, before, size - 1 - before);
+        Tensor mean = Torch.avgPool2d(padded, new long[] {size, 1}, 1).view(input.shape());
         return input.div(mean.mul(alpha).add(k).pow(beta));
     }
 
@@ -127,7 +127,7 @@ public final class Functional {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor normalize(Tensor input, double p, long dim, double eps) {
-        return input.div(input.norm(p, dim, true).clamp_min(eps).expand_as(input));
+        return input.div(input.norm(p, dim, true).clampMin(eps).expandAs(input));
     }
 
     /**
@@ -138,7 +138,7 @@ public final class Functional {
      * @return int64 tensor of shape {@code (*, numClasses)}
      */
     public static Tensor oneHot(Tensor tensor, long numClasses) {
-        return Torch.one_hot(tensor, numClasses);
+        return Torch.oneHot(tensor, numClasses);
     }
 
     /**
@@ -216,7 +216,7 @@ public final class Functional {
         if (options.maxNorm != null) {
             renormaliseRows(weight, indices, options.maxNorm, options.normType);
         }
-        return Torch.embedding_bag(weight, indices, begins, options.scaleGradByFreq, options.mode.ordinal(), options.sparse, factors,
+        return Torch.embeddingBag(weight, indices, begins, options.scaleGradByFreq, options.mode.ordinal(), options.sparse, factors,
             options.includeLastOffset, options.paddingIdx).result0();
     }
 
@@ -253,7 +253,7 @@ public final class Functional {
      * @return tensor of shape {@code (*, C, H * r, W * r)}
      */
     public static Tensor pixelShuffle(Tensor input, long upscaleFactor) {
-        return Torch.pixel_shuffle(input, upscaleFactor);
+        return Torch.pixelShuffle(input, upscaleFactor);
     }
 
     /**
@@ -264,7 +264,7 @@ public final class Functional {
      * @return tensor of shape {@code (*, C * r^2, H, W)}
      */
     public static Tensor pixelUnshuffle(Tensor input, long downscaleFactor) {
-        return Torch.pixel_unshuffle(input, downscaleFactor);
+        return Torch.pixelUnshuffle(input, downscaleFactor);
     }
 
     /**
@@ -306,7 +306,7 @@ public final class Functional {
      * @return grid of shape {@code (N, H, W, 2)} or {@code (N, D, H, W, 3)}
      */
     public static Tensor affineGrid(Tensor theta, long[] size, boolean alignCorners) {
-        return Torch.affine_grid_generator(theta, size, alignCorners);
+        return Torch.affineGridGenerator(theta, size, alignCorners);
     }
 
     /**
@@ -322,7 +322,7 @@ public final class Functional {
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (N, C, D_out, H_out, W_out)}
      */
     public static Tensor gridSample(Tensor input, Tensor grid, GridSampleMode mode, GridSamplePadding paddingMode, boolean alignCorners) {
-        return Torch.grid_sampler(input, grid, mode.ordinal(), paddingMode.ordinal(), alignCorners);
+        return Torch.gridSampler(input, grid, mode.ordinal(), paddingMode.ordinal(), alignCorners);
     }
 
     /**
@@ -351,13 +351,13 @@ public final class Functional {
      */
     public static Tensor scaledDotProductAttention(
             Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask, double dropoutP, boolean isCausal, @Nullable Double scale) {
-        return Torch.scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale);
+        return Torch.scaledDotProductAttention(query, key, value, attnMask, dropoutP, isCausal, scale);
     }
 
     private static void renormaliseRows(Tensor weight, Tensor indices, double maxNorm, double normType) {
         try (NoGrad guard = new NoGrad()) {
             assert guard != null;
-            Torch.embedding_renorm_(weight, indices, maxNorm, normType);
+            Torch.embeddingRenorm_(weight, indices, maxNorm, normType);
         }
     }
 }

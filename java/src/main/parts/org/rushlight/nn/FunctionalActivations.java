@@ -126,7 +126,7 @@ public abstract class FunctionalActivations {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor leakyRelu(Tensor input) {
-        return Torch.leaky_relu(input);
+        return Torch.leakyRelu(input);
     }
 
     /**
@@ -138,7 +138,7 @@ public abstract class FunctionalActivations {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor leakyRelu(Tensor input, double negativeSlope, boolean inplace) {
-        return inplace ? Torch.leaky_relu_(input, negativeSlope) : Torch.leaky_relu(input, negativeSlope);
+        return inplace ? Torch.leakyRelu_(input, negativeSlope) : Torch.leakyRelu(input, negativeSlope);
     }
 
     /**
@@ -289,7 +289,7 @@ public abstract class FunctionalActivations {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor logsigmoid(Tensor input) {
-        return Torch.log_sigmoid(input);
+        return Torch.logSigmoid(input);
     }
 
     /**
@@ -441,7 +441,7 @@ public abstract class FunctionalActivations {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor logSoftmax(Tensor input, long dim) {
-        return Torch.log_softmax(input, dim);
+        return Torch.logSoftmax(input, dim);
     }
 
     /**
@@ -453,7 +453,7 @@ public abstract class FunctionalActivations {
      * @return tensor of the same shape as {@code input}
      */
     public static Tensor logSoftmax(Tensor input, long dim, @Nullable DType dtype) {
-        return Torch.log_softmax(input, dim, dtype);
+        return Torch.logSoftmax(input, dim, dtype);
     }
 
     /**
@@ -466,12 +466,12 @@ public abstract class FunctionalActivations {
      * @return samples of the same shape as {@code logits}
      */
     public static Tensor gumbelSoftmax(Tensor logits, double tau, boolean hard, long dim) {
-        Tensor noise = Torch.empty_like(logits).exponential_().log().neg();
+        Tensor noise = Torch.emptyLike(logits).exponential_().log().neg();
         Tensor soft = Torch.softmax(logits.add(noise).div(tau), dim);
         if (!hard) {
             return soft;
         }
-        Tensor oneHot = Torch.zeros_like(logits).scatter_(dim, soft.max(dim, true).indices(), 1.0);
+        Tensor oneHot = Torch.zerosLike(logits).scatter_(dim, soft.max(dim, true).indices(), 1.0);
         return oneHot.sub(soft.detach()).add(soft);
     }
 
@@ -543,7 +543,7 @@ public abstract class FunctionalActivations {
      */
     public static Tensor alphaDropout(Tensor input, double p, boolean training, boolean inplace) {
         checkProbability(p);
-        Tensor result = Torch.alpha_dropout(input, p, training);
+        Tensor result = Torch.alphaDropout(input, p, training);
         return inplace ? input.copy_(result) : result;
     }
 
@@ -559,7 +559,7 @@ public abstract class FunctionalActivations {
      */
     public static Tensor featureAlphaDropout(Tensor input, double p, boolean training, boolean inplace) {
         checkProbability(p);
-        Tensor result = Torch.feature_alpha_dropout(input, p, training);
+        Tensor result = Torch.featureAlphaDropout(input, p, training);
         return inplace ? input.copy_(result) : result;
     }
 
@@ -574,8 +574,8 @@ public abstract class FunctionalActivations {
     private static Tensor dropoutChannels(Tensor input, int batchedDim, double p, boolean training, boolean inplace) {
         checkProbability(p);
         Tensor result = input.dim() == batchedDim
-            ? Torch.feature_dropout(input, p, training)
-            : Torch.feature_dropout(input.unsqueeze(0), p, training).squeeze(0);
+            ? Torch.featureDropout(input, p, training)
+            : Torch.featureDropout(input.unsqueeze(0), p, training).squeeze(0);
         return inplace ? input.copy_(result) : result;
     }
 }

@@ -75,7 +75,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C_out, L_out)} or {@code (C_out, L_out)}
      */
     public static Tensor convTranspose1d(Tensor input, Tensor weight, @Nullable Tensor bias) {
-        return Torch.conv_transpose1d(input, weight, bias);
+        return Torch.convTranspose1d(input, weight, bias);
     }
 
     /**
@@ -95,7 +95,7 @@ public abstract class FunctionalConvolutions {
     public static Tensor convTranspose1d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[]
             dilation) {
-        return Torch.conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, dilation);
+        return Torch.convTranspose1d(input, weight, bias, stride, padding, outputPadding, groups, dilation);
     }
 
     /**
@@ -137,7 +137,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C_out, H_out, W_out)} or {@code (C_out, H_out, W_out)}
      */
     public static Tensor convTranspose2d(Tensor input, Tensor weight, @Nullable Tensor bias) {
-        return Torch.conv_transpose2d(input, weight, bias);
+        return Torch.convTranspose2d(input, weight, bias);
     }
 
     /**
@@ -158,7 +158,7 @@ public abstract class FunctionalConvolutions {
     public static Tensor convTranspose2d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[]
             dilation) {
-        return Torch.conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, dilation);
+        return Torch.convTranspose2d(input, weight, bias, stride, padding, outputPadding, groups, dilation);
     }
 
     /**
@@ -200,7 +200,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C_out, D_out, H_out, W_out)} or {@code (C_out, D_out, H_out, W_out)}
      */
     public static Tensor convTranspose3d(Tensor input, Tensor weight, @Nullable Tensor bias) {
-        return Torch.conv_transpose3d(input, weight, bias);
+        return Torch.convTranspose3d(input, weight, bias);
     }
 
     /**
@@ -221,7 +221,7 @@ public abstract class FunctionalConvolutions {
     public static Tensor convTranspose3d(
             Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[]
             dilation) {
-        return Torch.conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, dilation);
+        return Torch.convTranspose3d(input, weight, bias, stride, padding, outputPadding, groups, dilation);
     }
 
     /**
@@ -232,7 +232,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor maxPool1d(Tensor input, long... kernelSize) {
-        return Torch.max_pool1d(input, kernelSize);
+        return Torch.maxPool1d(input, kernelSize);
     }
 
     /**
@@ -248,7 +248,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor maxPool1d(Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
-        return Torch.max_pool1d(input, kernelSize, stride, padding, dilation, ceilMode);
+        return Torch.maxPool1d(input, kernelSize, stride, padding, dilation, ceilMode);
     }
 
     /**
@@ -265,7 +265,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Pooled maxPool1dWithIndices(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
-        return Pooled.of(Torch.max_pool1d_with_indices(input, kernelSize, stride, padding, dilation, ceilMode));
+        return Pooled.of(Torch.maxPool1dWithIndices(input, kernelSize, stride, padding, dilation, ceilMode));
     }
 
     /**
@@ -276,7 +276,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor avgPool1d(Tensor input, long... kernelSize) {
-        return Torch.avg_pool1d(input, kernelSize);
+        return Torch.avgPool1d(input, kernelSize);
     }
 
     /**
@@ -292,7 +292,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Tensor avgPool1d(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
-        return Torch.avg_pool1d(input, kernelSize, stride, padding, ceilMode, countIncludePad);
+        return Torch.avgPool1d(input, kernelSize, stride, padding, ceilMode, countIncludePad);
     }
 
     /**
@@ -303,7 +303,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor adaptiveAvgPool1d(Tensor input, long... outputSize) {
-        return Torch.adaptive_avg_pool1d(input, sizesOrOwn(1, outputSize, input));
+        return Torch.adaptiveAvgPool1d(input, sizesOrOwn(1, outputSize, input));
     }
 
     /**
@@ -314,7 +314,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, L_out)} or {@code (C, L_out)}
      */
     public static Tensor adaptiveMaxPool1d(Tensor input, long... outputSize) {
-        return Torch.adaptive_max_pool1d(input, sizesOrOwn(1, outputSize, input)).result0();
+        return Torch.adaptiveMaxPool1d(input, sizesOrOwn(1, outputSize, input)).result0();
     }
 
     /**
@@ -325,7 +325,7 @@ public abstract class FunctionalConvolutions {
      * @return the maxima and their indices
      */
     public static Pooled adaptiveMaxPool1dWithIndices(Tensor input, long... outputSize) {
-        return Pooled.of(Torch.adaptive_max_pool1d(input, sizesOrOwn(1, outputSize, input)));
+        return Pooled.of(Torch.adaptiveMaxPool1d(input, sizesOrOwn(1, outputSize, input)));
     }
 
     /**
@@ -344,7 +344,7 @@ public abstract class FunctionalConvolutions {
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
         long[] size = Arrays.copyOf(unpooledSize(1, input, kernelSize, stride, padding, outputSize), 2);
         size[1] = 1;
-        return Torch.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1);
+        return Torch.maxUnpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1);
     }
 
     /**
@@ -359,7 +359,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Tensor lpPool1d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
         long[] size = Sizes.expand("kernel_size", kernelSize, 1);
-        Tensor mean = Torch.avg_pool1d(input.pow(normType), size, stride, new long[] {0}, ceilMode);
+        Tensor mean = Torch.avgPool1d(input.pow(normType), size, stride, new long[] {0}, ceilMode);
         return normOfMean(mean, size, normType);
     }
 
@@ -371,7 +371,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor maxPool2d(Tensor input, long... kernelSize) {
-        return Torch.max_pool2d(input, kernelSize);
+        return Torch.maxPool2d(input, kernelSize);
     }
 
     /**
@@ -388,7 +388,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor maxPool2d(Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
-        return Torch.max_pool2d(input, kernelSize, stride, padding, dilation, ceilMode);
+        return Torch.maxPool2d(input, kernelSize, stride, padding, dilation, ceilMode);
     }
 
     /**
@@ -406,7 +406,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Pooled maxPool2dWithIndices(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
-        return Pooled.of(Torch.max_pool2d_with_indices(input, kernelSize, stride, padding, dilation, ceilMode));
+        return Pooled.of(Torch.maxPool2dWithIndices(input, kernelSize, stride, padding, dilation, ceilMode));
     }
 
     /**
@@ -417,7 +417,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor avgPool2d(Tensor input, long... kernelSize) {
-        return Torch.avg_pool2d(input, kernelSize);
+        return Torch.avgPool2d(input, kernelSize);
     }
 
     /**
@@ -436,7 +436,7 @@ public abstract class FunctionalConvolutions {
     public static Tensor avgPool2d(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, @Nullable Long
             divisorOverride) {
-        return Torch.avg_pool2d(input, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
+        return Torch.avgPool2d(input, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
     }
 
     /**
@@ -448,7 +448,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor adaptiveAvgPool2d(Tensor input, long... outputSize) {
-        return Torch.adaptive_avg_pool2d(input, sizesOrOwn(2, outputSize, input));
+        return Torch.adaptiveAvgPool2d(input, sizesOrOwn(2, outputSize, input));
     }
 
     /**
@@ -460,7 +460,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, H_out, W_out)} or {@code (C, H_out, W_out)}
      */
     public static Tensor adaptiveMaxPool2d(Tensor input, long... outputSize) {
-        return Torch.adaptive_max_pool2d(input, sizesOrOwn(2, outputSize, input)).result0();
+        return Torch.adaptiveMaxPool2d(input, sizesOrOwn(2, outputSize, input)).result0();
     }
 
     /**
@@ -472,7 +472,7 @@ public abstract class FunctionalConvolutions {
      * @return the maxima and their indices
      */
     public static Pooled adaptiveMaxPool2dWithIndices(Tensor input, long... outputSize) {
-        return Pooled.of(Torch.adaptive_max_pool2d(input, sizesOrOwn(2, outputSize, input)));
+        return Pooled.of(Torch.adaptiveMaxPool2d(input, sizesOrOwn(2, outputSize, input)));
     }
 
     /**
@@ -489,7 +489,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Tensor maxUnpool2d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
-        return Torch.max_unpool2d(input, indices, unpooledSize(2, input, kernelSize, stride, padding, outputSize));
+        return Torch.maxUnpool2d(input, indices, unpooledSize(2, input, kernelSize, stride, padding, outputSize));
     }
 
     /**
@@ -507,7 +507,7 @@ public abstract class FunctionalConvolutions {
     public static Pooled fractionalMaxPool2d(
             Tensor input, long[] kernelSize, long @Nullable [] outputSize, double @Nullable [] outputRatio, @Nullable Tensor randomSamples) {
         long[] size = fractionalSize(2, input, outputSize, outputRatio);
-        return Pooled.of(Torch.fractional_max_pool2d(input, kernelSize, size, samples(2, input, randomSamples)));
+        return Pooled.of(Torch.fractionalMaxPool2d(input, kernelSize, size, samples(2, input, randomSamples)));
     }
 
     /**
@@ -522,7 +522,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Tensor lpPool2d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
         long[] size = Sizes.expand("kernel_size", kernelSize, 2);
-        Tensor mean = Torch.avg_pool2d(input.pow(normType), size, stride, new long[] {0, 0}, ceilMode);
+        Tensor mean = Torch.avgPool2d(input.pow(normType), size, stride, new long[] {0, 0}, ceilMode);
         return normOfMean(mean, size, normType);
     }
 
@@ -534,7 +534,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor maxPool3d(Tensor input, long... kernelSize) {
-        return Torch.max_pool3d(input, kernelSize);
+        return Torch.maxPool3d(input, kernelSize);
     }
 
     /**
@@ -552,7 +552,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor maxPool3d(Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
-        return Torch.max_pool3d(input, kernelSize, stride, padding, dilation, ceilMode);
+        return Torch.maxPool3d(input, kernelSize, stride, padding, dilation, ceilMode);
     }
 
     /**
@@ -572,7 +572,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Pooled maxPool3dWithIndices(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
-        return Pooled.of(Torch.max_pool3d_with_indices(input, kernelSize, stride, padding, dilation, ceilMode));
+        return Pooled.of(Torch.maxPool3dWithIndices(input, kernelSize, stride, padding, dilation, ceilMode));
     }
 
     /**
@@ -583,7 +583,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor avgPool3d(Tensor input, long... kernelSize) {
-        return Torch.avg_pool3d(input, kernelSize);
+        return Torch.avgPool3d(input, kernelSize);
     }
 
     /**
@@ -603,7 +603,7 @@ public abstract class FunctionalConvolutions {
     public static Tensor avgPool3d(
             Tensor input, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, @Nullable Long
             divisorOverride) {
-        return Torch.avg_pool3d(input, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
+        return Torch.avgPool3d(input, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
     }
 
     /**
@@ -615,7 +615,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor adaptiveAvgPool3d(Tensor input, long... outputSize) {
-        return Torch.adaptive_avg_pool3d(input, sizesOrOwn(3, outputSize, input));
+        return Torch.adaptiveAvgPool3d(input, sizesOrOwn(3, outputSize, input));
     }
 
     /**
@@ -627,7 +627,7 @@ public abstract class FunctionalConvolutions {
      * @return tensor of shape {@code (N, C, D_out, H_out, W_out)} or {@code (C, D_out, H_out, W_out)}
      */
     public static Tensor adaptiveMaxPool3d(Tensor input, long... outputSize) {
-        return Torch.adaptive_max_pool3d(input, sizesOrOwn(3, outputSize, input)).result0();
+        return Torch.adaptiveMaxPool3d(input, sizesOrOwn(3, outputSize, input)).result0();
     }
 
     /**
@@ -639,7 +639,7 @@ public abstract class FunctionalConvolutions {
      * @return the maxima and their indices
      */
     public static Pooled adaptiveMaxPool3dWithIndices(Tensor input, long... outputSize) {
-        return Pooled.of(Torch.adaptive_max_pool3d(input, sizesOrOwn(3, outputSize, input)));
+        return Pooled.of(Torch.adaptiveMaxPool3d(input, sizesOrOwn(3, outputSize, input)));
     }
 
     /**
@@ -656,7 +656,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Tensor maxUnpool3d(
             Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
-        return Torch.max_unpool3d(input, indices, unpooledSize(3, input, kernelSize, stride, padding, outputSize), stride, padding);
+        return Torch.maxUnpool3d(input, indices, unpooledSize(3, input, kernelSize, stride, padding, outputSize), stride, padding);
     }
 
     /**
@@ -674,7 +674,7 @@ public abstract class FunctionalConvolutions {
     public static Pooled fractionalMaxPool3d(
             Tensor input, long[] kernelSize, long @Nullable [] outputSize, double @Nullable [] outputRatio, @Nullable Tensor randomSamples) {
         long[] size = fractionalSize(3, input, outputSize, outputRatio);
-        return Pooled.of(Torch.fractional_max_pool3d(input, kernelSize, size, samples(3, input, randomSamples)));
+        return Pooled.of(Torch.fractionalMaxPool3d(input, kernelSize, size, samples(3, input, randomSamples)));
     }
 
     /**
@@ -690,7 +690,7 @@ public abstract class FunctionalConvolutions {
      */
     public static Tensor lpPool3d(Tensor input, double normType, long[] kernelSize, long[] stride, boolean ceilMode) {
         long[] size = Sizes.expand("kernel_size", kernelSize, 3);
-        Tensor mean = Torch.avg_pool3d(input.pow(normType), size, stride, new long[] {0, 0, 0}, ceilMode);
+        Tensor mean = Torch.avgPool3d(input.pow(normType), size, stride, new long[] {0, 0, 0}, ceilMode);
         return normOfMean(mean, size, normType);
     }
 

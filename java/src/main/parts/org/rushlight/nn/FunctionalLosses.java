@@ -20,7 +20,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor
      */
     public static Tensor l1Loss(Tensor input, Tensor target) {
-        return Torch.l1_loss(input, target);
+        return Torch.l1Loss(input, target);
     }
 
     /**
@@ -32,7 +32,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor l1Loss(Tensor input, Tensor target, Reduction reduction) {
-        return Torch.l1_loss(input, target, reduction.code());
+        return Torch.l1Loss(input, target, reduction.code());
     }
 
     /**
@@ -55,8 +55,8 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor mseLoss(Tensor input, Tensor target, Reduction reduction) {
-        Tensor[] both = Torch.broadcast_tensors(input, target);
-        return Torch.mse_loss(both[0], both[1], reduction.code());
+        Tensor[] both = Torch.broadcastTensors(input, target);
+        return Torch.mseLoss(both[0], both[1], reduction.code());
     }
 
     /**
@@ -82,8 +82,8 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor smoothL1Loss(Tensor input, Tensor target, Reduction reduction, double beta) {
-        Tensor[] both = Torch.broadcast_tensors(input, target);
-        return Torch.smooth_l1_loss(both[0], both[1], reduction.code(), beta);
+        Tensor[] both = Torch.broadcastTensors(input, target);
+        return Torch.smoothL1Loss(both[0], both[1], reduction.code(), beta);
     }
 
     /**
@@ -109,8 +109,8 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor huberLoss(Tensor input, Tensor target, Reduction reduction, double delta) {
-        Tensor[] both = Torch.broadcast_tensors(input, target);
-        return Torch.huber_loss(both[0], both[1], reduction.code(), delta);
+        Tensor[] both = Torch.broadcastTensors(input, target);
+        return Torch.huberLoss(both[0], both[1], reduction.code(), delta);
     }
 
     /**
@@ -121,7 +121,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor
      */
     public static Tensor klDiv(Tensor input, Tensor target) {
-        return Torch.kl_div(input, target);
+        return Torch.klDiv(input, target);
     }
 
     /**
@@ -137,9 +137,9 @@ public abstract class FunctionalLosses {
      */
     public static Tensor klDiv(Tensor input, Tensor target, Reduction reduction, boolean logTarget) {
         if (reduction != Reduction.BATCH_MEAN) {
-            return Torch.kl_div(input, target, reduction.code(), logTarget);
+            return Torch.klDiv(input, target, reduction.code(), logTarget);
         }
-        Tensor sum = Torch.kl_div(input, target, Reduction.SUM.code(), logTarget);
+        Tensor sum = Torch.klDiv(input, target, Reduction.SUM.code(), logTarget);
         return input.dim() == 0 ? sum : sum.div(input.size(0));
     }
 
@@ -165,8 +165,8 @@ public abstract class FunctionalLosses {
      */
     public static Tensor binaryCrossEntropy(Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction) {
         checkSameSize(input, target);
-        Tensor weights = weight == null ? null : Torch.broadcast_tensors(weight, target)[0];
-        return Torch.binary_cross_entropy(input, target, weights, reduction.code());
+        Tensor weights = weight == null ? null : Torch.broadcastTensors(weight, target)[0];
+        return Torch.binaryCrossEntropy(input, target, weights, reduction.code());
     }
 
     /**
@@ -196,7 +196,7 @@ public abstract class FunctionalLosses {
         if (!Arrays.equals(input.shape(), target.shape())) {
             throw new TensorValueException("Target size (" + Sizes.text(target) + ") must be the same as input size (" + Sizes.text(input) + ")");
         }
-        return Torch.binary_cross_entropy_with_logits(input, target, weight, posWeight, reduction.code());
+        return Torch.binaryCrossEntropyWithLogits(input, target, weight, posWeight, reduction.code());
     }
 
     /**
@@ -209,7 +209,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor hingeEmbeddingLoss(Tensor input, Tensor target, double margin, Reduction reduction) {
-        return Torch.hinge_embedding_loss(input, target, margin, reduction.code());
+        return Torch.hingeEmbeddingLoss(input, target, margin, reduction.code());
     }
 
     /**
@@ -228,7 +228,7 @@ public abstract class FunctionalLosses {
         if (p != 1 && p != 2) {
             throw new TensorValueException("only p == 1 and p == 2 supported");
         }
-        return Torch.multi_margin_loss(input, target, p, margin, weight, reduction.code());
+        return Torch.multiMarginLoss(input, target, p, margin, weight, reduction.code());
     }
 
     /**
@@ -243,7 +243,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor cosineEmbeddingLoss(Tensor input1, Tensor input2, Tensor target, double margin, Reduction reduction) {
-        return Torch.cosine_embedding_loss(input1, input2, target, margin, reduction.code());
+        return Torch.cosineEmbeddingLoss(input1, input2, target, margin, reduction.code());
     }
 
     /**
@@ -256,7 +256,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor multilabelMarginLoss(Tensor input, Tensor target, Reduction reduction) {
-        return Torch.multilabel_margin_loss(input, target, reduction.code());
+        return Torch.multilabelMarginLoss(input, target, reduction.code());
     }
 
     /**
@@ -268,7 +268,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor softMarginLoss(Tensor input, Tensor target, Reduction reduction) {
-        return Torch.soft_margin_loss(input, target, reduction.code());
+        return Torch.softMarginLoss(input, target, reduction.code());
     }
 
     /**
@@ -281,7 +281,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor multilabelSoftMarginLoss(Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction) {
-        Tensor losses = target.mul(Torch.log_sigmoid(input)).add(target.neg().add(1).mul(Torch.log_sigmoid(input.neg()))).neg();
+        Tensor losses = target.mul(Torch.logSigmoid(input)).add(target.neg().add(1).mul(Torch.logSigmoid(input.neg()))).neg();
         if (weight != null) {
             losses = losses.mul(weight);
         }
@@ -305,7 +305,7 @@ public abstract class FunctionalLosses {
      */
     public static Tensor tripletMarginLoss(
             Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap, Reduction reduction) {
-        return Torch.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction.code());
+        return Torch.tripletMarginLoss(anchor, positive, negative, margin, p, eps, swap, reduction.code());
     }
 
     /**
@@ -330,7 +330,7 @@ public abstract class FunctionalLosses {
         if (swap) {
             far = far.minimum(distance.apply(positive, negative));
         }
-        return reduced(near.sub(far).add(margin).clamp_min(0), reduction);
+        return reduced(near.sub(far).add(margin).clampMin(0), reduction);
     }
 
     /**
@@ -349,7 +349,7 @@ public abstract class FunctionalLosses {
      */
     public static Tensor ctcLoss(
             Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, Reduction reduction, boolean zeroInfinity) {
-        return Torch.ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction.code(), zeroInfinity);
+        return Torch.ctcLoss(logProbs, targets, inputLengths, targetLengths, blank, reduction.code(), zeroInfinity);
     }
 
     /**
@@ -365,7 +365,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per element for {@code Reduction.NONE}
      */
     public static Tensor poissonNllLoss(Tensor input, Tensor target, boolean logInput, boolean full, double eps, Reduction reduction) {
-        return Torch.poisson_nll_loss(input, target, logInput, full, eps, reduction.code());
+        return Torch.poissonNllLoss(input, target, logInput, full, eps, reduction.code());
     }
 
     /**
@@ -383,7 +383,7 @@ public abstract class FunctionalLosses {
             throw new TensorValueException("margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
                 + Sizes.text(input1) + ", input2: " + Sizes.text(input2) + ", target: " + Sizes.text(target));
         }
-        return Torch.margin_ranking_loss(input1, input2, target, margin, reduction.code());
+        return Torch.marginRankingLoss(input1, input2, target, margin, reduction.code());
     }
 
     /**
@@ -409,7 +409,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor, or one loss per sample for {@code Reduction.NONE}
      */
     public static Tensor nllLoss(Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction, long ignoreIndex) {
-        return Torch.nll_loss_nd(input, target, weight, reduction.code(), ignoreIndex);
+        return Torch.nllLossNd(input, target, weight, reduction.code(), ignoreIndex);
     }
 
     /**
@@ -422,7 +422,7 @@ public abstract class FunctionalLosses {
      * @return scalar tensor
      */
     public static Tensor crossEntropy(Tensor input, Tensor target) {
-        return Torch.cross_entropy_loss(input, target);
+        return Torch.crossEntropyLoss(input, target);
     }
 
     /**
@@ -440,7 +440,7 @@ public abstract class FunctionalLosses {
      */
     public static Tensor crossEntropy(
             Tensor input, Tensor target, @Nullable Tensor weight, Reduction reduction, long ignoreIndex, double labelSmoothing) {
-        return Torch.cross_entropy_loss(input, target, weight, reduction.code(), ignoreIndex, labelSmoothing);
+        return Torch.crossEntropyLoss(input, target, weight, reduction.code(), ignoreIndex, labelSmoothing);
     }
 
     /**
@@ -453,7 +453,7 @@ public abstract class FunctionalLosses {
      * @return tensor of the broadcast shape without {@code dim}
      */
     public static Tensor cosineSimilarity(Tensor x1, Tensor x2, long dim, double eps) {
-        return Torch.cosine_similarity(x1, x2, dim, eps);
+        return Torch.cosineSimilarity(x1, x2, dim, eps);
     }
 
     /**
@@ -467,7 +467,7 @@ public abstract class FunctionalLosses {
      * @return tensor of shape {@code (N)} or {@code ()}; with {@code keepdim} {@code (N, 1)} or {@code (1)}
      */
     public static Tensor pairwiseDistance(Tensor x1, Tensor x2, double p, double eps, boolean keepdim) {
-        return Torch.pairwise_distance(x1, x2, p, eps, keepdim);
+        return Torch.pairwiseDistance(x1, x2, p, eps, keepdim);
     }
 
     /**

@@ -54,7 +54,7 @@ public operator fun Tensor.rem(other: Number): Tensor = remainder(other)
 public operator fun Tensor.unaryMinus(): Tensor = neg()
 
 /** The logical negation of each element. */
-public operator fun Tensor.not(): Tensor = logical_not()
+public operator fun Tensor.not(): Tensor = logicalNot()
 
 // Infix functions: the names of PyTorch's functions are methods of Tensor, which Kotlin cannot call without a dot.
 
@@ -98,22 +98,22 @@ public infix fun Tensor.atLeast(other: Tensor): Tensor = ge(other)
 public infix fun Tensor.atLeast(other: Number): Tensor = ge(other)
 
 /** The bitwise conjunction of integers, or the logical one of booleans. */
-public infix fun Tensor.and(other: Tensor): Tensor = bitwise_and(other)
+public infix fun Tensor.and(other: Tensor): Tensor = bitwiseAnd(other)
 
 /** The bitwise disjunction of integers, or the logical one of booleans. */
-public infix fun Tensor.or(other: Tensor): Tensor = bitwise_or(other)
+public infix fun Tensor.or(other: Tensor): Tensor = bitwiseOr(other)
 
 /** The bitwise exclusive disjunction of integers, or the logical one of booleans. */
-public infix fun Tensor.xor(other: Tensor): Tensor = bitwise_xor(other)
+public infix fun Tensor.xor(other: Tensor): Tensor = bitwiseXor(other)
 
 /** Integers shifted to the left by a number of bits. */
-public infix fun Tensor.shl(bits: Number): Tensor = bitwise_left_shift(bits)
+public infix fun Tensor.shl(bits: Number): Tensor = bitwiseLeftShift(bits)
 
 /** Integers shifted to the right by a number of bits, which keeps the sign. */
-public infix fun Tensor.shr(bits: Number): Tensor = bitwise_right_shift(bits)
+public infix fun Tensor.shr(bits: Number): Tensor = bitwiseRightShift(bits)
 
 /** The bitwise negation of integers, or the logical one of booleans. */
-public fun Tensor.inv(): Tensor = bitwise_not()
+public fun Tensor.inv(): Tensor = bitwiseNot()
 
 // Numbers.
 

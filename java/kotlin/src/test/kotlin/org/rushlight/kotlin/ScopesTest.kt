@@ -26,6 +26,12 @@ import org.rushlight.nn.MaxPool2d
 class ScopesTest {
     private fun live() = Torch.memoryStats().liveHandles()
 
+    /** The last thread of a coroutine may leave its scope a little later. */
+    private fun assertLiveInTheEnd(expected: Long) {
+        repeat(200) { if (live() > expected) Thread.sleep(10) }
+        assertTrue(live() <= expected, "${live()} handles, not $expected")
+    }
+
     /** A scope of a thread that was left open would take this tensor. */
     private fun assertNoScopeIsOpen() = Torch.ones(1).use { it.scoped().unscoped() }
 
@@ -46,7 +52,7 @@ class ScopesTest {
 
     @Test
     fun gradientsAreOff(): Unit = scoped {
-        val w = Torch.ones(2).requires_grad_(true)
+        val w = Torch.ones(2).requiresGrad_(true)
         assertFalse(noGrad { w * 2 }.requiresGrad())
         assertFalse(inferenceMode { w * 2 }.requiresGrad())
         assertTrue((w * 2).requiresGrad())
@@ -75,7 +81,6 @@ class ScopesTest {
                 seen.forEach { assertFalse(it.isClosed) }
                 seen.reduce { a, b -> a.sum() + b.sum() }
             }
-            seen.forEach { assertTrue(it.isClosed) }
             assertEquals(1.0 + 3 * (2 + 3 + 4), result.toDouble())
             result.close()
             for (pool in pools) {
@@ -84,13 +89,16 @@ class ScopesTest {
         }
         pools.forEach { it.close() }
         assertEquals(2, threads.toSet().size)
-        assertEquals(before, live())
+        assertLiveInTheEnd(before)
+        seen.forEach { assertTrue(it.isClosed) }
     }
 
     @Test
     fun coroutinesOfACoroutineShareItsScope() {
         val before = live()
         runBlocking(Dispatchers.Default) {
+            // A coroutine has ended when its thread has not yet left the scope: several rounds meet that.
+            repeat(100) { withTensorScope { (1..4).map { async { Torch.ones(1) } }.awaitAll() } }
             withTensorScope {
                 val parts = (1..50).map { n ->
                     async {
@@ -104,7 +112,7 @@ class ScopesTest {
                 launch { Torch.ones(5) }
             }
         }
-        assertEquals(before, live())
+        assertLiveInTheEnd(before)
     }
 
     @Test
@@ -131,7 +139,7 @@ class ScopesTest {
                 }
             }
         }
-        assertEquals(before, live())
+        assertLiveInTheEnd(before)
     }
 
     @Test
@@ -145,7 +153,7 @@ class ScopesTest {
                 }
             }
         }
-        assertEquals(before, live())
+        assertLiveInTheEnd(before)
     }
 
     /** Options and static functions of Java are visible. */
