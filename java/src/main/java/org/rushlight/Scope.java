@@ -55,7 +55,7 @@ public final class Scope implements AutoCloseable {
 
     /**
      * Creates a scope that belongs to no thread. Tensors join it while a thread has entered it; several threads may do so
-     * at the same time. Any thread may close it, once none is inside.
+     * at the same time. Any thread may close it; if threads are inside, the last one to leave frees the tensors.
      *
      * <pre>{@code
      * try (Scope request = Scope.detached()) {
@@ -127,8 +127,12 @@ public final class Scope implements AutoCloseable {
             inner.left = true;
         }
         restore(outer);
+        boolean last;
         synchronized (target) {
-            target.entered--;
+            last = --target.entered == 0 && target.closed;
+        }
+        if (last) {
+            target.closeTensors();
         }
     }
 
@@ -240,7 +244,10 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Closes every tensor of the scope, newest first. Closing twice is allowed. */
+    /**
+     * Closes every tensor of the scope, newest first; those of a detached scope once no thread is inside. Closing twice is
+     * allowed.
+     */
     @Override
     public void close() {
         if (closed) {
@@ -249,10 +256,10 @@ public final class Scope implements AutoCloseable {
         check();
         if (owner == null) {
             synchronized (this) {
-                if (entered > 0) {
-                    throw new IllegalStateException("a thread has entered the detached scope and not left it");
-                }
                 closed = true;
+                if (entered > 0) {
+                    return; // The last thread to leave does the rest.
+                }
             }
         } else {
             Scope innermost = INNERMOST.get();
@@ -265,6 +272,10 @@ public final class Scope implements AutoCloseable {
             closed = true;
             restore(outer);
         }
+        closeTensors();
+    }
+
+    private void closeTensors() {
         if (traced != null) {
             traced.close();
         }

@@ -207,11 +207,13 @@ class ScopeTest {
                 assert here != null;
                 made[3] = detached.keep(made[1].add(1));
                 made[2].close();
-                assertEquals("a thread has entered the detached scope and not left it",
-                    assertThrows(IllegalStateException.class, detached::close).getMessage());
+                onAnotherThread(detached::close);
+                detached.close();
+                made[0] = Torch.ones(1);
+                assertFalse(made[0].isClosed() || made[1].isClosed(), "a thread is inside");
+                assertThrows(IllegalStateException.class, detached::enter);
             }
-            onAnotherThread(detached::close);
-            detached.close();
+            assertTrue(made[0].isClosed(), "the last thread has left");
             assertTrue(made[1].isClosed());
             assertFalse(made[3].isClosed());
             made[3].close();
