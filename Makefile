@@ -296,7 +296,10 @@ install: jars ## installs headers, libraries, CMake and pkg-config files, the ja
 	cmake --build $(INSTALL_BUILD)
 	cmake --install $(INSTALL_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
-	install -m 644 $(PYTORCH_JAR) $(KOTLIN_JAR) $(JAR:.jar=-sources.jar) $(JAR:.jar=-javadoc.jar) $(abspath $(PREFIX))/share/java
+	install -m 644 $(PYTORCH_JAR) $(KOTLIN_JAR) $(abspath $(PREFIX))/share/java
+	@# Apart from the others: javac would find the sources among the classes.
+	install -d $(abspath $(PREFIX))/share/doc/rushlight
+	install -m 644 $(JAR:.jar=-sources.jar) $(JAR:.jar=-javadoc.jar) $(abspath $(PREFIX))/share/doc/rushlight
 
 # Every crate but tests and tools, which have `publish = false`.
 CRATES := $(shell grep -L '^publish = false' core/*/Cargo.toml bindings/*/Cargo.toml capi/Cargo.toml)

@@ -14,13 +14,13 @@ root=$(cd "$here/../.." && pwd)
 "$here/sdk.sh" "$prefix" "$build"
 
 mkdir -p "$build/classes"
-jar=$(echo "$prefix"/share/java/rushlight-[0-9]*[0-9].jar)
+jar=$(echo "$prefix"/share/java/rushlight-[0-9]*.jar)
 javac -cp "$jar" -d "$build/classes" "$root/examples/hello/Hello.java"
 fitted_java=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
 expect "the jar" "$fitted_java" "$(java -cp "$jar:$build/classes" Hello)"
 "$here/library.sh" --in-jar "$jar"
 for extra in sources javadoc; do
-  test -s "${jar%.jar}-$extra.jar" || { echo "no $extra jar beside $jar" >&2; exit 1; }
+  test -s "$prefix/share/doc/rushlight/$(basename "${jar%.jar}")-$extra.jar" || { echo "no $extra jar" >&2; exit 1; }
 done
 
 expect "the command-line tool" "PyTorch, 4 tensors, 11 elements, 44 B" \
