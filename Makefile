@@ -91,27 +91,29 @@ end-%: %
 
 # ---- Parts of `make test` ----
 
-# Crates that contain the library are tested in its profile: Cargo builds it once for all tests. The other crates, and the
-# kernels, are tested in the profile `dev`, which checks integers for overflow; the fuzzers check them in every crate.
-WITH_LIBRARY := rushlight-tensor rushlight-io rushlight-script rushlight-capi rushlight-jni rushlight-fft rushlight-linalg \
-  rushlight-cuda rushlight-conformance rushlight-readers rushlight-cli rushlight-cxx-example rushlight-checks fakecuda
-TEST_WITH_LIBRARY := cargo test -q --locked --release $(WITH_LIBRARY:%=-p %)
-TEST_WITHOUT := cargo test -q --locked --workspace $(WITH_LIBRARY:%=--exclude %)
+# Crates that contain the kernels are tested in the profile of the library: Cargo builds it once for all tests. So is the
+# interpreter of CUDA's kernels, which is slow without optimization. The others, and the kernels themselves, are tested in the
+# profile `dev`, which checks integers for overflow; the fuzzers check them in every crate.
+WITH_KERNELS = $(shell cargo tree -q --locked --workspace -i rushlight-cpu -e normal,build --prefix none -f '{p}' | sed 's/ .*//' | sort -u | grep -vx rushlight-cpu)
+RELEASED = fakecuda $(WITH_KERNELS)
+TEST_RELEASED = cargo test -q --locked --release $(RELEASED:%=-p %)
+TEST_OTHERS = cargo test -q --locked --workspace $(RELEASED:%=--exclude %)
 
 # The golden cases, their properties and random calls run through the shipped library.
 test-rust: build
+	@tests/same_features.sh $(RELEASED)
 	status=0; \
-	RUSHLIGHT_LIBRARY=$(CURDIR)/$(LIBRARY) $(TEST_WITH_LIBRARY) --no-fail-fast || status=1; \
-	$(TEST_WITHOUT) --no-fail-fast || status=1; exit $$status
-	@program=$$($(TEST_WITHOUT:-q=) --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
+	RUSHLIGHT_LIBRARY=$(CURDIR)/$(LIBRARY) $(TEST_RELEASED) --no-fail-fast || status=1; \
+	$(TEST_OTHERS) --no-fail-fast || status=1; exit $$status
+	@program=$$($(TEST_OTHERS:-q=) --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
 	  for level in portable avx2; do RUSHLIGHT_SIMD=$$level "$$program" -q || exit 1; done
 
-test-checked: setup ## all tests of Rust with checks of integers for overflow, in half an hour
+test-checked: setup ## all tests of Rust with checks of integers for overflow
 	cargo test -q --locked --workspace --no-fail-fast
 
 test-unit: build
-	$(TEST_WITH_LIBRARY) --lib --bins
-	$(TEST_WITHOUT) --lib --bins
+	$(TEST_RELEASED) --lib --bins
+	$(TEST_OTHERS) --lib --bins
 
 operators: setup ## which of PyTorch's operators there are, by family, and why others are missing; MISSING=1 names them
 	@cargo run -q --locked -p rushlight-generate -- --coverage $(if $(MISSING),--missing)
@@ -195,7 +197,7 @@ lint: setup
 	cargo clippy -q --locked --workspace --all-targets -- -D warnings
 
 features: setup ## every family of operators compiles alone with what it needs, and the set `inference`
-	cargo clippy -q --locked -p rushlight-capi --no-default-features --features inference -- -D warnings
+	cargo clippy -q --locked -p rushlight-capi --no-default-features --features inference,foreign-allocator -- -D warnings
 	@for family in $$(sed -n 's/^\(op-[a-z_]*\) = .*/\1/p' core/tensor/Cargo.toml); do echo "$$family"; \
 	  cargo clippy -q --locked -p rushlight-capi --no-default-features --features "$$family" -- -D warnings || exit 1; done
 

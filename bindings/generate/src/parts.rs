@@ -1,7 +1,8 @@
 //! Java classes that consist of several sources: Scala sees no static method that a class inherits, so that the functions
 //! of `Torch` and of `nn.Functional` must be in one class each, but a hand-written file has fewer than 800 lines.
 //!
-//! `java/src/main/parts` has the hand-written parts. Each is a class; the members of the others are added to the first.
+//! `java/src/main/parts` has the hand-written parts. Each is a class; the members of the others are added to the first. The
+//! name of a part begins with that of its class.
 
 use opgen::emit::OutFile;
 use std::collections::BTreeSet;
@@ -21,8 +22,11 @@ pub fn merge(root: &Path, files: &mut Vec<OutFile>) -> Result<(), String> {
     let operators = files.iter_mut().find(|file| file.path == OPERATORS).ok_or("no functions were generated")?;
     operators.text = merged(&[read("Torch")?, operators.text.clone()])?;
     operators.path = "org/rushlight/Torch.java".into();
-    let parts = ["Functional", "FunctionalActivations", "FunctionalConvolutions", "FunctionalLosses"];
-    let parts = parts.iter().map(|part| read(&format!("nn/{part}"))).collect::<Result<Vec<_>, _>>()?;
+    let folder = root.join(FOLDER).join("nn");
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let names = entries.flatten().map(|entry| entry.path()).collect::<BTreeSet<_>>();
+    let names = names.iter().filter_map(|path| path.file_stem()?.to_str());
+    let parts = names.map(|part| read(&format!("nn/{part}"))).collect::<Result<Vec<_>, _>>()?;
     files.push(OutFile { path: "org/rushlight/nn/Functional.java".into(), text: merged(&parts)? });
     Ok(())
 }

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.CopiedOptions;
 import org.rushlight.RushlightException;
 import org.rushlight.Tensor;
 
@@ -69,7 +70,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     private volatile boolean closed;
 
     /** Options of a loader. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options implements Cloneable {
+    public static final class Options extends CopiedOptions<Options> {
         private final int batchSize;
         private int workers;
         private int maxJobs;
@@ -106,16 +107,6 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
         private void checkNoBatchSampler() {
             if (batchSampler != null) {
                 throw new IllegalStateException("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last");
-            }
-        }
-
-        private Options with(Consumer<Options> change) {
-            try {
-                Options copy = (Options) clone();
-                change.accept(copy);
-                return copy;
-            } catch (CloneNotSupportedException e) {
-                throw new AssertionError("options can be copied", e);
             }
         }
 

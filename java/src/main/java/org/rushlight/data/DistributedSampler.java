@@ -1,7 +1,7 @@
 package org.rushlight.data;
 
 import java.util.Arrays;
-import java.util.function.Consumer;
+import org.rushlight.CopiedOptions;
 import org.rushlight.Generator;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
@@ -24,7 +24,7 @@ public final class DistributedSampler implements Sampler {
     private volatile long epoch;
 
     /** Options of {@link DistributedSampler}. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options implements Cloneable {
+    public static final class Options extends CopiedOptions<Options> {
         private final int numReplicas;
         private final int rank;
         private boolean shuffle = true;
@@ -44,16 +44,6 @@ public final class DistributedSampler implements Sampler {
             }
             this.numReplicas = numReplicas;
             this.rank = rank;
-        }
-
-        private Options with(Consumer<Options> change) {
-            try {
-                Options copy = (Options) clone();
-                change.accept(copy);
-                return copy;
-            } catch (CloneNotSupportedException e) {
-                throw new AssertionError("options can be copied", e);
-            }
         }
 
         /**

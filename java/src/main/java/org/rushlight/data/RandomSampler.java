@@ -1,7 +1,7 @@
 package org.rushlight.data;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.CopiedOptions;
 import org.rushlight.DType;
 import org.rushlight.Generator;
 import org.rushlight.Tensor;
@@ -28,23 +28,13 @@ public final class RandomSampler implements Sampler {
     private final Options options;
 
     /** Options of {@link RandomSampler}. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options implements Cloneable {
+    public static final class Options extends CopiedOptions<Options> {
         private boolean replacement;
         private long numSamples = -1;
         private @Nullable Generator generator;
 
         /** Creates PyTorch's default options: every example once, without a generator. */
         public Options() {}
-
-        private Options with(Consumer<Options> change) {
-            try {
-                Options copy = (Options) clone();
-                change.accept(copy);
-                return copy;
-            } catch (CloneNotSupportedException e) {
-                throw new AssertionError("options can be copied", e);
-            }
-        }
 
         /**
          * Sets whether an example may be sampled again.

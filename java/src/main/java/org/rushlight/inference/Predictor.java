@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.CopiedOptions;
 import org.rushlight.NoGrad;
 import org.rushlight.Scope;
 import org.rushlight.ScriptModule;
@@ -62,7 +62,7 @@ public final class Predictor implements AutoCloseable {
     private boolean closed;
 
     /** Options of a {@link Predictor}. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options implements Cloneable {
+    public static final class Options extends CopiedOptions<Options> {
         private int workers = 1;
         private int maxBatchSize = 1;
         private long maxDelayNanos;
@@ -71,16 +71,6 @@ public final class Predictor implements AutoCloseable {
 
         /** Creates options for one worker that runs each request alone; at most 1024 requests wait, without a limit of time. */
         public Options() {}
-
-        private Options with(Consumer<Options> change) {
-            try {
-                Options copy = (Options) clone();
-                change.accept(copy);
-                return copy;
-            } catch (CloneNotSupportedException e) {
-                throw new AssertionError("options can be copied", e);
-            }
-        }
 
         private static int positive(String what, int value) {
             if (value < 1) {
@@ -182,7 +172,7 @@ public final class Predictor implements AutoCloseable {
      * Creates a predictor for a function.
      *
      * @param model maps inputs, stacked along the first dimension, to results whose first dimension has the same size;
-     *     several workers call it at the same time, each in a scope of its own
+     *     several workers call it at the same time, each within its own scope
      * @param options the options
      * @return the predictor
      */

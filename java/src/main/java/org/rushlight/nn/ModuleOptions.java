@@ -1,30 +1,13 @@
 package org.rushlight.nn;
 
-import java.util.function.Consumer;
+import org.rushlight.CopiedOptions;
 
 /**
  * Base class of the options of modules. They are immutable: each {@code with} method returns a changed copy.
  *
  * @param <O> the type of the options itself
  */
-public abstract class ModuleOptions<O extends ModuleOptions<O>> implements Cloneable {
+public abstract class ModuleOptions<O extends ModuleOptions<O>> extends CopiedOptions<O> {
     /** Constructor for options of custom modules. */
     protected ModuleOptions() {}
-
-    /**
-     * Returns a changed copy, for the {@code with} methods of subclasses.
-     *
-     * @param change sets fields of the copy
-     * @return the copy
-     */
-    @SuppressWarnings("unchecked")
-    protected final O with(Consumer<O> change) {
-        try {
-            O copy = (O) clone();
-            change.accept(copy);
-            return copy;
-        } catch (CloneNotSupportedException e) {
-            throw new AssertionError("options can be copied", e);
-        }
-    }
 }

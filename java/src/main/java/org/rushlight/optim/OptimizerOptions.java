@@ -2,8 +2,8 @@ package org.rushlight.optim;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.CopiedOptions;
 import org.rushlight.TensorValueException;
 
 /**
@@ -11,7 +11,7 @@ import org.rushlight.TensorValueException;
  *
  * @param <O> the type of the options itself
  */
-public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements Cloneable {
+public abstract class OptimizerOptions<O extends OptimizerOptions<O>> extends CopiedOptions<O> {
     double lr;
 
     /**
@@ -21,23 +21,6 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
      */
     protected OptimizerOptions(double lr) {
         this.lr = lr;
-    }
-
-    /**
-     * Returns a changed copy, for the {@code with} methods of subclasses.
-     *
-     * @param change sets fields of the copy
-     * @return the copy
-     */
-    @SuppressWarnings("unchecked")
-    protected final O with(Consumer<O> change) {
-        try {
-            O copy = (O) clone();
-            change.accept(copy);
-            return copy;
-        } catch (CloneNotSupportedException e) {
-            throw new AssertionError("options can be copied", e);
-        }
     }
 
     /**

@@ -1,7 +1,7 @@
 package org.rushlight.optim;
 
 import java.util.Map;
-import java.util.function.Consumer;
+import org.rushlight.CopiedOptions;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
@@ -34,7 +34,7 @@ public final class ReduceLROnPlateau {
     }
 
     /** Options of the schedule. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options implements Cloneable {
+    public static final class Options extends CopiedOptions<Options> {
         private Mode mode = Mode.MIN;
         private double factor = 0.1;
         private long patience = 10;
@@ -46,16 +46,6 @@ public final class ReduceLROnPlateau {
 
         /** Creates PyTorch's default options. */
         public Options() {}
-
-        private Options with(Consumer<Options> change) {
-            try {
-                Options copy = (Options) clone();
-                change.accept(copy);
-                return copy;
-            } catch (CloneNotSupportedException e) {
-                throw new AssertionError("options can be copied", e);
-            }
-        }
 
         /**
          * Sets mode: whether lower or higher metrics are better (default {@code MIN}).

@@ -1,5 +1,6 @@
 package org.rushlight.training;
 
+import java.util.Arrays;
 import org.rushlight.Scope;
 import org.rushlight.Tensor;
 
@@ -33,9 +34,9 @@ public final class Accuracy extends Ratio {
         try (Scope scope = new Scope()) {
             assert scope != null;
             Tensor classes = classes(preds, target);
-            if (!java.util.Arrays.equals(classes.shape(), target.shape())) {
-                throw new IllegalArgumentException("predictions of shape " + java.util.Arrays.toString(preds.shape()) + " do not fit targets of shape "
-                    + java.util.Arrays.toString(target.shape()));
+            if (!Arrays.equals(classes.shape(), target.shape())) {
+                throw new IllegalArgumentException("predictions of shape " + Arrays.toString(preds.shape()) + " do not fit targets of shape "
+                    + Arrays.toString(target.shape()));
             }
             add(classes.eq(target).sum().item().doubleValue(), target.numel());
         }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.function.BinaryOperator;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.CopiedOptions;
 import org.rushlight.NoGrad;
 import org.rushlight.Scope;
 import org.rushlight.Tensor;
@@ -44,7 +44,7 @@ public final class Training {
     private volatile boolean stopped;
 
     /** Options of {@link Training}. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options implements Cloneable {
+    public static final class Options extends CopiedOptions<Options> {
         private List<Metric> metrics = List.of();
         private List<TrainingListener> listeners = List.of();
         private @Nullable LRScheduler scheduler;
@@ -52,16 +52,6 @@ public final class Training {
 
         /** Creates options without metrics, listeners and a schedule. */
         public Options() {}
-
-        private Options with(Consumer<Options> change) {
-            try {
-                Options copy = (Options) clone();
-                change.accept(copy);
-                return copy;
-            } catch (CloneNotSupportedException e) {
-                throw new AssertionError("options can be copied", e);
-            }
-        }
 
         /**
          * Sets the metrics.
