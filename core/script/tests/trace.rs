@@ -10,7 +10,7 @@ use rushlight_script::types::Type;
 use rushlight_tensor::Tensor;
 use rushlight_tensor::dispatch::{Dict, Items, Value, Values, by_name};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const RECORDED: &str = include_str!("data/traces.txt");
 
@@ -271,6 +271,12 @@ fn same_graph(name: &str, module: &Module) {
     assert_eq!(printed(&graph), expected, "{name}\n{graph}");
 }
 
+/// One test at a time: the check of a trace exchanges the state of the default generator while it runs the function again.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[track_caller]
 fn check(name: &str, net: Net, inputs: &[Value], run: impl Fn(&Net, &[Value]) -> Result<Value>) -> Module {
     let trace = net.trace(inputs, run).unwrap();
@@ -304,6 +310,7 @@ fn assert_same(a: &Value, b: &Value) {
 
 #[test]
 fn a_convolutional_network() {
+    let _turn = turn();
     let net = Net::default()
         .with("conv1.weight", &[2, 1, 3, 3])
         .with("conv1.bias", &[2])
@@ -335,7 +342,7 @@ fn a_convolutional_network() {
 
 #[test]
 fn training_mode_is_recorded() {
-    let _alone = GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     let mut net = Net::default().with("bn.weight", &[3]).with("bn.bias", &[3]);
     net = net.with("bn.running_mean", &[3]).with("bn.running_var", &[3]);
     net.0.push(("bn.num_batches_tracked", long(&[0], &[])));
@@ -363,6 +370,7 @@ fn training_mode_is_recorded() {
 
 #[test]
 fn in_place_operators_and_views() {
+    let _turn = turn();
     check("in_place", Net::default(), &inputs![&ramp(&[2, 3])], |_, x| {
         let y = op("mul.Scalar", args![tensor(&x[0]), 2])?;
         op("add_.Scalar", args![&y, 1.5, 1])?;
@@ -374,6 +382,7 @@ fn in_place_operators_and_views() {
 
 #[test]
 fn lists_of_tensors_are_unpacked() {
+    let _turn = turn();
     check("lists", Net::default(), &inputs![&ramp(&[2, 4])], |_, x| {
         let x = tensor(&x[0]);
         let halves = tensors(calls("chunk", args![x, 2, 1])?.remove(0));
@@ -389,13 +398,9 @@ fn lists_of_tensors_are_unpacked() {
     });
 }
 
-/// Held by tests that draw from the default generator: the check of a trace draws the same numbers again, unless another
-/// thread draws meanwhile.
-static GENERATOR: Mutex<()> = Mutex::new(());
-
 #[test]
 fn factories_are_calls() {
-    let _alone = GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     check("factories", Net::default(), &inputs![&ramp(&[2, 3])], |_, x| {
         let x = tensor(&x[0]);
         let a = op("zeros", args![[2, 3], (), (), cpu(), false])?;
@@ -411,6 +416,7 @@ fn factories_are_calls() {
 
 #[test]
 fn out_forms_write_into_their_argument() {
+    let _turn = turn();
     check("out_form", Net::default(), &inputs![&ramp(&[2, 3])], |_, x| {
         let x = tensor(&x[0]);
         let y = op("empty.memory_format", args![[2, 3], (), (), cpu(), false, ()])?;
@@ -421,6 +427,7 @@ fn out_forms_write_into_their_argument() {
 
 #[test]
 fn arguments_and_results_are_containers() {
+    let _turn = turn();
     let x = ramp(&[2, 3]);
     let pair = tuple(vec![x.clone(), ramp(&[2, 3])]);
     let list = Value::Tensors(vec![Some(ramp(&[2, 3])), Some(ramp(&[2, 3]))]);
@@ -436,6 +443,7 @@ fn arguments_and_results_are_containers() {
 
 #[test]
 fn recurrent_layers() {
+    let _turn = turn();
     let mut net = Net::default().with("embed.weight", &[6, 4]).with("lstm.weight_ih_l0", &[20, 4]);
     net = net.with("lstm.weight_hh_l0", &[20, 5]).with("lstm.bias_ih_l0", &[20]).with("lstm.bias_hh_l0", &[20]);
     net = net.with("fc.weight", &[2, 5]).with("fc.bias", &[2]);
@@ -455,6 +463,7 @@ fn recurrent_layers() {
 
 #[test]
 fn convolutions_have_the_name_of_pytorchs_traces() {
+    let _turn = turn();
     let net = Net::default().with("w1", &[3, 2, 3]).with("w2", &[3, 2, 3]).with("b2", &[2]);
     check("convolutions", net, &inputs![&ramp(&[1, 2, 9])], |net, x| {
         let y = op("conv1d", args![tensor(&x[0]), net.get("w1"), (), [2], [1], [1], 1])?;
@@ -465,6 +474,7 @@ fn convolutions_have_the_name_of_pytorchs_traces() {
 
 #[test]
 fn attention() {
+    let _turn = turn();
     check("attention", Net::default(), &inputs![&ramp(&[2, 3, 4]), &ramp(&[2, 3, 4])], |_, x| {
         let scores = op("matmul", args![tensor(&x[0]), &op("transpose.int", args![tensor(&x[1]), 1, 2])?])?;
         let scores = op("div.Scalar", args![&scores, 2.0])?;
@@ -486,6 +496,7 @@ fn by_sizes(_: &Net, x: &[Value]) -> Result<Value> {
 
 #[test]
 fn a_second_example_shows_which_numbers_are_sizes() {
+    let _turn = turn();
     let net = Net::default();
     let first = net.trace(&inputs![&ramp(&[2, 3, 4])], by_sizes).unwrap();
     let second = net.trace(&inputs![&ramp(&[5, 3, 7])], by_sizes).unwrap();
@@ -511,6 +522,7 @@ fn a_second_example_shows_which_numbers_are_sizes() {
 
 #[test]
 fn numbers_that_follow_from_no_size_are_an_error() {
+    let _turn = turn();
     let net = Net::default();
     let run = |size: i64, number: i64| {
         net.trace(&inputs![&ramp(&[size])], |_, x| {
@@ -531,6 +543,7 @@ fn numbers_that_follow_from_no_size_are_an_error() {
 
 #[test]
 fn tensors_from_elsewhere_are_constants() {
+    let _turn = turn();
     let elsewhere = ramp(&[3]);
     let run = |_: &Net, x: &[Value]| Ok(Value::Tensor(op("add.Tensor", args![tensor(&x[0]), &elsewhere, 1])?));
     let module = Net::default().trace(&inputs![&ramp(&[3])], run).unwrap().finish(None, true).unwrap();
@@ -557,6 +570,7 @@ fn tensors_from_elsewhere_are_constants() {
 
 #[test]
 fn results_can_be_differentiated() {
+    let _turn = turn();
     let net = Net::default().with("weight", &[1, 3]);
     let run = |net: &Net, x: &[Value]| Ok(Value::Tensor(op("linear", args![tensor(&x[0]), net.get("weight"), ()])?));
     let module = net.trace(&inputs![&ramp(&[1, 3])], run).unwrap().finish(None, true).unwrap();
@@ -574,6 +588,7 @@ fn results_can_be_differentiated() {
 
 #[test]
 fn a_check_finds_what_was_not_recorded() {
+    let _turn = turn();
     let shown = std::cell::Cell::new(1.0);
     let run = |_: &Net, x: &[Value]| {
         // The function reads a number, and keeps state.
@@ -602,6 +617,7 @@ fn a_check_finds_what_was_not_recorded() {
 
 #[test]
 fn traces_do_not_nest_and_leave_nothing_behind() {
+    let _turn = turn();
     let trace = Net::default().begin(&inputs![&ramp(&[2])]).unwrap();
     assert!(Trace::is_active());
     assert!(Trace::begin("Other", false).map(drop).unwrap_err().message().contains("cannot be nested"));
@@ -628,6 +644,7 @@ fn traces_do_not_nest_and_leave_nothing_behind() {
 
 #[test]
 fn wrong_declarations_are_errors() {
+    let _turn = turn();
     let x = ramp(&[2]);
     let error = |result: Result<()>| result.unwrap_err().message().to_owned();
     let trace = Net::default().begin(&inputs![&x]).unwrap();
@@ -644,6 +661,7 @@ fn wrong_declarations_are_errors() {
 
 #[test]
 fn memory_of_dead_tensors_is_not_mistaken() {
+    let _turn = turn();
     // Each temporary may get the address of one before it.
     let run = |_: &Net, x: &[Value]| {
         let mut y = tensor(&x[0]).clone();
@@ -661,6 +679,7 @@ fn memory_of_dead_tensors_is_not_mistaken() {
 
 #[test]
 fn modules_of_one_class_share_it() {
+    let _turn = turn();
     let net = Net::default().with("a.weight", &[2]).with("b.weight", &[2]).with("c.bias", &[2]);
     let run = |net: &Net, x: &[Value]| {
         let y = op("mul.Tensor", args![tensor(&x[0]), net.get("a.weight")])?;

@@ -6,16 +6,21 @@ use rushlight_tensor::observe::{self, Call, Described, Needs, Observer, Scope, S
 use rushlight_tensor::profile::{self, Event, Options, Profile, SortBy, Table};
 use rushlight_tensor::{Tensor, autograd, ops};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const THIS_THREAD: Options = Options { shapes: false, memory: false, this_thread: true, scopes: 0 };
 
-/// One test at a time may observe all threads.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Held for writing by a test that observes all threads, so that it sees no calls of the others; these hold it for reading.
+static TURN: RwLock<()> = RwLock::new(());
+
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    TURN.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn beside_others() -> RwLockReadGuard<'static, ()> {
+    TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ones(sizes: &[i64]) -> Tensor {
@@ -45,6 +50,7 @@ fn one<'a>(profile: &'a Profile, name: &str) -> &'a Event {
 
 #[test]
 fn inner_calls_are_children_whose_time_is_not_self_time() {
+    let _turn = beside_others();
     let x = ones(&[64, 64]);
     let profile = profiled(THIS_THREAD, || {
         let _range = range("step");
@@ -67,6 +73,7 @@ fn inner_calls_are_children_whose_time_is_not_self_time() {
 
 #[test]
 fn every_form_of_call_is_recorded_once() {
+    let _turn = beside_others();
     let x = ones(&[3]);
     let out = ones(&[3]);
     let profile = profiled(THIS_THREAD, || {
@@ -87,6 +94,7 @@ fn every_form_of_call_is_recorded_once() {
 
 #[test]
 fn operators_of_the_program_are_recorded_with_their_inner_calls() {
+    let _turn = beside_others();
     let op = runtime_ops::define("profiled::twice(Tensor x) -> Tensor").unwrap();
     let kernel = |args: &[Value]| {
         let Some(Value::Tensor(x)) = args.first() else { return Err(err!(Internal, "no tensor")) };
@@ -106,6 +114,7 @@ fn operators_of_the_program_are_recorded_with_their_inner_calls() {
 
 #[test]
 fn nodes_are_connected_with_the_calls_that_recorded_them() {
+    let _turn = beside_others();
     let x = ones(&[2, 2]);
     x.set_requires_grad(true).unwrap();
     let profile = profiled(THIS_THREAD, || {
@@ -135,6 +144,7 @@ fn one_of_depth<'a>(profile: &'a Profile, name: &str, depth: u32) -> &'a Event {
 
 #[test]
 fn shapes_and_dtypes_are_recorded_on_request() {
+    let _turn = beside_others();
     let (x, y) = (ones(&[2, 3]), ones(&[3, 4]));
     let options = Options { shapes: true, ..THIS_THREAD };
     let profile = profiled(options, || {
@@ -160,6 +170,7 @@ fn shapes_and_dtypes_are_recorded_on_request() {
 
 #[test]
 fn bytes_are_those_of_the_call() {
+    let _turn = beside_others();
     let x = ones(&[1000]);
     let large = ones(&[1 << 20]);
     let profile = profiled(Options { memory: true, ..THIS_THREAD }, || {
@@ -196,6 +207,7 @@ fn nothing_is_recorded_when_the_profiler_is_off() {
 
 #[test]
 fn a_second_profile_is_an_error() {
+    let _turn = beside_others();
     profile::start(THIS_THREAD).unwrap();
     let error = profile::start(THIS_THREAD).unwrap_err();
     assert_eq!(error.message(), "the profiler is already on on this thread");
@@ -205,6 +217,7 @@ fn a_second_profile_is_an_error() {
 
 #[test]
 fn failing_calls_and_open_ranges_end() {
+    let _turn = beside_others();
     let x = ones(&[2]);
     let profile = profiled(THIS_THREAD, || {
         ops::mm(&x, &x).unwrap_err();
@@ -322,6 +335,7 @@ impl Observer for Count {
 
 #[test]
 fn a_failing_observer_does_not_fail_the_call() {
+    let _turn = beside_others();
     let id = observe::add_thread_local(Arc::new(Failing), Settings::default()).unwrap();
     assert_eq!(ops::neg(&ones(&[2])).unwrap().sizes().as_slice(), [2]);
     assert!(observe::remove(id));
@@ -329,6 +343,7 @@ fn a_failing_observer_does_not_fail_the_call() {
 
 #[test]
 fn observers_are_sampled() {
+    let _turn = beside_others();
     let settings = Settings { sampling: 0.25, ..Settings::default() };
     let count = Arc::new(Count::default());
     observe::set_sampling_seed(1);
@@ -401,6 +416,7 @@ fn profiles_start_and_stop_while_other_threads_call() {
 
 #[test]
 fn deep_backward_passes_on_other_threads_are_recorded() {
+    let _turn = beside_others();
     let x = ones(&[1]);
     x.set_requires_grad(true).unwrap();
     let profile = profiled(THIS_THREAD, || nested_backward(&x, 70));

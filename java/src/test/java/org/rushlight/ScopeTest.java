@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -224,6 +226,7 @@ class ScopeTest {
     @Test
     void manyThreadsAreInADetachedScopeAtOnce() throws InterruptedException {
         long before = Leaks.live();
+        Queue<Tensor> open = new ConcurrentLinkedQueue<>();
         try (Scope detached = Scope.detached()) {
             Thread[] threads = new Thread[4];
             for (int t = 0; t < threads.length; t++) {
@@ -234,6 +237,8 @@ class ScopeTest {
                             Tensor kept = Torch.ones(1);
                             if (i % 2 == 0) {
                                 kept.close();
+                            } else {
+                                open.add(kept);
                             }
                         }
                     }
@@ -243,8 +248,10 @@ class ScopeTest {
             for (Thread thread : threads) {
                 thread.join();
             }
-            assertTrue(Leaks.live() >= before + 4000, "the scope holds what is open");
+            assertEquals(4000, open.size());
+            assertTrue(open.stream().allMatch(tensor -> detached.contains(tensor) && !tensor.isClosed()), "the scope holds what is open");
         }
+        assertTrue(open.stream().allMatch(Tensor::isClosed));
         assertTrue(Leaks.live() <= before);
     }
 
