@@ -14,6 +14,7 @@
 )]
 
 pub mod autograd;
+pub mod cancel;
 pub mod core;
 pub mod cuda;
 pub mod dispatch;

@@ -1,15 +1,13 @@
-//! Process-wide settings: threads, log, seed, determinism, cancellation.
+//! Process-wide settings: threads, log, seed, determinism.
 //!
 //! These settings apply to the whole process. Nothing is started before the first call that needs it, and
 //! `rlt_runtime_shutdown` releases everything.
 //!
 //! ```c
-//! const int64_t size = 2;
-//! rlt_tensor *x = NULL;
+//! int32_t threads = 0;
 //! int32_t status = rlt_set_num_threads(1);  // results do not depend on it
-//! if (!status) status = rlt_cancel_set(1);  // from any thread: ends what is under way
-//! if (!status && rlt_tensor_zeros(&size, 1, NULL, &x) == RLT_ERROR_CANCELLED) printf("cancelled\n");  // prints cancelled
-//! rlt_cancel_set(0);
+//! if (!status) status = rlt_get_num_threads(&threads);
+//! if (!status) printf("%d\n", threads);  // prints 1
 //! ```
 
 use crate::support::callback::{self, Context};
@@ -223,27 +221,6 @@ pub unsafe extern "C" fn rlt_alert_not_deterministic(operator_name: *const c_cha
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `operator_name` is NULL or a
         // NUL-terminated string.
         runtime::alert_not_deterministic(unsafe { arg::string(operator_name, "operator_name") }?)
-    })
-}
-
-// ---- Cancellation ----
-
-/// Sets or clears the cancel flag of the process. While it is set, operators and backward passes, including running
-/// ones, end with `RLT_ERROR_CANCELLED`. Any thread may set it.
-#[unsafe(no_mangle)]
-pub extern "C" fn rlt_cancel_set(on: i32) -> i32 {
-    guard("rlt_cancel_set", || {
-        runtime::set_cancelled(arg::bool(on));
-        Ok(())
-    })
-}
-
-/// Returns whether the cancel flag is set.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_cancel_get(out: *mut i32) -> i32 {
-    guard("rlt_cancel_get", || {
-        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `out` is NULL or writable.
-        unsafe { out::bool(out, "out") }?.set(runtime::is_cancelled())
     })
 }
 

@@ -11,7 +11,8 @@
 #include <rushlight/generator.h>           /* Random numbers. */
 #include <rushlight/memory.h>              /* Memory: live handles, statistics, custom allocators. */
 #include <rushlight/cuda.h>                /* CUDA devices: memory, streams and events of NVIDIA GPUs. */
-#include <rushlight/runtime.h>             /* Process-wide settings: threads, log, seed, determinism, cancellation. */
+#include <rushlight/runtime.h>             /* Process-wide settings: threads, log, seed, determinism. */
+#include <rushlight/cancel.h>              /* Cancellation: tokens with deadlines for the calls of a thread, and a flag for all threads. */
 #include <rushlight/object.h>              /* Objects that values refer to: instances of custom classes, futures, storages. */
 #include <rushlight/dispatch.h>            /* Operators by name: calling them, defining new ones, recording calls. */
 #include <rushlight/script.h>              /* TorchScript: models that Python saved with `torch.jit.save`, and programs in source code. */

@@ -136,6 +136,63 @@ static void cancelling(void) {
   rlt_tensor_free(out);
 }
 
+static void *cancel_soon(void *token) {
+  const struct timespec while_it_runs = {.tv_nsec = 20 * 1000 * 1000};
+  nanosleep(&while_it_runs, NULL);
+  OK(rlt_cancel_token_cancel(token));
+  return NULL;
+}
+
+static void *calls_of_another_thread(void *tensor) {
+  rlt_tensor *out = NULL;
+  OK(rlt_tensor_neg(tensor, &out));
+  rlt_tensor_free(out);
+  return NULL;
+}
+
+/* The thread ends within a token, whose handle is freed. */
+static void *cancelling_one_thread(void *nothing) {
+  const float values[2] = {1, 2};
+  rlt_tensor *tensor = vector(values, 2), *out = NULL;
+  rlt_cancel_token *token = NULL, *other = NULL;
+  int32_t cancelled = -1;
+  OK(rlt_cancel_token_new(&token));
+  OK(rlt_cancel_token_is_cancelled(token, &cancelled));
+  CHECK(cancelled == 0);
+  FAILS(rlt_cancel_token_leave(token), RLT_ERROR_RUNTIME, "did not enter");
+  OK(rlt_cancel_token_enter(token));
+
+  /* A running operator ends: without the token this product takes a second. */
+  const int64_t sizes[2] = {6000, 6000};
+  rlt_tensor *large = NULL, *product = NULL;
+  pthread_t thread;
+  OK(rlt_tensor_zeros(sizes, 2, NULL, &large));
+  CHECK(pthread_create(&thread, NULL, cancel_soon, token) == 0);
+  FAILS(rlt_tensor_mm(large, large, &product), RLT_ERROR_CANCELLED, "the operation was cancelled");
+  CHECK(pthread_join(thread, NULL) == 0);
+  rlt_tensor_free(large);
+  FAILS(rlt_tensor_neg(tensor, &out), RLT_ERROR_CANCELLED, "the operation was cancelled");
+  CHECK(pthread_create(&thread, NULL, calls_of_another_thread, tensor) == 0 && pthread_join(thread, NULL) == 0);
+
+  /* An inner token does not hide an outer one. */
+  OK(rlt_cancel_token_new(&other));
+  OK(rlt_cancel_token_enter(other));
+  FAILS(rlt_tensor_neg(tensor, &out), RLT_ERROR_CANCELLED, "the operation was cancelled");
+  FAILS(rlt_cancel_token_leave(token), RLT_ERROR_RUNTIME, "entered another one after it");
+  OK(rlt_cancel_token_leave(other));
+  rlt_cancel_token_free(other);
+  rlt_cancel_token_free(token);
+  token = NULL;
+
+  OK(rlt_cancel_token_new(&token));
+  OK(rlt_cancel_token_set_timeout(token, 0));
+  OK(rlt_cancel_token_is_cancelled(token, &cancelled));
+  CHECK(cancelled == 1);
+  rlt_cancel_token_free(token);
+  rlt_tensor_free(tensor);
+  return nothing;
+}
+
 int main(void) {
   CHECK(rlt_abi_version() == RLT_ABI_VERSION);
   CHECK(strcmp(rlt_version(), "0.1.0") == 0);
@@ -145,6 +202,8 @@ int main(void) {
   the_last_error();
   a_panic_inside();
   cancelling();
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, cancelling_one_thread, NULL) == 0 && pthread_join(thread, NULL) == 0);
   /* NULL is nothing to free. */
   rlt_tensor_free(NULL);
   rlt_tensor_list_free(NULL);

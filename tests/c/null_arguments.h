@@ -10,6 +10,7 @@ static rlt_tensor *tensor, *out_tensors[20];
 static const rlt_tensor *tensors[1];
 static rlt_tensor_list *list, *out_list;
 static rlt_generator *generator, *out_generator;
+static rlt_cancel_token *token, *out_token;
 static rlt_node *node, *out_node;
 static const rlt_node *nodes[1];
 static rlt_saved_tensor *saved, *out_saved;
@@ -127,6 +128,7 @@ static void setup(void) {
   tensors[0] = tensor;
   OK(rlt_tensor_list_new(tensors, 1, &list));
   OK(rlt_generator_new(1, &generator));
+  OK(rlt_cancel_token_new(&token));
   OK(rlt_tensor_set_requires_grad(leaf, 1));
   OK(rlt_tensor_mul_Tensor(leaf, leaf, &product));
   OK(rlt_tensor_grad_fn(product, &node));
@@ -169,6 +171,7 @@ static void forget(void) {
   }
   rlt_tensor_list_free(out_list), out_list = NULL;
   rlt_generator_free(out_generator), out_generator = NULL;
+  rlt_cancel_token_free(out_token), out_token = NULL;
   rlt_node_free(out_node), out_node = NULL;
   rlt_saved_tensor_free(out_saved), out_saved = NULL;
   rlt_error_free(out_error), out_error = NULL;
@@ -199,6 +202,7 @@ static int teardown(int calls) {
   rlt_tensor_free(tensor);
   rlt_tensor_list_free(list);
   rlt_generator_free(generator);
+  rlt_cancel_token_free(token);
   rlt_node_free(node);
   rlt_saved_tensor_free(saved);
   rlt_error_free(error);

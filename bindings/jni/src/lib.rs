@@ -8,6 +8,7 @@
 
 mod arrays;
 mod autograd;
+mod cancel;
 mod files;
 mod graph;
 mod library;

@@ -22,7 +22,10 @@ pub use frame::Frame;
 pub(crate) use frame::{reclaim, set_pressure_limit, weight};
 pub(crate) use guard::border;
 pub use guard::{guard, guard_op};
-pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, HookHandle, NodeHandle, TensorHandle};
+pub use handle::{
+    Borrowed, BorrowedList, BorrowedOptionalList, CancelTokenHandle, GeneratorHandle, HookHandle, NodeHandle,
+    TensorHandle,
+};
 pub use jni::EnvUnowned;
 pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JIntArray, JLongArray, JObject, JString};
 pub use jni::sys::{jboolean, jdouble, jint, jlong, jlongArray, jobject};

@@ -7,6 +7,7 @@ mod asymmetric;
 pub mod backend;
 mod cache;
 mod callee;
+pub mod cancel;
 mod cores;
 mod device;
 mod dtype;

@@ -5,8 +5,9 @@
 //! the work, never on the number of threads: a kernel that combines partial results in the order of the shares gives
 //! bitwise identical results for any number of threads. `tests/conformance` checks this property on every operator.
 
+use crate::cancel::{Tokens, check_cancelled, is_cancelled, tokens, with_tokens};
 use crate::hooks::Slot;
-use crate::runtime::{check_cancelled, is_cancelled, num_threads};
+use crate::runtime::num_threads;
 use crate::{Error, Result, bail, callee, ensure, list, pool};
 use std::any::Any;
 use std::ffi::c_void;
@@ -121,6 +122,8 @@ pub fn chunk_length(len: usize, grain: usize) -> usize {
 /// A running loop.
 pub(crate) struct Job<'a> {
     body: Share<'a>,
+    /// The cancel tokens of the thread that runs the loop.
+    tokens: Option<Tokens>,
     /// The reason for skipping further shares: one of the constants below.
     end: AtomicU8,
     /// The message of the share that panicked.
@@ -143,11 +146,13 @@ impl Job<'_> {
         if self.is_over() {
             return;
         }
-        if is_cancelled() {
-            self.end.store(CANCELLED, Ordering::Relaxed);
-        } else if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.body.call(share))) {
-            self.panicked(payload);
-        }
+        with_tokens(self.tokens.as_ref(), || {
+            if is_cancelled() {
+                self.end.store(CANCELLED, Ordering::Relaxed);
+            } else if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.body.call(share))) {
+                self.panicked(payload);
+            }
+        });
     }
 
     #[cold]
@@ -168,7 +173,11 @@ impl Job<'_> {
     fn result(self) -> Result<()> {
         match self.end.into_inner() {
             NONE => Ok(()),
-            CANCELLED => bail!(Cancelled, "the operation was cancelled"),
+            CANCELLED => {
+                check_cancelled()?;
+                // The flag was cleared meanwhile.
+                bail!(Cancelled, "the operation was cancelled")
+            }
             MISUSED => bail!(Callback, "the parallel-for callback ran a share that does not exist, or one share twice"),
             _ => {
                 let text = self.panic.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +189,7 @@ impl Job<'_> {
 
 /// `short`: a share takes a few microseconds.
 fn run(shares: usize, short: bool, body: Share) -> Result<()> {
-    let job = Job { body, end: AtomicU8::new(NONE), panic: Mutex::new(String::new()) };
+    let job = Job { body, tokens: tokens(), end: AtomicU8::new(NONE), panic: Mutex::new(String::new()) };
     let threads = if shares > 1 { num_threads() } else { 1 };
     if threads > 1 {
         if let Some(hook) = PARALLEL_FOR.get() {

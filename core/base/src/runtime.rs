@@ -1,6 +1,7 @@
-//! Process-wide state: settings, hooks, the cancel flag. Everything here is constant-initialized: nothing happens at
-//! load time, and [`shutdown`] leaves nothing behind. Parallel loops are in `parallel.rs`.
+//! Process-wide state: settings and hooks. Everything here is constant-initialized: nothing happens at load time, and
+//! [`shutdown`] leaves nothing behind. Parallel loops are in `parallel.rs`, cancellation is in `cancel.rs`.
 
+pub use crate::cancel::{BETWEEN_CHECKS, check_cancelled, is_cancelled, set_cancelled};
 use crate::hooks::Slot;
 pub use crate::parallel::{
     FirstError, ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for,
@@ -12,7 +13,6 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU8, Ordering};
 
 static DEFAULT_DTYPE: AtomicI32 = AtomicI32::new(DType::F32 as i32);
 static NUM_THREADS: AtomicI64 = AtomicI64::new(0);
-static CANCELLED: AtomicBool = AtomicBool::new(false);
 static DETERMINISM: AtomicU8 = AtomicU8::new(Determinism::Off as u8);
 static FILL_UNSET: AtomicBool = AtomicBool::new(true);
 static LOG: Slot<LogHook> = Slot::new();
@@ -54,37 +54,11 @@ pub fn set_num_threads(threads: i64) -> Result<()> {
     Ok(())
 }
 
-/// Sets or clears the cancel flag. While it is set, operators return the error `Cancelled`.
-pub fn set_cancelled(on: bool) {
-    CANCELLED.store(on, Ordering::Relaxed);
-}
-
-/// Whether the cancel flag is set.
-#[inline]
-pub fn is_cancelled() -> bool {
-    CANCELLED.load(Ordering::Relaxed)
-}
-
-/// Elements between two checks of the cancel flag where one thread processes all of them: a multiple of the block size
-/// of loops.
-pub const BETWEEN_CHECKS: usize = 1 << 16;
-
-/// The error `Cancelled` while the cancel flag is set. Called between operators and between blocks.
-#[inline]
-pub fn check_cancelled() -> Result<()> {
-    if is_cancelled() { cancelled() } else { Ok(()) }
-}
-
 /// Whether an operator may begin: not while the cancel flag is set, nor while the system has no memory left.
 #[inline]
 pub fn check_may_begin() -> Result<()> {
     check_cancelled()?;
     reserve::check()
-}
-
-#[cold]
-fn cancelled() -> Result<()> {
-    bail!(Cancelled, "the operation was cancelled")
 }
 
 /// Deterministic mode.
@@ -197,7 +171,7 @@ pub fn log(level: LogLevel, text: impl FnOnce() -> String) {
 pub fn shutdown() {
     DEFAULT_DTYPE.store(DType::F32 as i32, Ordering::Relaxed);
     NUM_THREADS.store(0, Ordering::Relaxed);
-    CANCELLED.store(false, Ordering::Relaxed);
+    set_cancelled(false);
     set_determinism(Determinism::Off);
     set_fill_unset_memory(true);
     LOG.clear();

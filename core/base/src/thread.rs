@@ -4,6 +4,7 @@
 //! a pthread key that each copy of the standard library creates and never deletes: every load of this library would use
 //! up one of the 1,024 keys of the process, and a process without a free key would be aborted.
 
+use crate::cancel;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -35,8 +36,8 @@ impl Thread {
     }
 }
 
-/// Runs `body` on a new thread with a stack of `stack` bytes, and waits for it. Returns an error if the system cannot
-/// create a thread, else the result of `body` or its panic.
+/// Runs `body` on a new thread with a stack of `stack` bytes and the cancel tokens of this one, and waits for it.
+/// Returns an error if the system cannot create a thread, else the result of `body` or its panic.
 pub fn on_new_thread<R: Send>(
     name: &str,
     stack: usize,
@@ -44,7 +45,8 @@ pub fn on_new_thread<R: Send>(
 ) -> io::Result<std::thread::Result<R>> {
     let mut result = None;
     let slot = &mut result;
-    let body = move || *slot = Some(catch_unwind(AssertUnwindSafe(body)));
+    let tokens = cancel::tokens();
+    let body = move || *slot = Some(catch_unwind(AssertUnwindSafe(|| cancel::with_tokens(tokens.as_ref(), body))));
     // SAFETY: the thread is joined in the same statement, before anything that the body borrows can be freed.
     unsafe { Thread::start(name, stack, Box::new(body)) }?.join();
     result.ok_or_else(|| io::Error::other("the thread ended without a result"))

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub const FOLDER: &str = "include/rushlight/ops";
 
 /// The hand-written modules of `capi/src` that have a header, in the order in which they are read.
-const HAND_WRITTEN: [&str; 15] = [
+const HAND_WRITTEN: [&str; 16] = [
     "core",
     "tensor",
     "autograd",
@@ -31,6 +31,7 @@ const HAND_WRITTEN: [&str; 15] = [
     "memory",
     "cuda",
     "runtime",
+    "cancel",
     "object",
     "dispatch",
     "script",

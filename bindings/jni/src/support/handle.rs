@@ -2,7 +2,8 @@
 
 use super::row::Argument;
 use jni::sys::jlong;
-use rushlight_base::{Error, Result, err, handles};
+use rushlight_base::cancel::CancelToken;
+use rushlight_base::{Error, Result, ensure, err, handles};
 use rushlight_tensor::autograd::{Node, Registered};
 use rushlight_tensor::{Generator, Tensor};
 use std::mem::ManuallyDrop;
@@ -13,6 +14,12 @@ use std::sync::Arc;
 pub(super) fn give(tensor: Tensor) -> jlong {
     handles::made();
     tensor.into_raw() as jlong
+}
+
+/// Passes ownership of a cancel token to a Java wrapper, which frees it.
+pub(super) fn give_token(token: Arc<CancelToken>) -> jlong {
+    handles::made();
+    Arc::into_raw(token) as jlong
 }
 
 /// Passes ownership of a generator to a Java wrapper, which frees it.
@@ -159,6 +166,30 @@ impl HookHandle {
         if self.0 != 0 {
             // SAFETY: the handle came from a box; a wrapper frees its handle once, and does not use it afterwards.
             drop(unsafe { Box::from_raw(self.0 as *mut Registered) });
+        }
+    }
+}
+
+/// A cancel token that a Java wrapper owns and keeps alive during the call.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct CancelTokenHandle(jlong);
+
+impl CancelTokenHandle {
+    /// The token, which must not be null.
+    pub fn get(self) -> Result<ManuallyDrop<Arc<CancelToken>>> {
+        ensure!(self.0 != 0, NullPointer, "argument 'token' is null");
+        // SAFETY: only wrappers have handles, and they hold theirs open during the call; `ManuallyDrop` leaves the
+        // reference with the wrapper.
+        Ok(ManuallyDrop::new(unsafe { Arc::from_raw(self.0 as *const CancelToken) }))
+    }
+
+    /// The wrapper is closed: drops its reference.
+    pub fn free(self) {
+        if self.0 != 0 {
+            handles::freed();
+            // SAFETY: the handle came from `give_token`; a wrapper frees its handle once, and does not use it afterwards.
+            drop(unsafe { Arc::from_raw(self.0 as *const CancelToken) });
         }
     }
 }

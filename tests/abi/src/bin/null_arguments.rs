@@ -157,6 +157,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_tensor *" => "tensor",
         "rlt_tensor *"
         | "rlt_generator *"
+        | "rlt_cancel_token *"
         | "rlt_error *"
         | "rlt_node *"
         | "rlt_saved_tensor *"
@@ -179,6 +180,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_tensor **" => return format!("&out_tensors[{index}]"),
         "rlt_tensor_list **" => "&out_list",
         "rlt_generator **" => "&out_generator",
+        "rlt_cancel_token **" => "&out_token",
         "rlt_node **" => "&out_node",
         "rlt_saved_tensor **" => "&out_saved",
         "rlt_error **" => "&out_error",
@@ -197,6 +199,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_tensor_options *" => "&options",
         "const rlt_tensor_list *" => "list",
         "const rlt_generator *" => "generator",
+        "const rlt_cancel_token *" => "token",
         "const rlt_node *" => "node",
         "const rlt_node *const *" => "nodes",
         "const rlt_saved_tensor *" => "saved",

@@ -1,6 +1,6 @@
 package org.rushlight;
 
-/** Thrown by an operator while the cancel flag is set. */
+/** Thrown by an operator after its {@link CancelToken} was cancelled or its deadline has passed, or while the cancel flag is set. */
 public final class CancelledException extends RushlightException {
     private static final long serialVersionUID = 1;
 

@@ -133,7 +133,8 @@ public final class Torch {
     }
 
     /**
-     * Sets or clears the cancel flag: while it is set, operators of every thread throw {@link CancelledException}.
+     * Sets or clears the cancel flag: while it is set, operators of every thread throw {@link CancelledException}. A {@link
+     * CancelToken} ends the calls of some threads.
      *
      * @param on true to cancel
      */

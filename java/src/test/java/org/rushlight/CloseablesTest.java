@@ -67,6 +67,9 @@ class CloseablesTest {
         all.put(EnableGrad.class, new EnableGrad());
         all.put(InferenceMode.class, new InferenceMode());
         all.put(DetectAnomaly.class, new DetectAnomaly());
+        CancelToken token = new CancelToken();
+        all.put(CancelToken.class, token);
+        all.put(CancelScope.class, new CancelScope(token));
         all.put(SavedTensorsHooks.class, SavedTensorsHooks.of(kept -> kept, kept -> kept));
         return all;
     }

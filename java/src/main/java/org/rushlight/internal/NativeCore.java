@@ -1,6 +1,6 @@
 package org.rushlight.internal;
 
-/** The hand-written native methods: everything that is not an operator. A {@code long} called tensor or generator is a C handle. */
+/** The hand-written native methods: everything that is not an operator. A {@code long} called tensor, token or generator is a C handle. */
 public final class NativeCore {
     static {
         NativeLibrary.load();
@@ -54,6 +54,20 @@ public final class NativeCore {
     // Random numbers.
 
     public static native void manualSeed(long seed);
+
+    public static native long cancelTokenNew();
+
+    public static native void cancelTokenFree(long token);
+
+    public static native void cancelTokenCancel(long token);
+
+    public static native void cancelTokenSetTimeout(long token, long nanoseconds);
+
+    public static native boolean cancelTokenIsCancelled(long token);
+
+    public static native void cancelTokenEnter(long token);
+
+    public static native void cancelTokenLeave(long token);
 
     public static native long generatorNew(long seed);
 

@@ -1,0 +1,61 @@
+package org.rushlight;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+/** Cancel tokens end the calls of the threads that have entered them, and no others. */
+class CancelTokenTest {
+    @Test
+    @SuppressWarnings("try")
+    void aTokenThatIsClosedStaysInEffectUntilItsScopeEnds() {
+        try (Tensor a = Torch.ones(2); CancelToken token = new CancelToken()) {
+            try (CancelScope scope = new CancelScope(token)) {
+                a.neg().close();
+                token.close();
+                assertThrows(IllegalStateException.class, token::cancel);
+            }
+            a.neg().close();
+        }
+    }
+
+    @Test
+    void aTokenCancelsTheCallsOfItsThreadOnly() throws Exception {
+        try (Tensor a = Torch.ones(2); CancelToken token = new CancelToken()) {
+            try (CancelScope scope = new CancelScope(token)) {
+                token.cancel();
+                assertThrows(CancelledException.class, a::neg);
+                onNewThread(() -> a.neg().close());
+                assertThrows(IllegalStateException.class, () -> onNewThread(scope::close));
+            }
+            assertTrue(token.isCancelled());
+            a.neg().close();
+        }
+    }
+
+    /** Runs the body on a new thread and throws what it throws. */
+    private static void onNewThread(Runnable body) throws Exception {
+        FutureTask<Void> task = new FutureTask<>(body, null);
+        new Thread(task).start();
+        try {
+            task.get();
+        } catch (ExecutionException e) {
+            throw (RuntimeException) e.getCause();
+        }
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void aDeadlineEndsARunningOperator() {
+        try (Tensor large = Torch.zeros(6000, 6000); CancelToken token = new CancelToken().withTimeout(Duration.ofMillis(20));
+                CancelScope scope = new CancelScope(token)) {
+            CancelledException thrown = assertThrows(CancelledException.class, () -> large.mm(large));
+            assertTrue(thrown.getMessage().startsWith("the deadline of the operation has passed"), thrown.getMessage());
+        }
+        assertThrows(IllegalArgumentException.class, () -> new CancelToken().withTimeout(Duration.ofMillis(-1)));
+    }
+}
