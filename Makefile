@@ -93,10 +93,11 @@ end-%: %
 
 # Crates that contain the kernels are tested in the profile of the library: Cargo builds it once for all tests. So is the
 # interpreter of CUDA's kernels, which is slow without optimization. The others, and the kernels themselves, are tested in the
-# profile `dev`, which checks integers for overflow; the fuzzers check them in every crate.
+# profile `dev`, which checks integers for overflow; the fuzzers check them in every crate. So do the unit tests inside the
+# released crates (tests/unit_rustc.sh).
 WITH_KERNELS = $(shell cargo tree -q --locked --workspace -i rushlight-cpu -e normal,build --prefix none -f '{p}' | sed 's/ .*//' | sort -u | grep -vx rushlight-cpu)
 RELEASED = fakecuda $(WITH_KERNELS)
-TEST_RELEASED = cargo test -q --locked --release $(RELEASED:%=-p %)
+TEST_RELEASED = RUSTC_WRAPPER=$(CURDIR)/tests/unit_rustc.sh cargo test -q --locked --release $(RELEASED:%=-p %)
 TEST_OTHERS = cargo test -q --locked --workspace $(RELEASED:%=--exclude %)
 
 # The golden cases, their properties and random calls run through the shipped library.

@@ -49,6 +49,8 @@ if [ "$how" = together ]; then
   echo "$headers" | sed 's|.*|#include <&>|' | compiles "all headers together"
   exit
 fi
+# A header with nothing but other headers compiles alone if they do. Leaving out these 90 saves 110 of 395 seconds.
+headers=$(cd "$frontend" && echo "$headers" | xargs grep -lvE '^ *(//.*|# *(pragma once|include .*))?$')
 # A header that includes $base compiles alone if it compiles after it: each of its other headers is checked as well. The
 # precompiled base takes it from 1.6 - 2.2 s to 0.3 - 0.8 s. Only GCC applies it this way; it forgets which warnings the
 # base suppresses around its own templates.

@@ -48,20 +48,26 @@ pub enum ShapeByData {
     Always,
 }
 
-/// The families that declare an operator of this name (`aten::max`), whatever its overload.
-pub fn families(name: &str) -> BTreeSet<&'static str> {
-    let declares = |family: &&Value| {
-        let is_alias = |full: String| full.split('.').next() == Some(name);
-        let mut operators = list(family, "operators").iter();
-        operators.any(|operator| {
+/// By the name of an operator without its overload (`aten::max`).
+static FAMILIES: LazyLock<HashMap<String, BTreeSet<&'static str>>> = LazyLock::new(|| {
+    let mut families = HashMap::<String, BTreeSet<&'static str>>::new();
+    for family in list(&SCHEMA, "families") {
+        for operator in list(family, "operators") {
             // Operators that are only called by name have no forms.
-            let full = operator["name"].as_str().unwrap_or_default();
-            full.split('.').next() == Some(name)
-                || list(operator, "forms").iter().any(|form| form["name"] == name)
-                || aliases(operator).any(is_alias)
-        })
-    };
-    list(&SCHEMA, "families").iter().filter(declares).filter_map(|family| family["name"].as_str()).collect()
+            let own = operator["name"].as_str().unwrap_or_default().to_owned();
+            let forms = list(operator, "forms").iter().map(full_name);
+            for name in [own].into_iter().chain(forms).chain(aliases(operator)) {
+                let base = name.split('.').next().unwrap_or_default();
+                families.entry(base.to_owned()).or_default().extend(family["name"].as_str());
+            }
+        }
+    }
+    families
+});
+
+/// The families that declare an operator of this name, whatever its overload.
+pub fn families(name: &str) -> Option<&'static BTreeSet<&'static str>> {
+    FAMILIES.get(name)
 }
 
 /// Whether the operator is element-wise: each element of the result depends on the elements at its index.

@@ -39,14 +39,16 @@ impl HostTensor {
     pub fn repeated(&self, by: i64) -> HostTensor {
         let shape: Vec<i64> = self.shape.iter().map(|&extent| if extent > 1 { extent * by } else { extent }).collect();
         let count = shape.iter().product::<i64>() as usize * self.dtype.size();
-        let bytes = self.bytes.as_ref().map(|bytes| bytes.iter().copied().cycle().take(count).collect());
+        let bytes = self.bytes.as_ref().map(|bytes| cycled(bytes, count));
         HostTensor { dtype: self.dtype, shape, strides: None, bytes }
     }
 
     /// The same shape and dtype with numbers between 0 and 1 that an operator has no part in.
     pub fn tapered(&self) -> HostTensor {
         let number = |at: usize| bytes_of(self.dtype, (1.0 + (0.7 * at as f64).sin()) / 2.0);
-        HostTensor { bytes: Some((0..self.numel()).flat_map(number).collect()), ..self.clone() }
+        let numbers: Vec<u8> = (0..self.numel().min(PERIOD)).flat_map(number).collect();
+        let bytes = Some(cycled(&numbers, self.numel() * self.dtype.size()));
+        HostTensor { dtype: self.dtype, shape: self.shape.clone(), strides: self.strides.clone(), bytes }
     }
 
     /// The elements as complex numbers.
@@ -77,6 +79,16 @@ impl HostTensor {
         let bytes = self.bytes.as_deref().unwrap_or_default();
         bytes.chunks_exact(self.dtype.size()).map(|bytes| element(self.dtype, bytes)).collect()
     }
+}
+
+/// After this many elements the numbers of [`HostTensor::tapered`] repeat.
+const PERIOD: usize = 1009;
+
+/// The first `count` bytes of an endless repetition.
+fn cycled(bytes: &[u8], count: usize) -> Vec<u8> {
+    let mut repeated = bytes.repeat(count.div_ceil(bytes.len().max(1)));
+    repeated.truncate(count);
+    repeated
 }
 
 pub(crate) fn bytes_of(dtype: DType, value: f64) -> Vec<u8> {

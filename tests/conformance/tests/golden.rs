@@ -59,7 +59,9 @@ fn every_case_is_in_the_archive_of_its_family() {
         let family = archive.file_name().unwrap().to_str().unwrap().strip_suffix(".tar.zst").unwrap().to_owned();
         for (name, bytes) in pack::read(&archive).unwrap() {
             let cases = cases::read(&bytes).unwrap();
-            let stray = cases.iter().find(|case| !declared::families(case.name().0).contains(family.as_str()));
+            let stray = cases.iter().find(|case| {
+                !declared::families(case.name().0).is_some_and(|families| families.contains(family.as_str()))
+            });
             wrong.extend(stray.map(|case| format!("{family}: {name} has cases of {}", case.op)));
             (files, count) = (files + 1, count + cases.len());
         }

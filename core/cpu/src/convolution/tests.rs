@@ -73,6 +73,8 @@ struct Image<T> {
     values: Vec<T>,
     sizes: Vec<i64>,
     strides: Vec<i64>,
+    /// The strides of two dimensions and three spatial ones; 0 for those in front that are missing.
+    steps: [i64; 5],
 }
 
 impl<T: Value> Image<T> {
@@ -90,7 +92,9 @@ impl<T: Value> Image<T> {
         let last: i64 = sizes.iter().zip(&strides).map(|(size, stride)| (size - 1).max(0) * stride).sum();
         let count = if sizes.contains(&0) { 0 } else { last as usize + 1 };
         let values = (0..count).map(|_| T::new(random.between(-2, 2) as f64)).collect();
-        Image { values, sizes: sizes.to_vec(), strides }
+        let mut steps = [strides[0], strides[1], 0, 0, 0];
+        steps[7 - sizes.len()..].copy_from_slice(&strides[2..]);
+        Image { values, sizes: sizes.to_vec(), strides, steps }
     }
 
     fn array(&mut self) -> Array<'_> {
@@ -99,9 +103,8 @@ impl<T: Value> Image<T> {
     }
 
     fn offset(&self, index: [i64; 5]) -> usize {
-        let spatial = self.sizes.len() - 2;
-        let index = index[..2].iter().chain(&index[5 - spatial..]);
-        index.zip(&self.strides).map(|(index, stride)| index * stride).sum::<i64>() as usize
+        let [a, b, c, d, e] = self.steps;
+        (index[0] * a + index[1] * b + index[2] * c + index[3] * d + index[4] * e) as usize
     }
 
     fn sums(&self) -> Vec<f64> {
