@@ -2,7 +2,7 @@
 
 use rushlight_base::{DType, Result, Scalar};
 use rushlight_tensor::autograd::{self, GradModeGuard, InferenceModeGuard, Registered, TensorHook};
-use rushlight_tensor::{Tensor, ops};
+use rushlight_tensor::{Generator, Tensor, ops};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -296,4 +296,20 @@ fn backward_may_start_another_backward() {
     .unwrap();
     backward(&sum(&times(&x, 3.0))).unwrap();
     assert_eq!((grad_of(&x), grad_of(&other)), (vec![3.0], vec![10.0]));
+}
+
+/// The mean of x is a and that of x^2 is a^2 + a: so are their derivatives, on average over the samples.
+#[test]
+fn samples_of_gamma_distributions_are_differentiated_by_their_concentration() {
+    for concentration in [0.4f32, 2.5, 30.0] {
+        let a = leaf(&[concentration; 20_000]);
+        let generator = Generator::new(7);
+        let x = ops::_standard_gamma(&a, Some(&generator)).unwrap();
+        backward(&sum(&x)).unwrap();
+        let (x, slopes): (Vec<f32>, _) = (x.to_vec().unwrap(), grad_of(&a));
+        let mean = |values: &mut dyn Iterator<Item = f32>| values.map(f64::from).sum::<f64>() / 20_000.0;
+        let of_square = mean(&mut x.iter().zip(&slopes).map(|(x, slope)| 2.0 * x * slope));
+        assert!((mean(&mut slopes.iter().copied()) - 1.0).abs() < 0.02, "{concentration}");
+        assert!((of_square / f64::from(2.0 * concentration + 1.0) - 1.0).abs() < 0.03, "{concentration}: {of_square}");
+    }
 }

@@ -581,11 +581,34 @@ int32_t rlt_tensor_binomial(const rlt_tensor *count, const rlt_tensor *prob, con
  * `out_i ~ Gamma(self_i, 1), density x^(self_i - 1) * e^(-x) / Gamma(self_i)`
  *
  * Shapes: `(*) -> (*)`.
- * Errors: Backward raises an error: the derivative of the sample is not implemented.
+ * Errors: Raises an error if `self` is not floating point.
  *
  * `_standard_gamma(Tensor self, Generator? generator=None) -> Tensor`
  */
 int32_t rlt_tensor__standard_gamma(const rlt_tensor *self, const rlt_generator *generator, rlt_tensor **out0);
+
+/* ---- _standard_gamma_grad ---- */
+
+/**
+ * Computes the derivative of a sample `output` of `_standard_gamma` with respect to its concentration `self`, at a
+ * fixed quantile.
+ *
+ * `out_i = -(dP(self_i, output_i) / dself_i) / p(self_i, output_i), with the CDF P and the density p of Gamma(self_i,
+ * 1)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Raises an error if the dtypes differ or are neither float32 nor float64, or if the shapes do not broadcast.
+ * Backward raises an error: the second derivative is not implemented.
+ *
+ * `_standard_gamma_grad(Tensor self, Tensor output) -> Tensor`
+ */
+int32_t rlt_tensor__standard_gamma_grad(const rlt_tensor *self, const rlt_tensor *output, rlt_tensor **out0);
+
+/**
+ * `_standard_gamma_grad.out(Tensor self, Tensor output, *, Tensor(a!) out) -> Tensor(a!)`. The result is written into
+ * `out`, resized where needed.
+ */
+int32_t rlt_tensor__standard_gamma_grad_out(const rlt_tensor *self, const rlt_tensor *output, const rlt_tensor *out);
 
 /* ---- _sample_dirichlet ---- */
 

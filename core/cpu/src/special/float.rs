@@ -10,6 +10,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub(super) trait Float:
     Copy
     + PartialOrd
+    + Into<f64>
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>

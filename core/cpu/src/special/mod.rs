@@ -11,6 +11,7 @@ mod coefficients;
 mod error;
 mod float;
 mod gamma;
+mod gamma_sample;
 mod polynomials;
 #[cfg(test)]
 mod tests;
@@ -87,6 +88,15 @@ kernels! { "special";
     pub fn polygamma(walk: &Loop<2>, n: i64) -> Result<()> {
         compute!(walk.common(), "polygamma", half float, T => {
             walk.map::<T, T>(HEAVY, move |a| gamma::polygamma(n, a))
+        })
+    }
+}
+
+kernels! { "special";
+    /// out = the derivative of the sample b of a gamma distribution with respect to its concentration a
+    pub fn standard_gamma_grad(walk: &Loop<3>) -> Result<()> {
+        compute!(walk.common(), "_standard_gamma_grad_cpu", float, T => {
+            walk.map::<T, T, T>(HEAVY, gamma_sample::derivative)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Values from references, and identities between functions.
 
 use super::float::Float;
-use super::{bessel, error, gamma, polynomials};
+use super::{bessel, error, gamma, gamma_sample, polynomials};
 use std::f64::consts::PI;
 
 /// Whether `found`, relative to 1 or to `exact`, is within the tolerance.
@@ -106,4 +106,38 @@ fn polynomials_by_angle_agree_with_those_by_recurrence() {
             close(kind(x, 7.0), 2.0 * x * kind(x, 6.0) - kind(x, 5.0), 1e-12);
         }
     }
+}
+
+/// The values are those of the power series with 80 digits.
+#[test]
+fn derivatives_of_gamma_samples_are_exact_for_every_formula() {
+    for (concentration, sample, exact) in [
+        (0.001, 1e-9, 2.014769392626168e-5),
+        (0.3, 0.05, 0.4947109870041313),
+        (0.3, 2.5, 3.8402241658189187),
+        (1.0, 1.0, 1.1735630272247268),
+        (2.5, 0.7, 0.5263327919968706),
+        (7.0, 11.0, 1.2728301542152334),
+        (40.0, 25.0, 0.7865853715181101),
+        (500.0, 520.5, 1.0205655653506809),
+        (30_000.0, 29_800.0, 0.9966647714745783),
+        (200_000.0, 200_000.0, 1.00000083333375),
+        (200_000.0, 201_000.0, 1.0024966791317829),
+        (200_000.0, 150_000.0, 0.8630469345826061),
+        (4_000_000.0, 4_010_000.0, 1.0012490013521658),
+    ] {
+        let found: f64 = gamma_sample::derivative(concentration, sample);
+        assert!((found / exact - 1.0).abs() < 1e-11, "{concentration} {sample}: {found} instead of {exact}");
+        let single = gamma_sample::derivative(concentration as f32, sample as f32);
+        assert!(
+            (f64::from(single) / exact - 1.0).abs() < 1e-6,
+            "{concentration} {sample}: {single} instead of {exact}"
+        );
+    }
+    assert_eq!(gamma_sample::derivative(0.5, 0.0), 0.0);
+    assert!(
+        [(0.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::NAN)]
+            .iter()
+            .all(|&(concentration, sample)| f64::is_nan(gamma_sample::derivative(concentration, sample)))
+    );
 }

@@ -8613,6 +8613,20 @@ inline Tensor _standard_gamma(const Tensor& self, std::optional<Generator> gener
   rlt::check(rlt_tensor__standard_gamma(self.handle(), rlt::optional_generator(generator), &out0));
   return Tensor(out0);
 }
+/// Computes the derivative of a sample `output` of `_standard_gamma` with respect to its concentration `self`, at a fixed quantile.
+/// `out_i = -(dP(self_i, output_i) / dself_i) / p(self_i, output_i), with the CDF P and the density p of Gamma(self_i, 1)`
+inline Tensor _standard_gamma_grad(const Tensor& self, const Tensor& output) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__standard_gamma_grad(self.handle(), output.handle(), &out0));
+  return Tensor(out0);
+}
+inline Tensor& _standard_gamma_grad_outf(const Tensor& self, const Tensor& output, Tensor& out) {
+  rlt::check(rlt_tensor__standard_gamma_grad_out(self.handle(), output.handle(), out.handle()));
+  return out;
+}
+inline Tensor& _standard_gamma_grad_out(Tensor& out, const Tensor& self, const Tensor& output) {
+  return _standard_gamma_grad_outf(self, output, out);
+}
 /// Samples from Dirichlet distributions with the concentrations along the last dimension.
 /// `out ~ Dirichlet(self), density proportional to product over i of x_i^(self_i - 1), sum_i x_i = 1`
 inline Tensor _sample_dirichlet(const Tensor& self, std::optional<Generator> generator = {}) {

@@ -165,6 +165,13 @@ pub fn like(self_: &Dense) -> Result<Spec> {
     elementwise(self_.dtype, &[self_])
 }
 
+/// A function of two tensors of the same dtype, which it keeps.
+pub fn binary_of_one_dtype(self_: &Dense, other: &Dense) -> Result<Spec> {
+    let (expected, found) = (self_.dtype.c10_name(), other.dtype.c10_name());
+    ensure!(found == expected, Runtime, "Found dtype {found} but expected {expected}");
+    elementwise(self_.dtype, &[self_, other])
+}
+
 /// A real function: integers become floating.
 pub fn unary_float(self_: &Dense) -> Result<Spec> {
     elementwise(to_floating(self_.dtype), &[self_])
