@@ -58,7 +58,7 @@ pub fn dot_in_half_precision(out: &Array, a: &Array, b: &Array) -> Result<()> {
     let walk = Loop::computing(out.dtype(), [a.clone(), b.clone()])?;
     stepwise!(out.dtype(), "dot", T => {
         let mut sum = 0.0;
-        walk.visit::<T, T>(|a, b| sum += a.mul(b).to_f32());
+        walk.visit::<T, T>(|a, b| sum += a.mul(b).to_f32())?;
         // SAFETY: the array has one element of this type.
         unsafe { out.as_ptr::<T>().write(T::from_f64(sum.into())) };
         Ok(())

@@ -60,8 +60,7 @@ pub fn all_equal(walk: &Loop<2>) -> Result<bool> {
             if a != b {
                 differs.set(true);
             }
-        });
-        Ok(())
+        })
     })?;
     Ok(!differs.get())
 }

@@ -4,6 +4,7 @@ use crate::array::Array;
 use crate::device;
 use crate::number::Flag;
 use rushlight_base::plan::Plan;
+use rushlight_base::runtime::{BETWEEN_CHECKS, check_cancelled};
 use rushlight_base::{DimVec, Result, ensure};
 
 /// Number of true elements of a mask. On a device this waits for the mask.
@@ -14,12 +15,21 @@ pub fn count(mask: &Array) -> Result<usize> {
     let at = mask.as_ptr::<Flag>();
     let plan = Plan::new(mask.sizes(), [mask.strides()]);
     let (len, [step]) = plan.inner();
-    let mut count = 0;
+    let (mut count, mut cancelled) = (0, Ok(()));
     plan.rows(&mut |[offset]| {
-        // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-        count += (0..len as isize).filter(|i| unsafe { at.offset(offset + i * step).read() }.0 != 0).count();
+        for first in (0..len).step_by(PIECE) {
+            if cancelled.is_ok() {
+                cancelled = check_cancelled();
+            }
+            if cancelled.is_err() {
+                return;
+            }
+            let piece = first as isize..len.min(first + PIECE) as isize;
+            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
+            count += piece.filter(|i| unsafe { at.offset(offset + i * step).read() }.0 != 0).count();
+        }
     });
-    Ok(count)
+    cancelled.map(|()| count)
 }
 
 /// Calls `visit` for each true element with its index among them and the offset of its position in `other`, at most
@@ -35,6 +45,9 @@ fn visit(mask: &Array, other: &Array, capacity: usize, visit: &mut dyn FnMut(usi
         }
     });
 }
+
+/// Elements of a row between two checks whether the call is cancelled.
+const PIECE: usize = 16 * BETWEEN_CHECKS;
 
 /// Elements that are skipped at once if the mask is false for all.
 const SKIPPED: usize = 8;
@@ -83,17 +96,20 @@ pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
     // The coordinates and the offset of a row.
     let (mut row, mut offset) = (DimVec::from_elem(0, last), 0);
     loop {
-        let start = mask.as_ptr::<Flag>().wrapping_offset(offset);
-        each_in_row(start, mask.stride(last), len, &mut number, out.size(0), |number, at| {
-            let to = to.wrapping_offset(number as isize * steps[0]);
-            // SAFETY: the number is below the rows of `out`, the dimensions below its columns.
-            unsafe {
-                for (dim, &coordinate) in row.iter().enumerate() {
-                    to.offset(dim as isize * steps[1]).write(coordinate);
+        for first in (0..len).step_by(PIECE) {
+            check_cancelled()?;
+            let start = mask.as_ptr::<Flag>().wrapping_offset(offset + first as isize * mask.stride(last));
+            each_in_row(start, mask.stride(last), PIECE.min(len - first), &mut number, out.size(0), |number, at| {
+                let to = to.wrapping_offset(number as isize * steps[0]);
+                // SAFETY: the number is below the rows of `out`, the dimensions below its columns.
+                unsafe {
+                    for (dim, &coordinate) in row.iter().enumerate() {
+                        to.offset(dim as isize * steps[1]).write(coordinate);
+                    }
+                    to.offset(last as isize * steps[1]).write((first as isize + at) as i64);
                 }
-                to.offset(last as isize * steps[1]).write(at as i64);
-            }
-        });
+            });
+        }
         // The next row.
         let mut dim = last;
         loop {

@@ -8,6 +8,7 @@ use rushlight_base::random::{
     self, Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, Normal, RandomInteger, Real,
     Uniform,
 };
+use rushlight_base::runtime::{BETWEEN_CHECKS, check_cancelled};
 use rushlight_base::{DType, Element, Error, Result, ensure, list};
 use std::ops::{AddAssign, DivAssign};
 
@@ -90,8 +91,7 @@ fn sample_each_from(walk: &Loop<2>, kernel: &str, mut next_sample: impl FnMut(f6
                 0.0
             });
             <T as Real>::from_f64(sample)
-        });
-        Ok(())
+        })
     })?;
     failed.map_or(Ok(()), Err)
 }
@@ -110,8 +110,7 @@ pub fn standard_gamma(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
 /// out = successes of a tries with probability b
 pub fn binomial(walk: &Loop<3>, generator: &mut Generator) -> Result<()> {
     dispatch!(walk.dtype(0), "binomial_cpu", half float, T => {
-        walk.transform::<T, T, T>(|count, p| random::binomial(generator, count, p));
-        Ok(())
+        walk.transform::<T, T, T>(|count, p| random::binomial(generator, count, p))
     })
 }
 
@@ -160,8 +159,7 @@ pub fn check_deviations(std: &Array) -> Result<()> {
     let walk = Loop::new([std.clone(), std.clone()])?;
     let mut least = f64::INFINITY;
     dispatch!(std.dtype(), "normal_kernel_cpu", half float, T => {
-        walk.visit::<T, T>(|value, _| least = least.min(<T as Real>::to_f64(value)));
-        Ok(())
+        walk.visit::<T, T>(|value, _| least = least.min(<T as Real>::to_f64(value)))
     })?;
     ensure!(least >= 0.0, Runtime, "normal expects all elements of std >= 0.0");
     Ok(())
@@ -213,8 +211,7 @@ pub fn slopes(walk: &Loop<2>, lower: f64, upper: f64, generator: &mut Generator)
         walk.transform::<T, T>(|a| {
             let factor = if a <= zero { distribution.sample(generator) } else { 1.0 };
             <T as Real>::from_f64(factor)
-        });
-        Ok(())
+        })
     })
 }
 
@@ -238,8 +235,7 @@ pub fn coins_of(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
                     failed.get_or_insert(error);
                     T::cast(0i64)
                 }
-            });
-            Ok(())
+            })
         })
     })?;
     failed.map_or(Ok(()), Err)
@@ -263,7 +259,7 @@ pub fn multinomial(
         let strides = rushlight_base::contiguous_strides(weights.sizes());
         // SAFETY: the vector holds as many elements as the sizes require and is kept until the end of the loop.
         let array = unsafe { Array::new(values.as_mut_ptr().cast(), T::DTYPE, weights.sizes(), &strides) };
-        Loop::new([array, weights.clone()])?.transform::<T, T>(|weight| weight);
+        Loop::new([array, weights.clone()])?.transform::<T, T>(|weight| weight)?;
         for row in values.chunks(categories.max(1)) {
             check_weights(row)?;
         }
@@ -337,7 +333,10 @@ fn sample_sums<T: Real, S: Real + AddAssign + DivAssign>(
     let Some(last) = sums.last_mut() else { return Ok(()) };
     *last = S::from_f64(1.0);
     let unit = Uniform::<f64>::new(0.0, 1.0)?;
-    for _ in 0..samples {
+    for at in 0..samples {
+        if at.is_multiple_of(BETWEEN_CHECKS) {
+            check_cancelled()?;
+        }
         let next_sample = unit.sample(generator);
         sampled.push(sums.partition_point(|sum| sum.to_f64() < next_sample) as i64);
     }

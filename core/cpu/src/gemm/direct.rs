@@ -7,6 +7,7 @@ use super::thin;
 use super::tile::{Tile, TileFn};
 use super::ways::Ways;
 use rushlight_base::Result;
+use rushlight_base::runtime::{FirstError, check_cancelled};
 use std::ops::Range;
 
 /// A product in place: its operands, and how it is split into tiles.
@@ -35,9 +36,13 @@ impl Direct {
         let bytes = run.depth.block * self.height * run.ways.element;
         // Right panels are read in place: they share cache lines with their neighbours.
         let grid = Grid::new([p.m.div_ceil(self.height), p.n.div_ceil(columns)], [bytes, 0], run.threads);
+        let failed = FirstError::default();
         each(grid.shares(), run.threads, &|share| {
             let (rows, panels) = grid.share(share);
             for index in 0..run.depth.blocks {
+                if let Err(error) = check_cancelled() {
+                    return failed.note(Err(error));
+                }
                 let (block, stage) = (run.depth.range(index, p.k), run.stage(index));
                 for panel in panels.clone() {
                     for row in rows.clone() {
@@ -47,7 +52,8 @@ impl Direct {
                     }
                 }
             }
-        })
+        })?;
+        failed.result()
     }
 
     /// The tile that begins at a row and a column, without a buffer for its sums.

@@ -278,6 +278,9 @@ impl<'a> Run<'a> {
                 Err(error) => return failed.note(Err(error)),
             };
             for index in 0..depth.blocks {
+                if let Err(error) = check_cancelled() {
+                    return failed.note(Err(error));
+                }
                 let (block, stage) = (depth.range(index, p.k), self.stage(index));
                 let groups = block.len().div_ceil(kernels.group);
                 failed.note(self.pack_right(panels.clone(), &block, right_buffer.data(), right_bytes));

@@ -15,7 +15,7 @@ use super::ways::Ways;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
 use crate::simd::Level;
-use rushlight_base::runtime::num_threads;
+use rushlight_base::runtime::{FirstError, check_cancelled, num_threads};
 use rushlight_base::{DType, Result, Storage};
 #[cfg(target_arch = "x86_64")]
 use rushlight_base::{bf16, f16};
@@ -33,6 +33,8 @@ const ROWS: usize = 128;
 const FEW_ROWS: usize = 16;
 const LONG: usize = 256;
 const ROWS_BYTES: usize = 768 << 10;
+/// The most products that are added up between two checks whether the call is cancelled.
+const LONGEST: usize = 1 << 26;
 /// Bytes of rows that stay in the first-level cache.
 const LEFT_BYTES: usize = 24 << 10;
 /// Columns that are computed together where they are neighbours, and where they run along k.
@@ -72,7 +74,8 @@ struct Dots {
     /// Elements from one column to the next.
     right_step: isize,
     columns: usize,
-    depth: usize,
+    /// The part of k that is added up: whole blocks, the first of which overwrites the sums.
+    depth: Range<usize>,
     /// Row after row of `DOT_COLUMNS`.
     sums: *mut u8,
 }
@@ -256,13 +259,13 @@ unsafe fn add_eight<V: Stream<T>, T>(
 #[inline(always)]
 unsafe fn dots<V: Stream<T>, T, const TALL: usize, const LOW: usize>(d: &Dots) {
     // Either all rows stay in the first-level cache while columns pass by, or a tile's share of k of them does.
-    let stay = d.rows <= TALL || d.rows * d.depth * size_of::<T>() <= LEFT_BYTES;
-    let block = if stay { d.depth } else { LEFT_BYTES / TALL / size_of::<T>() }.max(1);
+    let stay = d.rows <= TALL || d.rows * d.depth.len() * size_of::<T>() <= LEFT_BYTES;
+    let block = if stay { d.depth.len() } else { LEFT_BYTES / TALL / size_of::<T>() }.max(1);
     let (full, together) = (d.columns - d.columns % 4, if stay { 4 } else { d.columns });
     // SAFETY: rows, columns and k stay below the sizes in `d`, for which the caller guarantees elements.
     unsafe {
-        for start in (0..d.depth).step_by(block) {
-            let depth = start..d.depth.min(start + block);
+        for start in d.depth.clone().step_by(block) {
+            let depth = start..d.depth.end.min(start + block);
             for first in (0..full).step_by(together.max(1)) {
                 dot_rows::<V, T, TALL, LOW>(d, &depth, first..full.min(first + together));
             }
@@ -515,7 +518,7 @@ fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: 
         1 => DOT_COLUMNS,
         _ => p.n.div_ceil(SHARES * threads).next_multiple_of(DOT_COLUMNS / 2).min(DOT_COLUMNS),
     };
-    let (sum_bytes, shortage) = (p.m * DOT_COLUMNS * 8, Shortage::new());
+    let (sum_bytes, shortage, failed) = (p.m * DOT_COLUMNS * 8, Shortage::new(), FirstError::default());
     each(p.n.div_ceil(together), threads, &|share| {
         let column = share * together;
         let columns = together.min(p.n - column);
@@ -528,22 +531,31 @@ fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: 
             scratch = block;
             scratch.start()
         };
-        let dots = Dots {
+        let mut dots = Dots {
             left: from.offset(0, 1),
             left_step: from.lane,
             rows: p.m,
             right: right.offset(column as isize * right.lane, ways.element),
             right_step: right.lane,
             columns,
-            depth: p.k,
+            depth: 0..p.k.min(LONGEST),
             sums,
         };
-        // SAFETY: the columns are inside the operand; the buffer holds a share's sums.
-        unsafe { (thin.dots)(&dots) };
-        store(p, ways, (sums, DOT_COLUMNS), p.m, column, columns);
+        loop {
+            // SAFETY: the columns are inside the operand, the depth is within k; the buffer holds a share's sums.
+            unsafe { (thin.dots)(&dots) };
+            if dots.depth.end == p.k {
+                return store(p, ways, (sums, DOT_COLUMNS), p.m, column, columns);
+            }
+            if let Err(error) = check_cancelled() {
+                return failed.note(Err(error));
+            }
+            dots.depth = dots.depth.end..p.k.min(dots.depth.end + LONGEST);
+        }
     })?;
     drop(gathered);
-    shortage.check()
+    shortage.check()?;
+    failed.result()
 }
 
 /// Finishes rows of sums at this distance.

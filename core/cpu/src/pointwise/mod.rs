@@ -162,6 +162,25 @@ impl<'a, const N: usize> Loop<'a, N> {
         }
     }
 
+    /// Calls `piece` with the offsets and the length of one part of a row after the other, until the call is cancelled.
+    fn pieces(&self, mut piece: impl FnMut([isize; N], isize)) -> Result<()> {
+        let (len, steps) = (self.row_len(), self.row_steps());
+        let mut result = Ok(());
+        self.rows(&mut |offsets| {
+            for first in (0..len).step_by(BETWEEN_CHECKS) {
+                if result.is_ok() {
+                    result = check_cancelled();
+                }
+                if result.is_err() {
+                    return;
+                }
+                let starts = std::array::from_fn(|operand| offsets[operand] + first as isize * steps[operand]);
+                piece(starts, BETWEEN_CHECKS.min(len - first) as isize);
+            }
+        });
+        result
+    }
+
     /// The first element of an operand, after checking that its dtype is `T`'s.
     fn start<T: Element>(&self, operand: usize) -> *mut T {
         assert_eq!(self.dtypes[operand], T::DTYPE, "kernel instantiated for another dtype");
@@ -268,10 +287,10 @@ impl Loop<'_, 3> {
     }
 
     /// `out = f(a, b)` in memory order of the output, for functions with a state.
-    pub(crate) fn transform<R: Element, A: Element, B: Element>(&self, mut f: impl FnMut(A, B) -> R) {
+    pub(crate) fn transform<R: Element, A: Element, B: Element>(&self, mut f: impl FnMut(A, B) -> R) -> Result<()> {
         let (out, a, b) = (self.start::<R>(0), self.start::<A>(1), self.start::<B>(2));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        self.rows(&mut |[o, x, y]| {
+        let steps = self.row_steps();
+        self.pieces(|[o, x, y], len| {
             for i in 0..len {
                 // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
                 // guarantees.
@@ -280,7 +299,7 @@ impl Loop<'_, 3> {
                     out.offset(o + i * steps[0]).write(f(a, b));
                 }
             }
-        });
+        })
     }
 }
 
@@ -360,28 +379,28 @@ impl Loop<'_, 2> {
     }
 
     /// `out = f(a)` in memory order of the output, for functions with a state.
-    pub(crate) fn transform<R: Element, A: Element>(&self, mut f: impl FnMut(A) -> R) {
+    pub(crate) fn transform<R: Element, A: Element>(&self, mut f: impl FnMut(A) -> R) -> Result<()> {
         let (out, a) = (self.start::<R>(0), self.start::<A>(1));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        self.rows(&mut |[o, x]| {
+        let steps = self.row_steps();
+        self.pieces(|[o, x], len| {
             for i in 0..len {
                 // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
                 // guarantees.
                 unsafe { out.offset(o + i * steps[0]).write(f(a.offset(x + i * steps[1]).read())) }
             }
-        });
+        })
     }
 
     /// Calls `f` with every pair of elements.
-    pub(crate) fn visit<A: Element, B: Element>(&self, mut f: impl FnMut(A, B)) {
+    pub(crate) fn visit<A: Element, B: Element>(&self, mut f: impl FnMut(A, B)) -> Result<()> {
         let (a, b) = (self.start::<A>(0), self.start::<B>(1));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        self.rows(&mut |[x, y]| {
+        let steps = self.row_steps();
+        self.pieces(|[x, y], len| {
             for i in 0..len {
                 // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
                 // guarantees.
                 unsafe { f(a.offset(x + i * steps[0]).read(), b.offset(y + i * steps[1]).read()) }
             }
-        });
+        })
     }
 }
