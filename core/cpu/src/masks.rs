@@ -99,16 +99,20 @@ pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
         for first in (0..len).step_by(PIECE) {
             check_cancelled()?;
             let start = mask.as_ptr::<Flag>().wrapping_offset(offset + first as isize * mask.stride(last));
-            each_in_row(start, mask.stride(last), PIECE.min(len - first), &mut number, out.size(0), |number, at| {
+            // Copies, which writing a coordinate cannot change.
+            let (outer, before, mut found) = (&row[..], first as i64, number);
+            let put = move |number: usize, at: isize| {
                 let to = to.wrapping_offset(number as isize * steps[0]);
                 // SAFETY: the number is below the rows of `out`, the dimensions below its columns.
                 unsafe {
-                    for (dim, &coordinate) in row.iter().enumerate() {
+                    for (dim, &coordinate) in outer.iter().enumerate() {
                         to.offset(dim as isize * steps[1]).write(coordinate);
                     }
-                    to.offset(last as isize * steps[1]).write((first as isize + at) as i64);
+                    to.offset(last as isize * steps[1]).write(before + at as i64);
                 }
-            });
+            };
+            each_in_row(start, mask.stride(last), PIECE.min(len - first), &mut found, out.size(0), put);
+            number = found;
         }
         // The next row.
         let mut dim = last;

@@ -291,12 +291,13 @@ impl Loop<'_, 3> {
         let (out, a, b) = (self.start::<R>(0), self.start::<A>(1), self.start::<B>(2));
         let steps = self.row_steps();
         self.pieces(|[o, x, y], len| {
+            // In variables of the closure, which writing an element cannot change.
+            let (out, a, b, steps) = (out.wrapping_offset(o), a.wrapping_offset(x), b.wrapping_offset(y), steps);
             for i in 0..len {
                 // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
                 // guarantees.
                 unsafe {
-                    let (a, b) = (a.offset(x + i * steps[1]).read(), b.offset(y + i * steps[2]).read());
-                    out.offset(o + i * steps[0]).write(f(a, b));
+                    out.offset(i * steps[0]).write(f(a.offset(i * steps[1]).read(), b.offset(i * steps[2]).read()))
                 }
             }
         })
@@ -383,10 +384,12 @@ impl Loop<'_, 2> {
         let (out, a) = (self.start::<R>(0), self.start::<A>(1));
         let steps = self.row_steps();
         self.pieces(|[o, x], len| {
+            // In variables of the closure, which writing an element cannot change.
+            let (out, a, steps) = (out.wrapping_offset(o), a.wrapping_offset(x), steps);
             for i in 0..len {
                 // SAFETY: the plan only visits indices within the arrays' sizes, whose elements `Array::new`
                 // guarantees.
-                unsafe { out.offset(o + i * steps[0]).write(f(a.offset(x + i * steps[1]).read())) }
+                unsafe { out.offset(i * steps[0]).write(f(a.offset(i * steps[1]).read())) }
             }
         })
     }
