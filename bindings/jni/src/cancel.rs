@@ -10,7 +10,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_cancelTokenNew<'l>
     env: EnvUnowned<'l>,
     _class: JClass<'l>,
 ) -> jlong {
-    guard(env, |frame| Ok(frame.give_token(CancelToken::new())))
+    guard(env, |_| Ok(CancelTokenHandle::give(CancelToken::new())))
 }
 
 /// `NativeCore.cancelTokenFree`
@@ -34,7 +34,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_cancelTokenCancel<
     token: CancelTokenHandle,
 ) {
     guard(env, |_| {
-        token.get()?.cancel();
+        token.get("token")?.cancel();
         Ok(())
     })
 }
@@ -48,7 +48,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_cancelTokenSetTime
     nanoseconds: jlong,
 ) {
     guard(env, |_| {
-        token.get()?.set_timeout(u64::try_from(nanoseconds).ok().map(Duration::from_nanos));
+        token.get("token")?.set_timeout(u64::try_from(nanoseconds).ok().map(Duration::from_nanos));
         Ok(())
     })
 }
@@ -60,7 +60,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_cancelTokenIsCance
     _class: JClass<'l>,
     token: CancelTokenHandle,
 ) -> jboolean {
-    guard(env, |_| Ok(token.get()?.is_cancelled()))
+    guard(env, |_| Ok(token.get("token")?.is_cancelled()))
 }
 
 /// `NativeCore.cancelTokenEnter`
@@ -70,7 +70,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_cancelTokenEnter<'
     _class: JClass<'l>,
     token: CancelTokenHandle,
 ) {
-    guard(env, |_| cancel::enter(&*token.get()?))
+    guard(env, |_| cancel::enter(&token.get("token")?))
 }
 
 /// `NativeCore.cancelTokenLeave`
@@ -80,5 +80,5 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_cancelTokenLeave<'
     _class: JClass<'l>,
     token: CancelTokenHandle,
 ) {
-    guard(env, |_| cancel::leave(&*token.get()?))
+    guard(env, |_| cancel::leave(&token.get("token")?))
 }

@@ -51,7 +51,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeName<'l>(
     _class: JClass<'l>,
     node: NodeHandle,
 ) -> jobject {
-    guard(env, |frame| frame.give_string(&node.get()?.name()))
+    guard(env, |frame| frame.give_string(&node.get("node")?.name()))
 }
 
 /// `NativeCore.nodeSequence`
@@ -61,7 +61,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeSequence<'l>(
     _class: JClass<'l>,
     node: NodeHandle,
 ) -> jlong {
-    guard(env, |_| Ok(node.get()?.sequence() as jlong))
+    guard(env, |_| Ok(node.get("node")?.sequence() as jlong))
 }
 
 /// `NativeCore.nodeNext`: for each edge a node, or 0, and the index of the gradient in it.
@@ -72,7 +72,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeNext<'l>(
     node: NodeHandle,
 ) -> jlongArray {
     guard(env, |frame| {
-        let edges = node.get()?.next_edges().to_vec();
+        let edges = node.get("node")?.next_edges().to_vec();
         let array = JLongs::new(frame.env(), 2 * edges.len()).map_err(border)?;
         let pair = |edge: Option<autograd::Edge>| match edge {
             Some(edge) => [NodeHandle::give(edge.node), jlong::from(edge.output)],
@@ -94,7 +94,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeRegisterHook<'
     before: jboolean,
 ) -> jlong {
     guard(env, |frame| {
-        let (node, hook) = (node.get()?, callback(frame, &hook)?);
+        let (node, hook) = (node.get("node")?, callback(frame, &hook)?);
         let registered = if before {
             node.register_prehook(Arc::new(move |taken| hook.tensors(taken, &[], &[])))
         } else {

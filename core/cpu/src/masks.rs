@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::device;
 use crate::number::Flag;
+use crate::pointwise::Loop;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{BETWEEN_CHECKS, check_cancelled};
 use rushlight_base::{DimVec, Result, ensure};
@@ -12,24 +13,13 @@ pub fn count(mask: &Array) -> Result<usize> {
     if !mask.is_on_host() {
         return device::count_of_mask(mask);
     }
-    let at = mask.as_ptr::<Flag>();
-    let plan = Plan::new(mask.sizes(), [mask.strides()]);
-    let (len, [step]) = plan.inner();
-    let (mut count, mut cancelled) = (0, Ok(()));
-    plan.rows(&mut |[offset]| {
-        for first in (0..len).step_by(PIECE) {
-            if cancelled.is_ok() {
-                cancelled = check_cancelled();
-            }
-            if cancelled.is_err() {
-                return;
-            }
-            let piece = first as isize..len.min(first + PIECE) as isize;
-            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-            count += piece.filter(|i| unsafe { at.offset(offset + i * step).read() }.0 != 0).count();
-        }
-    });
-    cancelled.map(|()| count)
+    let (at, walk, mut count) = (mask.as_ptr::<Flag>(), Loop::new([mask.clone()])?, 0);
+    let [step] = walk.row_steps();
+    walk.pieces(|[offset], len| {
+        // SAFETY: the loop stays within the sizes of the array, whose elements `Array::new` guarantees.
+        count += (0..len).filter(|i| unsafe { at.offset(offset + i * step).read() }.0 != 0).count();
+    })?;
+    Ok(count)
 }
 
 /// Calls `visit` for each true element with its index among them and the offset of its position in `other`, at most
@@ -45,9 +35,6 @@ fn visit(mask: &Array, other: &Array, capacity: usize, visit: &mut dyn FnMut(usi
         }
     });
 }
-
-/// Elements of a row between two checks whether the call is cancelled.
-const PIECE: usize = 16 * BETWEEN_CHECKS;
 
 /// Elements that are skipped at once if the mask is false for all.
 const SKIPPED: usize = 8;
@@ -96,7 +83,7 @@ pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
     // The coordinates and the offset of a row.
     let (mut row, mut offset) = (DimVec::from_elem(0, last), 0);
     loop {
-        for first in (0..len).step_by(PIECE) {
+        for first in (0..len).step_by(BETWEEN_CHECKS) {
             check_cancelled()?;
             let start = mask.as_ptr::<Flag>().wrapping_offset(offset + first as isize * mask.stride(last));
             // Copies, which writing a coordinate cannot change.
@@ -111,7 +98,7 @@ pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
                     to.offset(last as isize * steps[1]).write(before + at as i64);
                 }
             };
-            each_in_row(start, mask.stride(last), PIECE.min(len - first), &mut found, out.size(0), put);
+            each_in_row(start, mask.stride(last), BETWEEN_CHECKS.min(len - first), &mut found, out.size(0), put);
             number = found;
         }
         // The next row.

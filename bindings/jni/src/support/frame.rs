@@ -11,12 +11,10 @@ use super::{JBooleans, JDoubles, JInts, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
 use jni::sys::{JNIEnv, jlong, jlongArray, jobject, jobjectArray};
 use jni::{AttachGuard, Env, EnvUnowned, JavaVM, jni_sig, jni_str};
-use rushlight_base::cancel::CancelToken;
 use rushlight_base::memory::allocated_memory;
 use rushlight_base::{Result, Scalar, ensure, handles, list};
 use rushlight_tensor::{Generator, Tensor};
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Amount of memory above which a garbage collection is requested; `i64::MAX` disables it.
@@ -255,11 +253,6 @@ impl<'l> Frame<'l> {
     /// Returns a generator to Java.
     pub(crate) fn give_generator(&mut self, generator: Generator) -> jlong {
         handle::give_generator(generator)
-    }
-
-    /// Returns a cancel token to Java.
-    pub(crate) fn give_token(&mut self, token: Arc<CancelToken>) -> jlong {
-        handle::give_token(token)
     }
 
     /// A number as an `org.rushlight.Scalar`.

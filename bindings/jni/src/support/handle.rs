@@ -3,9 +3,10 @@
 use super::row::Argument;
 use jni::sys::jlong;
 use rushlight_base::cancel::CancelToken;
-use rushlight_base::{Error, Result, ensure, err, handles};
+use rushlight_base::{Error, Result, err, handles};
 use rushlight_tensor::autograd::{Node, Registered};
 use rushlight_tensor::{Generator, Tensor};
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,12 +15,6 @@ use std::sync::Arc;
 pub(super) fn give(tensor: Tensor) -> jlong {
     handles::made();
     tensor.into_raw() as jlong
-}
-
-/// Passes ownership of a cancel token to a Java wrapper, which frees it.
-pub(super) fn give_token(token: Arc<CancelToken>) -> jlong {
-    handles::made();
-    Arc::into_raw(token) as jlong
 }
 
 /// Passes ownership of a generator to a Java wrapper, which frees it.
@@ -109,34 +104,37 @@ impl BorrowedOptionalList {
     }
 }
 
-/// A node of the graph that a Java wrapper owns and keeps alive during the call.
-#[derive(Clone, Copy)]
+/// The address of a box that a Java wrapper owns and keeps alive during the call; 0 stands for none.
 #[repr(transparent)]
-pub struct NodeHandle(jlong);
+pub struct BoxHandle<T>(jlong, PhantomData<fn() -> T>);
 
-impl NodeHandle {
-    /// Passes ownership of a node to a Java wrapper, which frees it.
-    pub(crate) fn give(node: Arc<Node>) -> jlong {
+/// A node of the graph. It is a fat pointer.
+pub type NodeHandle = BoxHandle<Arc<Node>>;
+/// A cancel token.
+pub type CancelTokenHandle = BoxHandle<Arc<CancelToken>>;
+
+impl<T: Clone> BoxHandle<T> {
+    /// Passes ownership to a Java wrapper, which frees it.
+    pub(crate) fn give(value: T) -> jlong {
         handles::made();
-        // A node is a fat pointer: Java gets the address of a box that holds it.
-        Box::into_raw(Box::new(node)) as jlong
+        Box::into_raw(Box::new(value)) as jlong
     }
 
-    /// The node.
-    pub(crate) fn get(self) -> Result<Arc<Node>> {
+    /// The value, which must not be null.
+    pub(crate) fn get(&self, name: &str) -> Result<T> {
         // SAFETY: only wrappers have handles, which `give` created from a box, and they hold theirs open during the
         // call.
-        let node = unsafe { (self.0 as *const Arc<Node>).as_ref() };
-        node.cloned().ok_or_else(|| err!(NullPointer, "argument 'node' is null"))
+        let value = unsafe { (self.0 as *const T).as_ref() };
+        value.cloned().ok_or_else(|| err!(NullPointer, "argument '{name}' is null"))
     }
 
-    /// The wrapper is closed: drops its reference.
-    pub(crate) fn free(self) {
+    /// The wrapper is closed: drops its value.
+    pub(crate) fn free(&self) {
         if self.0 != 0 {
             handles::freed();
             // SAFETY: the handle came from a box in `give`; a wrapper frees its handle once, and does not use it
             // afterwards.
-            drop(unsafe { Box::from_raw(self.0 as *mut Arc<Node>) });
+            drop(unsafe { Box::from_raw(self.0 as *mut T) });
         }
     }
 }
@@ -166,30 +164,6 @@ impl HookHandle {
         if self.0 != 0 {
             // SAFETY: the handle came from a box; a wrapper frees its handle once, and does not use it afterwards.
             drop(unsafe { Box::from_raw(self.0 as *mut Registered) });
-        }
-    }
-}
-
-/// A cancel token that a Java wrapper owns and keeps alive during the call.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct CancelTokenHandle(jlong);
-
-impl CancelTokenHandle {
-    /// The token, which must not be null.
-    pub fn get(self) -> Result<ManuallyDrop<Arc<CancelToken>>> {
-        ensure!(self.0 != 0, NullPointer, "argument 'token' is null");
-        // SAFETY: only wrappers have handles, and they hold theirs open during the call; `ManuallyDrop` leaves the
-        // reference with the wrapper.
-        Ok(ManuallyDrop::new(unsafe { Arc::from_raw(self.0 as *const CancelToken) }))
-    }
-
-    /// The wrapper is closed: drops its reference.
-    pub fn free(self) {
-        if self.0 != 0 {
-            handles::freed();
-            // SAFETY: the handle came from `give_token`; a wrapper frees its handle once, and does not use it afterwards.
-            drop(unsafe { Arc::from_raw(self.0 as *const CancelToken) });
         }
     }
 }

@@ -148,7 +148,7 @@ impl<'a, const N: usize> Loop<'a, N> {
         self.plan.as_ref().map_or(self.len, |plan| plan.row_len())
     }
 
-    fn row_steps(&self) -> [isize; N] {
+    pub(crate) fn row_steps(&self) -> [isize; N] {
         match &self.plan {
             None => std::array::from_fn(|operand| isize::from(self.single.get() >> operand & 1 == 0)),
             Some(plan) => plan.row_steps(),
@@ -163,7 +163,7 @@ impl<'a, const N: usize> Loop<'a, N> {
     }
 
     /// Calls `piece` with the offsets and the length of one part of a row after the other, until the call is cancelled.
-    fn pieces(&self, mut piece: impl FnMut([isize; N], isize)) -> Result<()> {
+    pub(crate) fn pieces(&self, mut piece: impl FnMut([isize; N], isize)) -> Result<()> {
         let (len, steps) = (self.row_len(), self.row_steps());
         let mut result = Ok(());
         self.rows(&mut |offsets| {
@@ -325,36 +325,25 @@ impl Loop<'_, 1> {
 
     /// `out = what `fill` writes`, some elements at a time in memory order of the output.
     pub(crate) fn generate_together<R: Element>(&self, mut fill: impl FnMut(&mut [R])) -> Result<()> {
-        let out = self.start::<R>(0);
-        let (len, [step]) = (self.row_len(), self.row_steps());
+        let (out, [step]) = (self.start::<R>(0), self.row_steps());
         let mut buffer = [R::default(); TOGETHER];
-        let mut result = Ok(());
-        self.rows(&mut |[offset]| {
+        self.pieces(|[offset], len| {
             for first in (0..len).step_by(TOGETHER) {
-                if result.is_ok() && first.is_multiple_of(BETWEEN_CHECKS) {
-                    result = check_cancelled();
-                }
-                if result.is_err() {
-                    return;
-                }
-                let piece = &mut buffer[..TOGETHER.min(len - first)];
-                fill(piece);
+                let part = &mut buffer[..TOGETHER.min((len - first) as usize)];
+                fill(part);
                 if step == 1 {
                     // SAFETY: the plan only visits indices within the array's sizes, whose elements `Array::new`
                     // guarantees; the buffer is apart from them.
-                    unsafe {
-                        out.offset(offset + first as isize).copy_from_nonoverlapping(piece.as_ptr(), piece.len())
-                    };
+                    unsafe { out.offset(offset + first).copy_from_nonoverlapping(part.as_ptr(), part.len()) };
                     continue;
                 }
-                for (i, &value) in (first as isize..).zip(&*piece) {
+                for (i, &value) in (first..).zip(&*part) {
                     // SAFETY: the plan only visits indices within the array's sizes, whose elements `Array::new`
                     // guarantees.
                     unsafe { out.offset(offset + i * step).write(value) }
                 }
             }
-        });
-        result
+        })
     }
 
     /// `out = value`, of which as many bytes count as an element has.

@@ -8,6 +8,7 @@ use super::float::{Float, polynomial};
 use crate::math;
 use crate::simd::{FloatVector, Mask};
 use std::f64::consts::PI;
+use std::ops::{Add, Div, Mul, Sub};
 
 /// From here on, asymptotic series hold to the last digit.
 const FAR: f64 = 10.0;
@@ -216,41 +217,70 @@ fn density<T: Float>(a: T, x: T) -> T {
     (a / T::of(2.0 * PI)).sqrt() * (-(a * distance) - a.stirling()).exp()
 }
 
-/// The part of Gamma(a) below x, by its power series
-fn lower_series<T: Float>(a: T, x: T) -> T {
-    let one = T::of(1.0);
+/// What the series and the continued fraction are made of: a float, or one with its derivative with respect to `a`.
+pub(super) trait Term:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+    fn constant(value: f64) -> Self;
+    /// Whether adding it to `sum` changes nothing.
+    fn vanishes_in(self, sum: Self) -> bool;
+    /// Whether multiplying by it changes nothing, or NaN was reached.
+    fn is_settled(self) -> bool;
+    /// A number that can be divided by: itself, or one close to zero.
+    fn away_from_zero(self) -> Self;
+}
+
+impl<T: Float> Term for T {
+    fn constant(value: f64) -> T {
+        T::of(value)
+    }
+    fn vanishes_in(self, sum: T) -> bool {
+        // Not the opposite of `>`: NaN vanishes as well.
+        let counts = self > sum * T::EPSILON;
+        !counts
+    }
+    fn is_settled(self) -> bool {
+        (self - T::of(1.0)).abs() <= T::EPSILON + T::EPSILON || self.is_nan()
+    }
+    fn away_from_zero(self) -> T {
+        let least = T::EPSILON * T::EPSILON * T::of(1e-6);
+        if self.abs() < least { least } else { self }
+    }
+}
+
+/// The part of Gamma(a) below x, divided by `x^a e^-x / a`: a power series
+pub(super) fn lower_series<N: Term>(a: N, x: N) -> N {
+    let one = N::constant(1.0);
     let (mut sum, mut term, mut at, mut terms) = (one, one, a, 0);
     // The number of terms for a shape of 10^10, which bounds the time of any call.
-    while term > sum * T::EPSILON && terms < 1_000_000 {
+    while !term.vanishes_in(sum) && terms < 1_000_000 {
         terms += 1;
         at = at + one;
         term = term * x / at;
         sum = sum + term;
     }
-    sum * density(a, x) / a
+    sum
 }
 
-/// The part of Gamma(a) above x, by its continued fraction (Lentz's method)
-fn upper_fraction<T: Float>(a: T, x: T) -> T {
-    let (one, two) = (T::of(1.0), T::of(2.0));
-    let least = T::EPSILON * T::EPSILON * T::of(1e-6);
-    let away = |value: T| if value.abs() < least { least } else { value };
+/// The part of Gamma(a) above x, divided by `x^a e^-x`: a continued fraction (Lentz's method)
+pub(super) fn upper_fraction<N: Term>(a: N, x: N) -> N {
+    let (one, two) = (N::constant(1.0), N::constant(2.0));
     let mut b = x + one - a;
-    let mut c = one / least;
-    let mut d = one / away(b);
+    let mut c = one / N::constant(0.0).away_from_zero();
+    let mut d = one / b.away_from_zero();
     let mut fraction = d;
-    let mut n = one;
+    let (mut n, mut steps) = (one, 1);
     loop {
         let numerator = n * (a - n);
         b = b + two;
-        d = one / away(numerator * d + b);
-        c = away(b + numerator / c);
+        d = one / (numerator * d + b).away_from_zero();
+        c = (b + numerator / c).away_from_zero();
         let change = d * c;
         fraction = fraction * change;
-        if (change - one).abs() <= T::EPSILON + T::EPSILON || change.is_nan() || n > T::of(1e6) {
-            return fraction * density(a, x);
+        if change.is_settled() || steps > 1_000_000 {
+            return fraction;
         }
-        n = n + one;
+        (n, steps) = (n + one, steps + 1);
     }
 }
 
@@ -274,10 +304,10 @@ fn incomplete<T: Float>(a: T, x: T, upper: bool) -> T {
         return whole(true);
     }
     if x < a + one {
-        let lower = lower_series(a, x);
+        let lower = lower_series(a, x) * density(a, x) / a;
         if upper { one - lower } else { lower }
     } else {
-        let rest = upper_fraction(a, x);
+        let rest = upper_fraction(a, x) * density(a, x);
         if upper { rest } else { one - rest }
     }
 }

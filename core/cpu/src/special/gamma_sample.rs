@@ -1,13 +1,13 @@
 //! The derivative of a sample of a gamma distribution with respect to its concentration, at a fixed quantile (implicit
 //! reparameterization): `dx/da = -(dP(a, x)/da) / p(a, x)`, with the CDF `P` and the density `p`.
 //!
-//! Three formulas, none of which subtracts numbers that are close to each other. Abramowitz and Stegun, 6.5.29 and 6.5.31, for the
-//! series and the continued fraction; Temme, "Asymptotic inversion of incomplete gamma functions", Math. Comp. 58 (1992), for
-//! large concentrations. The tests compare with derivatives of 60 digits.
+//! Three formulas, none of which subtracts numbers that are close to each other: the series and the continued fraction of
+//! `gamma.rs` with their derivatives (Abramowitz and Stegun, 6.5.29 and 6.5.31), and for large concentrations Temme,
+//! "Asymptotic inversion of incomplete gamma functions", Math. Comp. 58 (1992). The tests compare with 80 digits.
 
 use super::float::Float;
-use super::gamma::digamma;
-use std::ops::{Add, Mul};
+use super::gamma::{Term, digamma, lower_series, upper_fraction};
+use std::ops::{Add, Div, Mul, Sub};
 
 /// From this concentration on, the asymptotic formula is right to 1e-11: its error is 0.02 / a^2.
 const LARGE: f64 = 1e5;
@@ -21,53 +21,19 @@ fn of_double(a: f64, x: f64) -> f64 {
     if !(a > 0.0 && x >= 0.0) {
         return f64::NAN;
     }
-    match () {
-        _ if x == 0.0 => 0.0,
-        _ if a >= LARGE => asymptotic(a, x),
-        _ if x < a + 1.0 => series(a, x),
-        _ => fraction(a, x),
-    }
-}
-
-/// Below the mean: `P(a, x) = x^a e^-x / Gamma(a + 1) * S`, `S` the sum of `x^n / ((a + 1) ... (a + n))`. Both terms of the
-/// derivative are negative.
-fn series(a: f64, x: f64) -> f64 {
-    let (mut sum, mut slope) = (1.0, 0.0);
-    let (mut term, mut harmonic, mut at) = (1.0, 0.0, a);
-    while term > sum * f64::EPSILON {
-        at += 1.0;
-        term *= x / at;
-        harmonic += 1.0 / at;
-        sum += term;
-        slope -= term * harmonic;
-    }
-    -(x / a) * (sum * (Float::ln(x) - digamma(a + 1.0)) + slope)
-}
-
-/// Above the mean: `1 - P(a, x) = x^a e^-x / Gamma(a) * I`, `I` the integral of `e^(-x u) (1 + u)^(a - 1)` over `u > 0`, whose
-/// continued fraction is evaluated with its derivative (Lentz's method). Both terms of the derivative are positive.
-fn fraction(a: f64, x: f64) -> f64 {
-    const LEAST: f64 = 1e-38;
-    let away = |dual: Dual| if Float::abs(dual.value) < LEAST { Dual { value: LEAST, slope: 0.0 } } else { dual };
-    let mut b = Dual { value: x + 1.0 - a, slope: -1.0 };
-    let mut c = Dual { value: 1.0 / LEAST, slope: 0.0 };
-    let mut d = away(b).inverse();
-    let mut integral = d;
-    let mut n = 1.0;
-    loop {
-        let numerator = Dual { value: n * (a - n), slope: n };
-        b.value += 2.0;
-        d = away(numerator * d + b).inverse();
-        c = away(b + numerator * c.inverse());
-        let change = d * c;
-        integral = integral * change;
-        let settled =
-            Float::abs(change.value - 1.0) <= 2.0 * f64::EPSILON && Float::abs(change.slope) <= 2.0 * f64::EPSILON;
-        // The bound is far above the 400 steps at the largest concentration.
-        if settled || n > 1e5 || integral.slope.is_nan() {
-            return x * (integral.value * (Float::ln(x) - digamma(a)) + integral.slope);
-        }
-        n += 1.0;
+    let (concentration, sample) = (Dual { value: a, slope: 1.0 }, Dual { value: x, slope: 0.0 });
+    if x == 0.0 {
+        0.0
+    } else if a >= LARGE {
+        asymptotic(a, x)
+    } else if x < a + 1.0 {
+        // P(a, x) = x^a e^-x / Gamma(a + 1) * sum. Both terms of the derivative are negative.
+        let sum = lower_series(concentration, sample);
+        -(x / a) * (sum.value * (Float::ln(x) - digamma(a + 1.0)) + sum.slope)
+    } else {
+        // 1 - P(a, x) = x^a e^-x / Gamma(a) * rest. Both terms of the derivative are positive.
+        let rest = upper_fraction(concentration, sample);
+        x * (rest.value * (Float::ln(x) - digamma(a)) + rest.slope)
     }
 }
 
@@ -107,10 +73,20 @@ struct Dual {
     slope: f64,
 }
 
-impl Dual {
-    fn inverse(self) -> Dual {
-        let value = 1.0 / self.value;
-        Dual { value, slope: -self.slope * value * value }
+impl Term for Dual {
+    fn constant(value: f64) -> Dual {
+        Dual { value, slope: 0.0 }
+    }
+    fn vanishes_in(self, sum: Dual) -> bool {
+        self.value.vanishes_in(sum.value)
+    }
+    fn is_settled(self) -> bool {
+        let settled = self.value.is_settled() && Float::abs(self.slope) <= 2.0 * f64::EPSILON;
+        settled || self.value.is_nan() || self.slope.is_nan()
+    }
+    fn away_from_zero(self) -> Dual {
+        let value = self.value.away_from_zero();
+        if value == self.value { self } else { Dual::constant(value) }
     }
 }
 
@@ -121,9 +97,24 @@ impl Add for Dual {
     }
 }
 
+impl Sub for Dual {
+    type Output = Dual;
+    fn sub(self, other: Dual) -> Dual {
+        Dual { value: self.value - other.value, slope: self.slope - other.slope }
+    }
+}
+
 impl Mul for Dual {
     type Output = Dual;
     fn mul(self, other: Dual) -> Dual {
         Dual { value: self.value * other.value, slope: self.value * other.slope + self.slope * other.value }
+    }
+}
+
+impl Div for Dual {
+    type Output = Dual;
+    fn div(self, other: Dual) -> Dual {
+        let value = self.value / other.value;
+        Dual { value, slope: (self.slope - value * other.slope) / other.value }
     }
 }
