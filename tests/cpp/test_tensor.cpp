@@ -1,6 +1,7 @@
 // Tensors: creation, metadata, element access, operators, guards and generators.
 #include <gtest/gtest.h>
 #include <ATen/Operators.h>
+#include <c10/core/UndefinedTensorImpl.h>
 #include <torch/torch.h>
 
 #include <vector>
@@ -99,6 +100,79 @@ TEST(Tensor, Accessor) {
   EXPECT_EQ((turned.accessor<float, 2>()[2][1]), 5);
   EXPECT_THROW((tensor.accessor<double, 2>()), c10::Error);
   EXPECT_THROW((tensor.accessor<float, 3>()), c10::Error);
+}
+
+TEST(Tensor, PackedAccessor) {
+  torch::Tensor tensor = torch::arange(6, torch::kFloat).reshape({2, 3});
+  auto packed = tensor.packed_accessor32<float, 2, torch::RestrictPtrTraits>();
+  static_assert(std::is_same_v<decltype(packed), torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits>>);
+  packed[1][2] = 9;
+  EXPECT_EQ(tensor[1][2].item<float>(), 9);
+  auto turned = tensor.packed_accessor64<float, 2>().transpose(0, 1);
+  EXPECT_EQ(turned.size(0), 3);
+  EXPECT_EQ(turned.stride(0), 1);
+  EXPECT_EQ(turned[2][1], 9);
+  try {
+    turned.transpose(0, 2);
+    FAIL();
+  } catch (const c10::IndexError& error) {
+    EXPECT_STREQ(error.what_without_backtrace(), "Index 2 is not within bounds of a tensor of dimension 2");
+  }
+  torch::Tensor row = tensor[0];
+  auto one = row.generic_packed_accessor<float, 1, torch::DefaultPtrTraits, int16_t>().transpose(0, 0);
+  EXPECT_EQ(one[2], 2);
+  EXPECT_THROW(one.transpose(1, 0), c10::IndexError);
+  torch::Tensor large = torch::zeros({1}).expand({int64_t{1} << 31});
+  EXPECT_THROW((large.packed_accessor32<float, 1>()), c10::Error);
+}
+
+// The values are those of libtorch.
+TEST(Tensor, MetadataOfAnUndefinedTensor) {
+  const torch::Tensor none;
+  EXPECT_EQ(none.dim(), 1);
+  EXPECT_EQ(none.sizes(), torch::IntArrayRef({0}));
+  EXPECT_EQ(none.size(0), 0);
+  EXPECT_EQ(none.numel(), 0);
+  EXPECT_EQ(none.storage_offset(), 0);
+  EXPECT_EQ(none.scalar_type(), torch::ScalarType::Undefined);
+  EXPECT_STREQ(c10::toString(none.scalar_type()), "UNKNOWN_SCALAR");
+  EXPECT_EQ(none.layout(), torch::kStrided);
+  EXPECT_EQ(none._version(), 0);
+  EXPECT_EQ(none.toString(), "UndefinedType");
+  EXPECT_TRUE(none.is_contiguous());
+  EXPECT_FALSE(none.is_contiguous(torch::MemoryFormat::ChannelsLast));
+  EXPECT_FALSE(none.requires_grad() || none.is_cpu() || none.is_cuda() || none.is_meta() || none.is_sparse());
+  EXPECT_FALSE(none.is_floating_point() || none.is_complex() || none.is_quantized() || none.has_storage());
+  EXPECT_EQ(none.unsafeGetTensorImpl(), c10::UndefinedTensorImpl::singleton());
+  for (auto& [access, message] : std::vector<std::pair<std::function<void()>, std::string>>{
+           {[&] { none.strides(); }, "strides() called on an undefined Tensor"}, {[&] { none.device(); }, "tensor does not have a device"}}) {
+    try {
+      access();
+      ADD_FAILURE() << message;
+    } catch (const c10::Error& error) {
+      EXPECT_EQ(error.what_without_backtrace(), message);
+    }
+  }
+  EXPECT_THROW(none.name(), c10::Error);
+  EXPECT_EQ(torch::ones(1).name(), "");
+}
+
+TEST(Tensor, IsBorrowedWhereItIsContiguous) {
+  torch::Tensor tensor = torch::arange(6).reshape({2, 3});
+  c10::MaybeOwned<torch::Tensor> same = tensor.expect_contiguous();
+  EXPECT_TRUE(same.unsafeIsBorrowed() && same->is_same(tensor));
+  torch::Tensor turned = tensor.t();
+  c10::MaybeOwned<torch::Tensor> copy = turned.expect_contiguous();
+  EXPECT_TRUE(!copy.unsafeIsBorrowed() && copy->is_contiguous() && copy->equal(turned));
+  EXPECT_FALSE(tensor.is_xpu() || tensor.is_xla() || tensor.is_privateuseone());
+  EXPECT_EQ(tensor.sym_nbytes(), 48);
+}
+
+TEST(Tensor, ConvertedToABackend) {
+  torch::Tensor tensor = torch::ones({2, 2});
+  EXPECT_TRUE(tensor.toBackend(at::Backend::CPU).is_same(tensor));
+  EXPECT_TRUE(tensor.toBackend(at::Backend::Meta).is_meta());
+  EXPECT_THROW(tensor.toBackend(at::Backend::Undefined), c10::Error);
 }
 
 TEST(Tensor, OperatorsOfCpp) {
@@ -243,6 +317,37 @@ TEST(Names, LabelDimensions) {
   EXPECT_THROW(z.rename_(named({"N", "H", "H"})), c10::Error);
   EXPECT_EQ(z.names()[1], named({"H"})[0]);
   EXPECT_FALSE(z.rename_(std::nullopt).has_names());
+}
+
+TEST(Names, BelongToNewTensors) {
+  torch::Tensor x = at::zeros({2, 3}, named({"N", "C"}), torch::kLong);
+  EXPECT_EQ(x.scalar_type(), torch::kLong);
+  EXPECT_EQ(x.get_named_tensor_meta()->names()[1], named({"C"})[0]);
+  EXPECT_EQ(at::ones({2}, named({"N"})).sum().item<float>(), 2);
+  EXPECT_THROW(at::empty({2, 3}, named({"N"})), c10::Error);
+  EXPECT_TRUE(at::empty({2}, {}).sizes() == torch::IntArrayRef({2}));
+  EXPECT_EQ(at::empty({2, 3}, named({"*", "*"})).get_named_tensor_meta(), nullptr);
+  EXPECT_TRUE(&at::internal_set_names_inplace(x, named({"H", "W"})) == &x);
+  EXPECT_EQ(at::impl::get_opt_names(x.unsafeGetTensorImpl())->front(), named({"H"})[0]);
+  x.unsafeGetTensorImpl()->set_named_tensor_meta(std::make_unique<at::NamedTensorMeta>(at::NamedTensorMeta::HasNonWildcard, named({"A", "B"})));
+  EXPECT_EQ(x.names()[0], named({"A"})[0]);
+  x.unsafeGetTensorImpl()->set_named_tensor_meta(nullptr);
+  EXPECT_FALSE(x.has_names());
+}
+
+TEST(Names, AreInvisibleUnderAGuard) {
+  torch::Tensor x = torch::ones({2}).rename(named({"N"}));
+  {
+    at::NoNamesGuard guard, inner;
+    inner.reset();
+    EXPECT_FALSE(at::NamesMode::is_enabled());
+    EXPECT_FALSE(x.has_names() || x.opt_names() || x.get_named_tensor_meta());
+    EXPECT_TRUE(x.names()[0].isWildcard());
+    std::thread([&] { EXPECT_TRUE(x.has_names()); }).join();
+    guard.reset();
+    EXPECT_TRUE(x.has_names());
+  }
+  EXPECT_TRUE(at::NamesMode::is_enabled());
 }
 
 TEST(Names, ChooseDimensions) {

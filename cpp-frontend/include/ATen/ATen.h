@@ -1,4 +1,4 @@
-// The tensor library without autograd's classes, nn and optim.
+// The tensor library without custom functions of autograd, nn and optim.
 #pragma once
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -49,3 +49,6 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <variant>
+
+// Defines Tensor::grad_fn, with which programs can be linked that include no header of autograd.
+#include <torch/csrc/autograd/function.h>

@@ -7,32 +7,104 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace at {
 RLT_NAMESPACE_BEGIN
+
+/// Whether the names of tensors are visible to this thread.
+struct NamesMode {
+  static bool is_enabled() { return enabled(); }
+  static void set_enabled(bool on) { enabled() = on; }
+
+ private:
+  static bool& enabled() {
+    static thread_local bool on = true;
+    return on;
+  }
+};
+
+/// Tensors have no names for this thread until the guard ends.
+class NoNamesGuard {
+ public:
+  NoNamesGuard() { NamesMode::set_enabled(false); }
+  NoNamesGuard(const NoNamesGuard&) = delete;
+  NoNamesGuard& operator=(const NoNamesGuard&) = delete;
+  ~NoNamesGuard() {
+    if (active_) reset();
+  }
+  /// Ends the guard.
+  void reset() {
+    TORCH_INTERNAL_ASSERT(active_);
+    active_ = false;
+    NamesMode::set_enabled(before_);
+  }
+
+ private:
+  bool before_ = NamesMode::is_enabled(), active_ = true;
+};
+
 namespace detail {
 
-/// The same names in a list that lives as long as the program.
-RLT_LAZY DimnameList lasting(std::vector<Dimname> names) {
+RLT_LAZY void set_names(const rlt_tensor* tensor, std::optional<DimnameList> names) {
+  if (!names) return rlt::check(rlt_tensor_set_names(tensor, nullptr, 0));
+  std::vector<const char*> strings;
+  for (const Dimname& name : *names) strings.push_back(name.isWildcard() ? nullptr : name.symbol().toUnqualString());
+  strings.push_back(nullptr);  // An empty list is a list: without this, its pointer may be null, which removes the names.
+  rlt::check(rlt_tensor_set_names(tensor, strings.data(), rlt::length(names->size())));
+}
+
+}  // namespace detail
+
+/// The names of the dimensions of a tensor.
+struct NamedTensorMeta final : c10::NamedTensorMetaInterface {
+  enum HAS_NON_WILDCARD { HasNonWildcard };
+  NamedTensorMeta(HAS_NON_WILDCARD, DimnameList names) : names_(names.begin(), names.end()) {}
+  DimnameList names() const { return names_; }
+  void set_on(const rlt_tensor* tensor) const override { detail::set_names(tensor, names_); }
+
+ private:
+  std::vector<Dimname> names_;
+};
+
+namespace detail {
+
+/// The same names in an object that lives as long as the program.
+RLT_LAZY const NamedTensorMeta& lasting(const std::vector<Dimname>& names) {
   static std::mutex lock;
-  static std::map<std::vector<std::string>, std::vector<Dimname>> lists;
+  static std::map<std::vector<std::string>, NamedTensorMeta> lists;
   std::vector<std::string> key;
   for (const Dimname& name : names) key.emplace_back(name.symbol().toUnqualString());
   std::lock_guard<std::mutex> alone(lock);
-  return lists.emplace(std::move(key), std::move(names)).first->second;
+  return lists.try_emplace(std::move(key), NamedTensorMeta::HasNonWildcard, names).first->second;
+}
+
+/// A name for each dimension; wildcards while names are invisible.
+RLT_LAZY const NamedTensorMeta& names_of(const rlt_tensor* tensor) {
+  int64_t count = 0;
+  rlt::check(rlt_tensor_ndim(tensor, &count));
+  std::vector<Dimname> names;
+  for (int64_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    if (NamesMode::is_enabled()) rlt::check(rlt_tensor_dim_name(tensor, i, &name));
+    names.push_back(name ? Dimname::fromSymbol(Symbol::dimname(name)) : Dimname::wildcard());
+  }
+  return detail::lasting(names);
+}
+
+/// nullptr if all names are wildcards.
+RLT_LAZY const NamedTensorMeta* meta_of(const rlt_tensor* tensor) {
+  const NamedTensorMeta& meta = detail::names_of(tensor);
+  DimnameList names = meta.names();
+  return std::any_of(names.begin(), names.end(), [](const Dimname& name) { return name.isBasic(); }) ? &meta : nullptr;
 }
 
 /// `Tensor['N', None]`
 RLT_LAZY std::string named(DimnameList names) { return c10::str("Tensor", names); }
 
-RLT_LAZY void set_names(const Tensor& tensor, std::optional<DimnameList> names) {
-  if (!names) return rlt::check(rlt_tensor_set_names(tensor.handle(), nullptr, 0));
-  std::vector<const char*> texts;
-  for (const Dimname& name : *names) texts.push_back(name.isWildcard() ? nullptr : name.symbol().toUnqualString());
-  texts.push_back(nullptr);  // An empty list is a list: without this, its pointer may be null, which removes the names.
-  rlt::check(rlt_tensor_set_names(tensor.handle(), texts.data(), rlt::length(names->size())));
-}
+RLT_LAZY void set_names(const Tensor& tensor, std::optional<DimnameList> names) { detail::set_names(tensor.handle(), names); }
 
 RLT_LAZY Tensor with_names(const Tensor& tensor, std::optional<DimnameList> names) {
   Tensor view = tensor.alias();
@@ -50,8 +122,38 @@ RLT_LAZY std::vector<Dimname> replaced(DimnameList names, int64_t first, int64_t
 
 }  // namespace detail
 
+namespace impl {
+
+RLT_LAZY bool has_names(const c10::TensorImpl* tensor) { return detail::meta_of(tensor->handle()) != nullptr; }
+RLT_LAZY DimnameList get_names(const c10::TensorImpl* tensor) { return detail::names_of(tensor->handle()).names(); }
+RLT_LAZY std::optional<DimnameList> get_opt_names(const c10::TensorImpl* tensor) {
+  const NamedTensorMeta* meta = detail::meta_of(tensor->handle());
+  return meta ? std::optional<DimnameList>(meta->names()) : std::nullopt;
+}
+
+}  // namespace impl
+
+RLT_LAZY Tensor& internal_set_names_inplace(Tensor& tensor, std::optional<DimnameList> names) {
+  detail::set_names(tensor, names);
+  return tensor;
+}
+
+// Tensors with names. `Names` is a type that converts to DimnameList: `{}` after the size are options, as without these functions.
+#define RLT_NAMED_FACTORY(factory)                                                                     \
+  template <class Names, std::enable_if_t<std::is_convertible_v<const Names&, DimnameList>, int> = 0>  \
+  Tensor factory(IntArrayRef size, const Names& names, TensorOptions options = {}) {                   \
+    Tensor result = at::factory(size, options);                                                        \
+    return internal_set_names_inplace(result, DimnameList(names));                                     \
+  }
+RLT_NAMED_FACTORY(empty)
+RLT_NAMED_FACTORY(ones)
+RLT_NAMED_FACTORY(rand)
+RLT_NAMED_FACTORY(randn)
+RLT_NAMED_FACTORY(zeros)
+#undef RLT_NAMED_FACTORY
+
 /// A wildcard for each of `count` dimensions.
-RLT_LAZY DimnameList default_names(size_t count) { return detail::lasting(std::vector<Dimname>(count, Dimname::wildcard())); }
+RLT_LAZY DimnameList default_names(size_t count) { return detail::lasting(std::vector<Dimname>(count, Dimname::wildcard())).names(); }
 
 /// The dimension with this name.
 RLT_LAZY int64_t dimname_to_position(const Tensor& tensor, Dimname dim) {
@@ -70,23 +172,19 @@ RLT_LAZY std::vector<int64_t> dimnames_to_positions(const Tensor& tensor, Dimnam
 
 template <class RltLazy>
 DimnameList Tensor::names() const {
-  std::vector<Dimname> names;
-  int64_t count = dim();
-  for (int64_t i = 0; i < count; ++i) {
-    const char* name = nullptr;
-    rlt::check(rlt_tensor_dim_name(handle(), i, &name));
-    names.push_back(name ? Dimname::fromSymbol(Symbol::dimname(name)) : Dimname::wildcard());
-  }
-  return detail::lasting(std::move(names));
+  return detail::names_of(handle()).names();
+}
+template <class RltLazy>
+const NamedTensorMeta* Tensor::get_named_tensor_meta() const {
+  return detail::meta_of(handle());
 }
 template <class RltLazy>
 bool Tensor::has_names() const {
-  DimnameList all = names();
-  return std::any_of(all.begin(), all.end(), [](const Dimname& name) { return name.isBasic(); });
+  return detail::meta_of(handle()) != nullptr;
 }
 template <class RltLazy>
 std::optional<DimnameList> Tensor::opt_names() const {
-  return has_names() ? std::optional<DimnameList>(names()) : std::nullopt;
+  return impl::get_opt_names(unsafeGetTensorImpl());
 }
 template <class RltLazy>
 Tensor Tensor::rename(std::optional<DimnameList> names) const {

@@ -14,7 +14,9 @@
 #include <rushlight/hooks.h>
 #include <rushlight/tensor.h>
 
+#include <limits>
 #include <memory>
+#include <string>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
@@ -34,7 +36,7 @@ class IOptTensorListRef;
 
 class TensorBase {
  public:
-  /// Undefined: no tensor at all.
+  /// Undefined: no tensor at all. Its metadata is that of a tensor of the size [0] without a dtype, a device and strides.
   TensorBase() = default;
   /// Takes ownership of one reference.
   explicit TensorBase(rlt_tensor* adopted) noexcept : handle_(adopted) {}
@@ -67,10 +69,13 @@ class TensorBase {
   size_t use_count() const { return static_cast<size_t>(defined() ? get<int64_t>(rlt_tensor_use_count) : 0); }
   size_t weak_use_count() const { return 0; }
 
-  int64_t dim() const { return get<int64_t>(rlt_tensor_ndim); }
+  int64_t dim() const { return defined() ? get<int64_t>(rlt_tensor_ndim) : 1; }
   int64_t ndimension() const { return dim(); }
-  IntArrayRef sizes() const { return geometry().first; }
-  IntArrayRef strides() const { return geometry().second; }
+  IntArrayRef sizes() const { return defined() ? geometry().first : IntArrayRef(&no_elements, 1); }
+  IntArrayRef strides() const {
+    if (C10_UNLIKELY(!defined())) rlt::raise<Error>("strides() called on an undefined Tensor");
+    return geometry().second;
+  }
   c10::SymIntArrayRef sym_sizes() const { return c10::fromIntArrayRefUnchecked(sizes()); }
   c10::SymIntArrayRef sym_strides() const { return c10::fromIntArrayRefUnchecked(strides()); }
   int64_t size(int64_t dim) const {
@@ -83,19 +88,23 @@ class TensorBase {
     return both.second[wrap(dim, both.first)];
   }
   c10::SymInt sym_stride(int64_t dim) const { return stride(dim); }
-  int64_t numel() const { return get<int64_t>(rlt_tensor_numel); }
+  int64_t numel() const { return defined() ? get<int64_t>(rlt_tensor_numel) : 0; }
   c10::SymInt sym_numel() const { return numel(); }
   size_t itemsize() const { return static_cast<size_t>(element_size()); }
   int64_t element_size() const { return get<int64_t>(rlt_tensor_element_size); }
   size_t nbytes() const { return static_cast<size_t>(get<int64_t>(rlt_tensor_nbytes)); }
-  int64_t storage_offset() const { return get<int64_t>(rlt_tensor_storage_offset); }
+  c10::SymInt sym_nbytes() const { return static_cast<int64_t>(nbytes()); }
+  int64_t storage_offset() const { return defined() ? get<int64_t>(rlt_tensor_storage_offset) : 0; }
   c10::SymInt sym_storage_offset() const { return storage_offset(); }
 
-  ScalarType scalar_type() const { return static_cast<ScalarType>(get<int32_t>(rlt_tensor_dtype)); }
-  caffe2::TypeMeta dtype() const { return defined() ? scalar_type() : ScalarType::Undefined; }
-  Device device() const { return Device(get<rlt_device>(rlt_tensor_device)); }
+  ScalarType scalar_type() const { return defined() ? static_cast<ScalarType>(get<int32_t>(rlt_tensor_dtype)) : ScalarType::Undefined; }
+  caffe2::TypeMeta dtype() const { return scalar_type(); }
+  Device device() const {
+    if (C10_UNLIKELY(!defined())) rlt::raise<Error>("tensor does not have a device");
+    return Device(get<rlt_device>(rlt_tensor_device));
+  }
   DeviceIndex get_device() const { return device().index(); }
-  Layout layout() const { return static_cast<Layout>(get<int32_t>(rlt_tensor_layout)); }
+  Layout layout() const { return defined() ? static_cast<Layout>(get<int32_t>(rlt_tensor_layout)) : kStrided; }
   TensorOptions options() const { return TensorOptions(scalar_type()).device(device()).layout(layout()); }
 
   bool is_conj() const {
@@ -109,6 +118,7 @@ class TensorBase {
     return result != 0;
   }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
+    if (C10_UNLIKELY(!defined())) return format == MemoryFormat::Contiguous;
     int32_t result = 0;
     rlt::check(rlt_tensor_is_contiguous(handle_, static_cast<int32_t>(format), &result));
     return result != 0;
@@ -145,10 +155,23 @@ class TensorBase {
     }
     return filled == elements;
   }
-  bool is_cpu() const { return device().is_cpu(); }
-  bool is_cuda() const { return device().is_cuda(); }
-  bool is_meta() const { return device().is_meta(); }
-  bool is_mps() const { return device().is_mps(); }
+  bool is_cpu() const { return defined() && device().is_cpu(); }
+  bool is_cuda() const { return defined() && device().is_cuda(); }
+  bool is_meta() const { return defined() && device().is_meta(); }
+  bool is_mps() const { return defined() && device().is_mps(); }
+  // No tensor is on a device of these types.
+  bool is_hip() const { return false; }
+  bool is_hpu() const { return false; }
+  bool is_ipu() const { return false; }
+  bool is_lazy() const { return false; }
+  bool is_maia() const { return false; }
+  bool is_metal() const { return false; }
+  bool is_mtia() const { return false; }
+  bool is_privateuseone() const { return false; }
+  bool is_ve() const { return false; }
+  bool is_vulkan() const { return false; }
+  bool is_xla() const { return false; }
+  bool is_xpu() const { return false; }
   bool is_sparse() const { return layout() == kSparse; }
   bool is_sparse_csr() const { return layout() == kSparseCsr; }
   int64_t sparse_dim() const { return get<int64_t>(rlt_tensor_sparse_dim); }
@@ -157,10 +180,10 @@ class TensorBase {
   int64_t _dimV() const { return dense_dim(); }
   int64_t _nnz() const { return get<int64_t>(rlt_tensor_nnz); }
   bool is_coalesced() const { return get<int32_t>(rlt_tensor_is_coalesced) != 0; }
-  bool is_quantized() const { return defined() && isQIntType(scalar_type()); }
+  bool is_quantized() const { return isQIntType(scalar_type()); }
   QScheme qscheme() const { return static_cast<QScheme>(get<int32_t>(rlt_tensor_qscheme)); }
   bool is_mkldnn() const { return false; }
-  bool is_nested() const { return get<int32_t>(rlt_tensor_is_nested) != 0; }
+  bool is_nested() const { return defined() && get<int32_t>(rlt_tensor_is_nested) != 0; }
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
@@ -177,7 +200,7 @@ class TensorBase {
   bool has_storage() const { return defined() && layout() == kStrided; }
   /// A `const` value, so that `auto& storage = x.storage()` compiles.
   const c10::Storage storage() const { return c10::Storage(handle_); }
-  int64_t _version() const { return get<int64_t>(rlt_tensor_version); }
+  int64_t _version() const { return defined() ? get<int64_t>(rlt_tensor_version) : 0; }
 
   /// Address of the first element. The pointer is valid as long as the tensor's storage.
   void* data_ptr() const { return get<void*>(rlt_tensor_data_ptr); }
@@ -213,16 +236,32 @@ class TensorBase {
   }
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() && = delete;
-  template <class T, size_t N>
-  PackedTensorAccessor32<T, N> packed_accessor32() const& {
-    return packed<T, N, int32_t>();
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> generic_packed_accessor() const& {
+    static_assert(N > 0, "an accessor needs a dimension; for a single number use *data_ptr<T>()");
+    expect_dim(N);
+    auto both = geometry();
+    return {data_ptr<T>(), both.first.data(), both.second.data()};
   }
-  template <class T, size_t N>
-  PackedTensorAccessor64<T, N> packed_accessor64() const& {
-    return packed<T, N, int64_t>();
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> generic_packed_accessor() && = delete;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const& {
+    if (C10_UNLIKELY(numel() > std::numeric_limits<int32_t>::max())) {
+      rlt::raise<Error>("numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");
+    }
+    return generic_packed_accessor<T, N, PtrTraits, int32_t>();
   }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() && = delete;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const& {
+    return generic_packed_accessor<T, N, PtrTraits, int64_t>();
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
 
-  bool requires_grad() const { return get<int32_t>(rlt_tensor_requires_grad) != 0; }
+  bool requires_grad() const { return defined() && get<int32_t>(rlt_tensor_requires_grad) != 0; }
   bool is_leaf() const { return get<int32_t>(rlt_tensor_is_leaf) != 0; }
   int64_t output_nr() const { return get<int64_t>(rlt_tensor_output_nr); }
   void retain_grad() const { rlt::check(rlt_tensor_retain_grad(handle_)); }
@@ -231,7 +270,14 @@ class TensorBase {
   std::shared_ptr<torch::autograd::Node> grad_fn() const;
   void remove_hook(unsigned hook) const { rlt::check(rlt_tensor_remove_hook(handle_, hook)); }
 
+  /// Tensors have no names: an empty string.
+  const std::string& name() const {
+    static const std::string none;
+    if (!defined()) rlt::raise<Error>("name() called on an undefined Tensor");
+    return none;
+  }
   std::string toString() const {
+    if (!defined()) return "UndefinedType";
     std::string backend = DeviceTypeName(device().type());
     if (backend == "META") backend = "Meta";
     if (is_quantized()) backend = "Quantized" + backend;
@@ -270,12 +316,9 @@ class TensorBase {
       rlt::raise<Error>("TensorAccessor expected " + std::to_string(expected) + " dims but tensor has " + std::to_string(dim()));
     }
   }
-  template <class T, size_t N, class Index>
-  GenericPackedTensorAccessor<T, N, Index> packed() const {
-    expect_dim(N);
-    auto both = geometry();
-    return {data_ptr<T>(), both.first.data(), both.second.data()};
-  }
+
+  /// The size of the only dimension of an undefined tensor.
+  static constexpr int64_t no_elements = 0;
 
   rlt_tensor* handle_ = nullptr;
 };

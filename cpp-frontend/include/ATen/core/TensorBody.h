@@ -5,6 +5,7 @@
 #include <ATen/core/Reduction.h>
 #include <ATen/core/support.h>
 #include <c10/core/Backend.h>
+#include <c10/util/MaybeOwned.h>
 #include <rushlight/rushlight.h>
 
 #include <tuple>
@@ -41,6 +42,7 @@ namespace indexing {
 struct TensorIndex;
 }
 class MutableGrad;
+struct NamedTensorMeta;
 
 class Tensor : public TensorBase {
  public:
@@ -65,10 +67,19 @@ class Tensor : public TensorBase {
 
 #include <ATen/generated/methods.h>
 
+  /// This tensor, or a contiguous copy if it is not contiguous in the format.
+  RLT_LAZY c10::MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const& {
+    if (is_contiguous(format)) return c10::MaybeOwned<Tensor>::borrowed(*this);
+    return c10::MaybeOwned<Tensor>::owned(contiguous(format));
+  }
+  RLT_LAZY c10::MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) && = delete;
+
   // Names of dimensions; defined in ATen/core/NamedTensor.h.
   RLT_LAZY bool has_names() const;
   RLT_LAZY DimnameList names() const;
   RLT_LAZY std::optional<DimnameList> opt_names() const;
+  /// nullptr for a tensor without names.
+  RLT_LAZY const NamedTensorMeta* get_named_tensor_meta() const;
   /// The same elements with other names, or without names.
   RLT_LAZY Tensor rename(std::optional<DimnameList> names) const;
   RLT_LAZY Tensor& rename_(std::optional<DimnameList> names) const;
@@ -115,6 +126,10 @@ class Tensor : public TensorBase {
     return to(device, dtype.toScalarType(), non_blocking, copy);
   }
   Tensor type_as(const Tensor& other) const { return to(other.options()); }
+  /// A tensor on the device and in the layout of the backend.
+  Tensor toBackend(Backend backend) const {
+    return to(options().device(c10::backendToDeviceType(backend)).layout(c10::layout_from_backend(backend)));
+  }
   Tensor cpu() const { return to(TensorOptions(kCPU)); }
   Tensor cuda() const { return to(TensorOptions(kCUDA)); }
   Tensor pin_memory(std::optional<Device> = {}) const { rlt::raise<Error>("Cannot access accelerator device when none is available."); }

@@ -16,6 +16,7 @@ constexpr DeviceType backendToDeviceType(Backend backend) {
     case Backend::SparseCUDA: return DeviceType::CUDA;
     case Backend::Meta: return DeviceType::Meta;
     case Backend::MPS: return DeviceType::MPS;
+    case Backend::Undefined: rlt::raise<Error>("Undefined backend is not a valid device type");
     default: return DeviceType::CPU;
   }
 }

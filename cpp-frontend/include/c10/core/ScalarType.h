@@ -199,7 +199,7 @@ inline DtypeFacts facts(ScalarType dtype) {
     case ScalarType::Float8_e4m3fn: return {"Float8_e4m3fn", "float8_e4m3fn", "c10::Float8_e4m3fn", 1, 2};
     case ScalarType::Float8_e5m2fnuz: return {"Float8_e5m2fnuz", "float8_e5m2fnuz", "c10::Float8_e5m2fnuz", 1, 2};
     case ScalarType::Float8_e4m3fnuz: return {"Float8_e4m3fnuz", "float8_e4m3fnuz", "c10::Float8_e4m3fnuz", 1, 2};
-    case ScalarType::Undefined: return {"Undefined", "undefined", "nullptr (uninitialized)", 0, -1};
+    case ScalarType::Undefined: return {"UNKNOWN_SCALAR", "undefined", "nullptr (uninitialized)", 0, -1};
     default: return {"UNKNOWN_SCALAR", "unknown", "unknown", 0, -1};
   }
 }

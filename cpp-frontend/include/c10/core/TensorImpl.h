@@ -6,6 +6,8 @@
 #include <rushlight/autograd.h>
 #include <rushlight/tensor.h>
 
+#include <memory>
+
 namespace c10 {
 RLT_NAMESPACE_BEGIN
 
@@ -32,6 +34,12 @@ struct BackendMeta : intrusive_ptr_target {
   virtual intrusive_ptr<BackendMeta> clone(const intrusive_ptr<BackendMeta>& pointer) const { return pointer; }
 };
 
+/// Names of dimensions: at::NamedTensorMeta (ATen/core/NamedTensor.h).
+struct NamedTensorMetaInterface {
+  virtual ~NamedTensorMetaInterface() = default;
+  virtual void set_on(const rlt_tensor* tensor) const = 0;
+};
+
 class TensorImpl {
  public:
   TensorImpl() = delete;
@@ -46,6 +54,11 @@ class TensorImpl {
   intrusive_ptr<BackendMeta> get_backend_meta_intrusive_ptr() const noexcept { return {}; }
   void set_backend_meta(const intrusive_ptr<BackendMeta>&) const { rlt::raise<NotImplementedError>("set_backend_meta is not implemented"); }
   void shallow_copy_from(const intrusive_ptr<TensorImpl>&) const { rlt::raise<NotImplementedError>("shallow_copy_from is not implemented"); }
+  /// nullptr removes the names.
+  void set_named_tensor_meta(std::unique_ptr<NamedTensorMetaInterface> names) const {
+    if (names) names->set_on(handle());
+    else rlt::check(rlt_tensor_set_names(handle(), nullptr, 0));
+  }
   /// For tensors that require gradients and for views; otherwise nullptr.
   AutogradMetaInterface* autograd_meta() const {
     int32_t requires_grad = 0, view = 0;

@@ -1,6 +1,7 @@
 // Node: an operator in the graph of gradients.
 #pragma once
 
+#include <ATen/ATen.h>
 #include <c10/util/Type.h>
 #include <torch/csrc/autograd/function_hook.h>
 

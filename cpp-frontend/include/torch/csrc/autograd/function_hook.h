@@ -1,7 +1,7 @@
 // Hooks of nodes and of leaves as classes, and the callbacks through which the library calls them.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/Functions.h>
 
 #include <memory>
 #include <vector>
