@@ -178,8 +178,9 @@ test-java: setup-java build generate
 	$(MAVEN) -P publish verify
 	@tests/jars/run.sh $(JAR:.jar=) $(PYTORCH_JAR:.jar=) build/jars
 
-examples: cmake jar ## runs the short examples
+examples: cmake jar ## runs the short examples; that in C# if there is a C# compiler
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
+	@tests/csharp/run.sh build/generated $(dir $(LIBRARY))
 
 test-install: ## installs into a folder and uses the installation as an external project would
 	@$(MAKE) --no-print-directory install PREFIX=build/prefix >/dev/null

@@ -1,7 +1,7 @@
-# The generated files that no build script writes: tests of the examples and schema.json, below RUSHLIGHT_GENERATED.
+# The generated files that no build script writes: tests of the examples, schema.json and the declarations for C#, below RUSHLIGHT_GENERATED.
 # The target is rushlight_generated; it rewrites only what has changed.
 set(RUSHLIGHT_GENERATED ${PROJECT_BINARY_DIR}/generated)
-set(generated ${RUSHLIGHT_GENERATED}/schema.json)
+set(generated ${RUSHLIGHT_GENERATED}/schema.json ${RUSHLIGHT_GENERATED}/csharp/Native.cs)
 foreach(name chapters.c chapters.txt examples.c examples.cpp)
   list(APPEND generated ${RUSHLIGHT_GENERATED}/tests/${name})
 endforeach()

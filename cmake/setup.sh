@@ -60,6 +60,14 @@ if [ -n "$packages" ]; then
   fi
 fi
 
+# The example in C# is skipped without a compiler, so its absence is no error.
+if [ "$wanted" = all ] && ! { have mcs && have mono; } && [ "$(id -u)" = 0 ] && have apt-get &&
+  apt-cache show mono-mcs >/dev/null 2>&1; then
+  say "Installing: mono-mcs mono-runtime"
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends mono-mcs mono-runtime >&2 ||
+    say "They could not be installed; the example in C# is skipped."
+fi
+
 # ---- Rust ----
 rust_version() {
   have rustc && rustc --version | sed -n 's/^rustc \([0-9.]*\).*/\1/p'

@@ -6,6 +6,7 @@
 mod code;
 mod count;
 mod coverage;
+mod csharp;
 mod features;
 mod headers;
 mod output;

@@ -1,6 +1,6 @@
 //! Writes generated files, or lists which of them are stale.
 
-use crate::{headers, parts};
+use crate::{csharp, headers, parts};
 use opgen::emit::{self, OutFile, Place};
 use opgen::model::Family;
 use std::collections::BTreeSet;
@@ -30,6 +30,7 @@ pub fn headers(root: &Path, families: &[Family]) -> Result<FileSet, String> {
 pub fn build(root: &Path, out: &Path, families: &[Family]) -> Result<FileSet, String> {
     let mut set = emitted(Place::Build, out.to_owned(), families)?;
     set.files.extend(headers::programs(root, families)?);
+    set.files.extend(csharp::files(root)?);
     Ok(set)
 }
 

@@ -1,8 +1,8 @@
 //! Reads the C headers back, as far as their generator writes them: functions with their parameters, constants,
 //! and the bodies of structs.
 //!
-//! Two programs use it: `snapshot` compares the interface with the one that is checked in, and `null_arguments`
-//! writes a C program that passes NULL in every pointer argument.
+//! `snapshot` compares the interface with the one that is checked in, `null_arguments` writes a C program that passes
+//! NULL in every pointer argument, and `bindings/generate` writes declarations for C#.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -153,11 +153,16 @@ fn function(statement: &str, comment: &str) -> Option<Function> {
     let open = statement.find('(')?;
     let (head, list) = (&statement[..open], statement[open + 1..].strip_suffix(')')?);
     let returned = parameter(head);
-    let parameters = match list {
+    let parameters = parameters(list);
+    Some(Function { name: returned.name, returns: returned.ty, parameters, comment: comment.to_owned() })
+}
+
+/// The parameters of a list: `const rlt_tensor *self, int64_t dim`.
+pub fn parameters(list: &str) -> Vec<Parameter> {
+    match list.trim() {
         "void" | "" => Vec::new(),
         list => split(list).iter().map(|text| parameter(text)).collect(),
-    };
-    Some(Function { name: returned.name, returns: returned.ty, parameters, comment: comment.to_owned() })
+    }
 }
 
 /// At the commas that are not inside of parentheses.
@@ -180,8 +185,9 @@ fn split(list: &str) -> Vec<String> {
     parts
 }
 
-/// `const rlt_tensor *self` to its type and name; a pointer to a function has its name inside.
-fn parameter(text: &str) -> Parameter {
+/// `const rlt_tensor *self` to its type and name; a pointer to a function has its name inside. The type of an array
+/// contains its name, and the name is empty.
+pub fn parameter(text: &str) -> Parameter {
     let text = text.trim().replace("struct rlt_", "rlt_").replace("union rlt_", "rlt_");
     if let Some((before, rest)) = text.split_once("(*") {
         let (name, after) = rest.split_once(')').unwrap_or((rest, ""));

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 const EXCEPTIONS: [(&str, &str, &str); 0] = [];
 
 /// Extensions of hand-written files.
-const EXTENSIONS: [&str; 13] = ["rs", "java", "h", "c", "cc", "cpp", "md", "py", "sh", "cmake", "toml", "in", "txt"];
+const EXTENSIONS: [&str; 14] =
+    ["rs", "java", "cs", "h", "c", "cc", "cpp", "md", "py", "sh", "cmake", "toml", "in", "txt"];
 
 /// The list and its test, generated files, recorded data, and licences.
 const EXCLUDED: [&str; 9] = [
@@ -79,7 +80,8 @@ fn prose(path: &str, text: &str) -> Vec<Vec<Word>> {
     if path.ends_with(".md") || path.ends_with(".txt") {
         return vec![text.lines().enumerate().flat_map(|(index, line)| words(index + 1, line)).collect()];
     }
-    let hash = !["rs", "java", "h", "c", "cc", "cpp"].iter().any(|extension| path.ends_with(&format!(".{extension}")));
+    let hash =
+        !["rs", "java", "cs", "h", "c", "cc", "cpp"].iter().any(|extension| path.ends_with(&format!(".{extension}")));
     let mut segments = Vec::new();
     let mut comment: Vec<Word> = Vec::new();
     for (index, line) in text.lines().enumerate() {
