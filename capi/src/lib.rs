@@ -15,6 +15,7 @@
 
 pub mod autograd;
 pub mod cancel;
+pub mod checkpoint;
 pub mod core;
 pub mod cuda;
 pub mod dispatch;

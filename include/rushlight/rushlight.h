@@ -15,6 +15,7 @@
 #include <rushlight/cancel.h>              /* Cancellation: tokens with deadlines for the calls of a thread, and a flag for all threads. */
 #include <rushlight/object.h>              /* Objects that values refer to: instances of custom classes, futures, storages. */
 #include <rushlight/dispatch.h>            /* Operators by name: calling them, defining new ones, recording calls. */
+#include <rushlight/checkpoint.h>          /* Checkpoints: `.pt` files as nested values, with learning rates, epochs and strings beside tensors. */
 #include <rushlight/script.h>              /* TorchScript: models that Python saved with `torch.jit.save`, and programs in source code. */
 #include <rushlight/hooks.h>               /* Hooks: on leaves, on graph nodes, on saved tensors. */
 #include <rushlight/gradcheck.h>           /* Gradcheck: compares analytical gradients with finite differences. */

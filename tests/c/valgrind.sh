@@ -8,7 +8,7 @@ export RUSHLIGHT_CACHE_LIMIT=0
 folder=$1
 if [ $# -eq 1 ]; then
   # The longest first.
-  printf '%s\n' races 'chain 2000' null_arguments fork threads profiler autograd by_name memory files errors |
+  printf '%s\n' races 'chain 2000' null_arguments fork threads profiler autograd by_name memory "files $(dirname "$0")/../data/io" errors |
     xargs -P "$(nproc)" -I '{}' "$0" "$folder" '{}'
   exit
 fi

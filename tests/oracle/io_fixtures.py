@@ -73,6 +73,23 @@ def checkpoint():
     }
 
 
+def resumed():
+    """The losses of a network that goes on from checkpoint.pt, whose optimizer was created with another learning rate."""
+    saved = torch.load(FOLDER / "checkpoint.pt", weights_only=True)
+    net = model()
+    net.load_state_dict(saved["model"])
+    adam = torch.optim.Adam(net.parameters(), lr=1e-3)
+    adam.load_state_dict(saved["optimizer"])
+    losses = []
+    for _ in range(4):
+        adam.zero_grad()
+        loss = (net(torch.tensor([[0.5, -1.0, 2.0], [1.0, 0.25, -0.5]])) - 700).abs().mean()
+        loss.backward()
+        adam.step()
+        losses.append(loss.item())
+    return {"losses": losses, "lr": adam.param_groups[0]["lr"]}
+
+
 def write_fixtures():
     FOLDER.mkdir(parents=True, exist_ok=True)
     files = {
@@ -91,6 +108,7 @@ def write_fixtures():
     )
     torch.save(model().state_dict(), FOLDER / "protocol5.pt", pickle_protocol=5)
     torch.save(model(), FOLDER / "whole_module.pt")
+    torch.save(resumed(), FOLDER / "resumed.pt")
     torch.save(sparse(), FOLDER / "sparse.pt")
     # With a name of 21 letters the first header of the archive's directory has 76 bytes, like the records after the last.
     torch.save(model().state_dict(), FOLDER / "a_name_of_21_letters_.pt")

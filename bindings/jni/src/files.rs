@@ -123,21 +123,35 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_loadStateDictBytes
     bytes: TensorHandle,
 ) -> jobjectArray {
     guard(env, |frame| {
-        let dense = on_host(&*bytes.get("bytes")?)?;
-        ensure!(
-            dense.dtype == DType::U8 && dense.is_contiguous(),
-            Type,
-            "argument 'bytes' is not a contiguous uint8 tensor"
-        );
-        let length = dense.numel() as usize;
-        let bytes: &[u8] = match length {
-            0 => &[],
-            // SAFETY: a contiguous host tensor has one byte per element at this address, and `dense` keeps them alive;
-            // `StateDict` created the tensor for this call, so nothing writes to it.
-            _ => unsafe { std::slice::from_raw_parts(dense.ptr(), length) },
-        };
-        give_entries(frame, rushlight_io::read(Cursor::new(bytes))?)
+        let entries = with_file(&bytes, |file| rushlight_io::read(Cursor::new(file)))?;
+        give_entries(frame, entries)
     })
+}
+
+/// Passes the bytes of a uint8 tensor without another owner to `work`.
+pub(crate) fn with_file<T>(bytes: &TensorHandle, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+    let dense = on_host(&*bytes.get("bytes")?)?;
+    ensure!(
+        dense.dtype == DType::U8 && dense.is_contiguous(),
+        Type,
+        "argument 'bytes' is not a contiguous uint8 tensor"
+    );
+    let length = dense.numel() as usize;
+    work(match length {
+        0 => &[],
+        // SAFETY: a contiguous host tensor has one byte per element at this address, and `dense` keeps them alive;
+        // `StateDict` and `Checkpoint` create the tensor for this call, so nothing writes to it.
+        _ => unsafe { std::slice::from_raw_parts(dense.ptr(), length) },
+    })
+}
+
+/// A file as a uint8 tensor.
+pub(crate) fn of_file(bytes: &[u8]) -> Result<Tensor> {
+    let storage = filled_storage(bytes.len(), |to| {
+        to.copy_from_slice(bytes);
+        Ok(())
+    })?;
+    tensor(Entry::contiguous("", DType::U8, &[bytes.len() as i64], storage)?)
 }
 
 /// `NativeCore.stateDictBytes`: a file as a uint8 tensor.
@@ -156,11 +170,6 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_stateDictBytes<'l>
             SAFETENSORS => safetensors::to_bytes(&entries, None)?,
             _ => bail!(Value, "unknown file format number {format}"),
         };
-        let storage = filled_storage(bytes.len(), |to| {
-            to.copy_from_slice(&bytes);
-            Ok(())
-        })?;
-        let row = Entry::contiguous("", DType::U8, &[bytes.len() as i64], storage)?;
-        Ok(frame.give(tensor(row)?))
+        Ok(frame.give(of_file(&bytes)?))
     })
 }

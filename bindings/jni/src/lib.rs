@@ -9,6 +9,7 @@
 mod arrays;
 mod autograd;
 mod cancel;
+mod checkpoint;
 mod files;
 mod graph;
 mod library;

@@ -24,6 +24,11 @@ pub fn pt(bytes: &[u8]) {
     pt_files::write(&mut written, &first.entries).expect("what was read can be written");
     let second = pt_files::read(written).expect("what was written is read");
     assert_same(&first.entries, &second.entries, true);
+    if let Some(value) = accepted(pt_files::read_value(Cursor::new(bytes))) {
+        let written = pt_files::value_to_bytes(&value).expect("a value that was read can be written");
+        let again = pt_files::read_value(Cursor::new(&written)).expect("a value that was written is read");
+        assert!(pt_files::value_to_bytes(&again).expect("it can be written again") == written);
+    }
     let tensors = first.entries.len();
     let all = first.into_entries_and_values().expect("values become entries");
     assert!(all.len() >= tensors);

@@ -56,6 +56,22 @@ fn tensor_pickle(class: &str, numel: &str, offset: &str, size: &str, stride: &st
     .concat()
 }
 
+/// Python's dicts may have such keys, and a value may not.
+#[test]
+fn dicts_that_are_no_value_are_rejected_as_values() {
+    let value = |pickle: &[u8]| {
+        let file = archive(&[("a/data.pkl", pickle)]);
+        assert!(pt::read(Cursor::new(&file)).is_ok());
+        let error = within(1 << 20, || pt::read_value(Cursor::new(file)).expect_err("accepted"));
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+        error.message().to_owned()
+    };
+    let mixed = value(b"\x80\x02}(X\x01\0\0\0aNJ\x01\0\0\0Nu.");
+    assert_eq!(mixed, "the keys of a dict are str and int, not of one kind");
+    let twice = value(b"\x80\x02}(X\x01\0\0\0aNX\x01\0\0\0aNu.");
+    assert!(twice.contains("occurs twice in a dict"), "{twice}");
+}
+
 #[test]
 fn calls_to_anything_else_are_named_and_rejected() {
     assert_rejected(b"\x80\x02cos\nsystem\n(X\x02\0\0\0idtR.", "byte 2: the file names 'os.system'");

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub const FOLDER: &str = "include/rushlight/ops";
 
 /// The hand-written modules of `capi/src` that have a header, in the order in which they are read.
-const HAND_WRITTEN: [&str; 16] = [
+const HAND_WRITTEN: [&str; 17] = [
     "core",
     "tensor",
     "autograd",
@@ -34,6 +34,7 @@ const HAND_WRITTEN: [&str; 16] = [
     "cancel",
     "object",
     "dispatch",
+    "checkpoint",
     "script",
     "hooks",
     "gradcheck",

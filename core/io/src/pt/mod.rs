@@ -3,13 +3,15 @@
 //! `archive` reads the records, `pickle` reads the object graph without executing anything, `flatten` converts it to
 //! named leaves, `read` loads the storages they refer to, `write` creates a file that `torch.load(path,
 //! weights_only=True)` reads as a state dict, `opcodes` and `records` write pickles and archives, also those of
-//! TorchScript, `values` encodes other values as tensors. Supported are archives of PyTorch 1.6 (2020) and later,
+//! TorchScript, `values` encodes other values as tensors, `nested` reads and writes a file as one value with its nested
+//! parts. Supported are archives of PyTorch 1.6 (2020) and later,
 //! little-endian, as PyTorch writes them, and the streams that it wrote before (`legacy`).
 
 mod archive;
 mod flatten;
 mod inflate;
 mod legacy;
+mod nested;
 mod opcodes;
 mod pickle;
 mod read;
@@ -19,6 +21,7 @@ mod write;
 
 pub use archive::Archive;
 pub use flatten::Leaf;
+pub use nested::{load_value, read_value, save_value, value_to_bytes};
 pub use opcodes::{Pickler, storage_class};
 pub use pickle::Kind;
 pub(crate) use read::is_pt;

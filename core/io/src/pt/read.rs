@@ -1,7 +1,7 @@
 //! Reads `.pt` files into entries: loads the storages that the pickle of an archive refers to.
 
 use super::archive::Archive;
-use super::flatten::{Leaf, Leaves, flatten};
+use super::flatten::{Leaf, Leaves, Tree, flatten};
 use super::legacy;
 use super::pickle::{self, SparseRef, StorageRef, TensorRef};
 use crate::entry::{Entry, SparseEntry};
@@ -25,6 +25,8 @@ pub struct Checkpoint {
     pub bytes: u64,
     /// Number of entries before each value in the file.
     pub(super) entries_before: Vec<usize>,
+    /// The same entries and values as they are nested.
+    pub(super) tree: Tree,
 }
 
 /// Reads a file.
@@ -125,7 +127,7 @@ fn assemble<'a>(leaves: Leaves<'a>, mut fetch: impl FnMut(&'a str) -> Result<Sto
         entries.push(entry);
     }
     let bytes = storages.values().map(|storage| storage.bytes() as u64).sum();
-    Ok(Checkpoint { entries, values: leaves.values, bytes, entries_before: leaves.tensors_before })
+    Ok(Checkpoint { entries, values: leaves.values, bytes, entries_before: leaves.tensors_before, tree: leaves.tree })
 }
 
 /// Adds the name of the tensor to an error.

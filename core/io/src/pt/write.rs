@@ -47,11 +47,33 @@ pub fn write(sink: impl Write + Seek, entries: &[Entry]) -> Result<()> {
     let mut names = HashSet::new();
     for entry in entries {
         ensure!(names.insert(entry.name.as_str()), Value, "two tensors are called '{}'", entry.name);
-        entry.check_data()?;
     }
+    archive(sink, entries, |pickle, key| {
+        pickle.empty_ordered_dict();
+        pickle.mark();
+        for entry in entries {
+            pickle.text(&entry.name)?;
+            tensor(pickle, entry, key)?;
+        }
+        pickle.set_items();
+        Ok(())
+    })
+}
+
+/// Writes an archive with the storages of these entries, and the pickle that `contents` writes: it is passed the keys of
+/// storages.
+pub(super) fn archive(
+    sink: impl Write + Seek,
+    entries: &[Entry],
+    contents: impl FnOnce(&mut Pickler, &dyn Fn(&Entry) -> String) -> Result<()>,
+) -> Result<()> {
+    entries.iter().try_for_each(Entry::check_data)?;
     let storages = Storages::collect(entries);
+    let keys = storages.keys();
+    let mut pickle = Pickler::new();
+    contents(&mut pickle, &|entry| keys.get(&Storages::identity(entry)).copied().unwrap_or_default().to_string())?;
     let mut records = Records::new(sink, ROOT);
-    records.record("data.pkl", &pickle(entries, &storages)?)?;
+    records.record("data.pkl", &pickle.finish())?;
     records.record("byteorder", b"little")?;
     for (key, (storage, dtype)) in storages.0.iter().enumerate() {
         records.storage(&format!("data/{key}"), storage, *dtype)?;
@@ -89,22 +111,12 @@ impl<'a> Storages<'a> {
     }
 }
 
-/// The pickle of an `OrderedDict` from names to tensors.
-fn pickle(entries: &[Entry], storages: &Storages<'_>) -> Result<Vec<u8>> {
-    let keys = storages.keys();
-    let key = |entry: &Entry| keys.get(&Storages::identity(entry)).copied().unwrap_or_default().to_string();
-    let mut pickle = Pickler::new();
-    pickle.empty_ordered_dict();
-    pickle.mark();
-    for entry in entries {
-        pickle.text(&entry.name)?;
-        match &entry.sparse {
-            None => pickle.tensor(entry, &key(entry))?,
-            Some(part) => sparse(&mut pickle, entry, part, key)?,
-        }
+/// A tensor of the pickle.
+pub(super) fn tensor(pickle: &mut Pickler, entry: &Entry, key: &dyn Fn(&Entry) -> String) -> Result<()> {
+    match &entry.sparse {
+        None => pickle.tensor(entry, &key(entry)),
+        Some(part) => sparse(pickle, entry, part, key),
     }
-    pickle.set_items();
-    Ok(pickle.finish())
 }
 
 /// A sparse tensor: its layout and components.

@@ -40,6 +40,8 @@ public final class IValue implements AutoCloseable {
         COMPLEX,
         /** A string. */
         STRING,
+        /** An element type, which only a {@link Checkpoint} has. */
+        DTYPE,
         /** A device. */
         DEVICE,
         /** A random number generator. */
@@ -73,6 +75,9 @@ public final class IValue implements AutoCloseable {
         }
         if (value instanceof String) {
             return Kind.STRING;
+        }
+        if (value instanceof DType) {
+            return Kind.DTYPE;
         }
         if (value instanceof Device) {
             return Kind.DEVICE;
@@ -283,6 +288,16 @@ public final class IValue implements AutoCloseable {
             throw wrong("DOUBLE");
         }
         return ((Scalar) Objects.requireNonNull(value)).doubleValue();
+    }
+
+    /**
+     * Returns the element type.
+     *
+     * @return the element type
+     * @throws TensorTypeException if this is none
+     */
+    public DType toDType() {
+        return (DType) as(Kind.DTYPE);
     }
 
     /**

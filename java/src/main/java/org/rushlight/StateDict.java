@@ -112,7 +112,7 @@ public final class StateDict {
         }
     }
 
-    private static void write(Tensor bytes, OutputStream out) throws IOException {
+    static void write(Tensor bytes, OutputStream out) throws IOException {
         long length = bytes.numel();
         for (long at = 0; at < length; at += CHUNK) {
             try (Tensor part = bytes.slice(0, at, Math.min(at + CHUNK, length), 1)) {
@@ -246,6 +246,26 @@ public final class StateDict {
 
     private static List<String> names(String[] all, long[] places) {
         return Arrays.stream(places).mapToObj(place -> all[(int) place]).toList();
+    }
+
+    /**
+     * Returns the tensors of a dict of tensors, such as the state dict of a model in a {@link Checkpoint}. Keys of dicts in
+     * dicts are joined by dots.
+     *
+     * @param value a dict of tensors, or of such dicts
+     * @return the tensors by name
+     * @throws TensorTypeException if there is another value in it
+     */
+    public static Map<String, Tensor> of(IValue value) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        value.toDict().forEach((key, item) -> {
+            if (item.kind() == IValue.Kind.DICT) {
+                of(item).forEach((name, tensor) -> tensors.put(key + "." + name, tensor));
+            } else {
+                tensors.put(key.toString(), item.toTensor());
+            }
+        });
+        return tensors;
     }
 
     /**

@@ -492,7 +492,7 @@ public final class IValue {
             case TUPLE -> tupleFrom(wrap(value.toTuple()));
             case LIST -> wrapList(value);
             case DICT -> wrapDict(value.toDict());
-            case COMPLEX, DEVICE, GENERATOR -> throw new IllegalArgumentException("a value of kind " + value.kind() + " has no form in org.pytorch");
+            case COMPLEX, DTYPE, DEVICE, GENERATOR -> throw new IllegalArgumentException("a value of kind " + value.kind() + " has no form in org.pytorch");
         };
     }
 

@@ -270,6 +270,18 @@ public final class NativeCore {
     /** A file as a uint8 tensor. */
     public static native long stateDictBytes(String[] names, long[] tensors, int format);
 
+    // Checkpoints: files as one value, which org.rushlight.Boxed encodes.
+
+    public static native void saveCheckpoint(String path, long[] numbers, String[] strings);
+
+    /** A file as a uint8 tensor. */
+    public static native long checkpointBytes(long[] numbers, String[] strings);
+
+    public static native Object[] loadCheckpoint(String path);
+
+    /** The same for a file in a uint8 tensor, which no other thread may use. */
+    public static native Object[] loadCheckpointBytes(long bytes);
+
     // Operators by name, and operators defined at run time. org.rushlight.Boxed describes the encoding of values.
 
     /** The last values belong to the names in keywords. A long[] and a String[]. */

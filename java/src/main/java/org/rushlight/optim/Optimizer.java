@@ -8,11 +8,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.rushlight.Checkpoint;
 import org.rushlight.EnableGrad;
+import org.rushlight.IValue;
 import org.rushlight.NoGrad;
 import org.rushlight.Scope;
 import org.rushlight.StateDict;
 import org.rushlight.Tensor;
+import org.rushlight.TensorTypeException;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 import org.rushlight.internal.Identity;
@@ -317,10 +320,37 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
+     * Returns the state and the options of each group in PyTorch's form, for a {@link Checkpoint}: {@code
+     * optimizer.load_state_dict} of Python reads it, except for that of {@link LBFGS}.
+     *
+     * @return a dict with {@code state} and {@code param_groups}
+     */
+    public final IValue checkpoint() {
+        checkOpen();
+        return NestedState.of(state, groups);
+    }
+
+    /**
+     * Restores the state and the options of each group from PyTorch's form. If something does not match, nothing changes.
+     *
+     * @param source what {@link #checkpoint} returned, or {@code optimizer.state_dict()} of Python; the tensors are copied
+     * @throws IllegalArgumentException if a name is unknown, a shape differs, or the number of groups or of their
+     *     parameters differs; the message describes it
+     * @throws TensorTypeException if a value has another type
+     */
+    public final void loadCheckpoint(IValue source) {
+        checkOpen();
+        try (Scope scope = new Scope()) {
+            assert scope != null;
+            loadStateDict(NestedState.flat(source, this));
+        }
+    }
+
+    /**
      * Restores the state and the options of each group. If something does not match, nothing changes.
      *
-     * @param source a state returned by {@link #stateDict}, or read from a file that Python saved, which has no
-     *     options; the tensors are copied
+     * @param source a state returned by {@link #stateDict}, or the tensors of a file that Python saved, which are a state
+     *     without options ({@link #loadCheckpoint} restores both); the tensors are copied
      * @throws IllegalArgumentException if a name is unknown, a shape differs, or the number of groups differs; the
      *     message describes it
      */
@@ -353,7 +383,8 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * Reads the state from a file that {@link #save} wrote, or {@code torch.save(optimizer.state_dict(), ...)}.
+     * Reads the state and the options from a file that {@link #save} wrote, or {@code
+     * torch.save(optimizer.state_dict(), ...)}.
      *
      * @param file the file
      */
@@ -361,7 +392,13 @@ public abstract class Optimizer implements AutoCloseable {
         checkOpen();
         try (Scope scope = new Scope()) {
             assert scope != null;
-            loadStateDict(StateDict.load(file));
+            Map<String, Tensor> flat = StateDict.load(file);
+            if (flat.keySet().stream().anyMatch(name -> name.startsWith("param_groups."))) {
+                loadStateDict(flat);
+            } else {
+                // The options of Python are no tensors.
+                loadCheckpoint(Checkpoint.load(file));
+            }
         }
     }
 

@@ -94,6 +94,13 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> extends Co
         return all;
     }
 
+    /** Returns the options by PyTorch's names: a Double, Long or Boolean each. */
+    final Map<String, Object> typed() {
+        Values values = new Values(new LinkedHashMap<>(), false);
+        with(copy -> copy.exchangeAll(values));
+        return values.typed;
+    }
+
     /** Returns a copy with other values, checked; options without a value stay unchanged. */
     final OptimizerOptions<?> restored(Map<String, Double> numbers) {
         Map<String, Double> left = new LinkedHashMap<>(numbers);
@@ -109,6 +116,8 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> extends Co
     protected static final class Values {
         private final Map<String, Double> numbers;
         private final boolean restoring;
+        /** The saved values with their types. */
+        private final Map<String, Object> typed = new LinkedHashMap<>();
 
         private Values(Map<String, Double> numbers, boolean restoring) {
             this.numbers = numbers;
@@ -125,6 +134,7 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> extends Co
         public double of(String name, double value) {
             if (!restoring) {
                 numbers.put(name, value);
+                typed.put(name, value);
                 return value;
             }
             Double number = numbers.remove(name);
@@ -143,6 +153,7 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> extends Co
             if (number != Math.rint(number)) {
                 throw new IllegalArgumentException("the option '" + name + "' must be a whole number, not " + number);
             }
+            typed.put(name, (long) number);
             return (long) number;
         }
 
@@ -154,7 +165,9 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> extends Co
          * @return its new value
          */
         public boolean of(String name, boolean value) {
-            return of(name, value ? 1.0 : 0.0) != 0;
+            boolean found = of(name, value ? 1.0 : 0.0) != 0;
+            typed.put(name, found);
+            return found;
         }
     }
 }
