@@ -169,12 +169,31 @@ impl<'l> Frame<'l> {
     pub fn string<'a>(&mut self, text: &JString<'_>, name: impl Into<Argument<'a>>) -> Result<String> {
         let name = name.into();
         ensure!(!text.is_null(), NullPointer, "{name} is null");
-        text.try_to_string(self.env()).map_err(border)
+        self.text(text)
     }
 
     /// A string, or `None` for null.
     pub fn optional_string(&mut self, text: &JString<'_>) -> Result<Option<String>> {
-        if text.is_null() { Ok(None) } else { text.try_to_string(self.env()).map(Some).map_err(border) }
+        if text.is_null() { Ok(None) } else { self.text(text).map(Some) }
+    }
+
+    /// A string in UTF-8, which has no lone surrogates: the conversion replaces them by U+FFFD, so that two names could
+    /// become one.
+    fn text(&mut self, text: &JString<'_>) -> Result<String> {
+        const REPLACEMENT: char = '\u{FFFD}';
+        let converted = text.try_to_string(self.env()).map_err(border)?;
+        if converted.contains(REPLACEMENT) {
+            let replacement = REPLACEMENT.to_string();
+            let original = text.mutf8_chars(self.env()).map_err(border)?;
+            let bytes = original.to_bytes();
+            let before = bytes.windows(replacement.len()).filter(|part| *part == replacement.as_bytes()).count();
+            ensure!(
+                converted.matches(REPLACEMENT).count() == before,
+                Value,
+                "the string '{converted}' has a lone surrogate, which UTF-8 cannot encode"
+            );
+        }
+        Ok(converted)
     }
 
     /// The strings of a `String[]`.
