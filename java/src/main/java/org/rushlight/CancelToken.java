@@ -75,6 +75,21 @@ public final class CancelToken extends NativeOwner {
     }
 
     /**
+     * Removes the deadline, also one that has passed. Any thread may call it.
+     *
+     * @return this token
+     */
+    public CancelToken clearTimeout() {
+        acquire(this);
+        try {
+            NativeCore.cancelTokenSetTimeout(handle(), -1);
+            return this;
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
      * Returns whether the token is cancelled or its deadline has passed.
      *
      * @return true if so

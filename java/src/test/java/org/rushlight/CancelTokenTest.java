@@ -1,5 +1,8 @@
 package org.rushlight;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -57,5 +60,22 @@ class CancelTokenTest {
             assertTrue(thrown.getMessage().startsWith("the deadline of the operation has passed"), thrown.getMessage());
         }
         assertThrows(IllegalArgumentException.class, () -> new CancelToken().withTimeout(Duration.ofMillis(-1)));
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void aDeadlineIsRemoved() {
+        try (Tensor a = Torch.ones(2); CancelToken token = new CancelToken(); CancelScope scope = new CancelScope(token)) {
+            token.withTimeout(Duration.ZERO);
+            assertTrue(token.isCancelled());
+            assertThrows(CancelledException.class, () -> a.add(1));
+            assertSame(token, token.clearTimeout());
+            assertFalse(token.isCancelled());
+            try (Tensor sum = a.add(1)) {
+                assertArrayEquals(new float[] {2, 2}, sum.toFloatArray());
+            }
+            token.cancel();
+            assertTrue(token.clearTimeout().isCancelled(), "it is cancelled for good");
+        }
     }
 }
