@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
@@ -60,13 +62,33 @@ class NativeLibraryTest {
         assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(properties)));
         assertArrayEquals(unpacked, files(folder));
         assertEquals(written, Files.getLastModifiedTime(unpacked[0]));
-        // A file with different content is rewritten.
+        // A file that was written later is rewritten, and one of another length.
         byte[] content = Files.readAllBytes(unpacked[0]);
         byte[] other = content.clone();
         other[other.length / 2] ^= 1;
         Files.write(unpacked[0], other);
         assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(properties)));
         assertArrayEquals(content, Files.readAllBytes(unpacked[0]));
+        Files.write(unpacked[0], new byte[] {1});
+        Files.setLastModifiedTime(unpacked[0], (FileTime) written);
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(properties)));
+        assertArrayEquals(content, Files.readAllBytes(unpacked[0]));
+    }
+
+    /** A second start inflates the beginning of the library alone, and the heap stays small. */
+    @Test
+    void aSecondStartReadsLittle(@TempDir Path folder) throws Exception {
+        String cache = "-Drushlight.cache=" + folder;
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(cache, "-Xmx8m")));
+        Path unpacked = files(folder)[0];
+        // Another library of the same beginning, length and time would be loaded: this one is none.
+        byte[] content = Files.readAllBytes(unpacked);
+        FileTime written = Files.getLastModifiedTime(unpacked);
+        Arrays.fill(content, 0, 4, (byte) 0);
+        Files.write(unpacked, content);
+        Files.setLastModifiedTime(unpacked, written);
+        Jvm.Ended ended = Jvm.await(Jvm.hello(cache));
+        assertTrue(ended.output().contains("cannot load the native library " + unpacked), ended.output());
     }
 
     /** Nothing is unpacked into a folder that others can write; the file loaded instead is deleted. */

@@ -2,11 +2,16 @@ package org.rushlight.internal;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URL;
+import java.net.URLConnection;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -15,13 +20,14 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
  * Finds and loads the native library, once per class loader.
  *
- * <p>The library is in the jar and is extracted into a folder named after its content hash, so that versions never
- * conflict and a second start extracts nothing; a file with different content is rewritten. The folder is used only if
+ * <p>The library is in the jar and is extracted into a folder named after its build, so that versions never conflict and
+ * a second start extracts nothing; a file that was written later is rewritten. The folder is used only if
  * it belongs to this user alone; otherwise the file is deleted once it is loaded. A JVM binds a library file to the
  * class loader that loaded it first; a second class loader in the same JVM therefore loads its own copy, with its own
  * state. {@code -Drushlight.library=/path/librushlight.so} loads that file instead, and {@code
@@ -134,38 +140,78 @@ public final class NativeLibrary {
         return error;
     }
 
-    /**
-     * The library in this jar, or in another one that this class's loader sees, for a further platform. It is always read
-     * in parts: a small heap has no space for it.
-     */
-    private static InputStream packed() {
+    /** The library in this jar, or in another one that this class's loader sees, for a further platform. */
+    private static URL packed() {
         String resource = "org/rushlight/native/" + platform() + "/" + FILE;
-        InputStream own = NativeLibrary.class.getResourceAsStream("/" + resource);
-        InputStream stream = own != null ? own : NativeLibrary.class.getClassLoader().getResourceAsStream(resource);
-        if (stream == null) {
+        URL own = NativeLibrary.class.getResource("/" + resource);
+        URL found = own != null ? own : NativeLibrary.class.getClassLoader().getResource(resource);
+        if (found == null) {
             throw new UnsatisfiedLinkError("there is no native library for " + platform() + " in the jars of Rushlight (" + resource
                 + "): the jar rushlight-<version>-" + platform() + ".jar has it, or -Drushlight.library=/path/" + FILE + " names one");
         }
-        return stream;
+        return found;
+    }
+
+    /** A connection of its own: the jar is closed with its stream. */
+    private static URLConnection connection() throws IOException {
+        URLConnection connection = packed().openConnection();
+        connection.setUseCaches(false);
+        return connection;
     }
 
     private static void unpack(Path file) throws IOException {
-        try (InputStream stream = packed()) {
+        // In parts: a small heap has no space for all of it.
+        try (InputStream stream = connection().getInputStream()) {
             Files.copy(stream, file, StandardCopyOption.REPLACE_EXISTING);
         }
     }
 
-    /** Returns the library in a folder named by its hash, and writes it there unless the file has this hash. */
+    /**
+     * What identifies a library without reading all of it: a hash of its length and of its start, which has the build id,
+     * the linker's hash of the contents.
+     */
+    private record Build(String name, long length) {
+        /** A time of modification that no file written now has: a file with it is as it was unpacked. */
+        FileTime time() {
+            return FileTime.from(1_000_000_000L + Long.parseLong(name.substring(0, 7), 16), TimeUnit.SECONDS);
+        }
+
+        boolean isIn(Path file) throws IOException {
+            return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == length
+                && Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).equals(time());
+        }
+    }
+
+    private static Build build() throws IOException {
+        URLConnection connection = connection();
+        try (InputStream stream = connection.getInputStream()) {
+            byte[] start = stream.readNBytes(1 << 16);
+            long length = connection.getContentLengthLong();
+            if (length < 0) {
+                // A class loader that does not know it.
+                length = start.length + stream.transferTo(OutputStream.nullOutputStream());
+            }
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(start);
+            digest.update(Long.toString(length).getBytes(StandardCharsets.UTF_8));
+            return new Build(HexFormat.of().formatHex(digest.digest(), 0, 16), length);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** Returns the library in a folder named by its build, and writes it there unless the file is there. */
     private static Path unpacked(Path shared) throws IOException {
-        String hash = hash(packed());
-        Path file = shared.resolve(hash).resolve(FILE);
-        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && hash(Files.newInputStream(file)).equals(hash)) {
+        Build build = build();
+        Path file = shared.resolve(build.name()).resolve(FILE);
+        if (build.isIn(file)) {
             return file;
         }
         Path folder = Files.createDirectories(file.getParent());
         Path part = Files.createTempFile(folder, "part-", ".so");
         try {
             unpack(part);
+            Files.setLastModifiedTime(part, build.time());
             // Atomic, so that another process starting now sees the whole file or none.
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
@@ -210,19 +256,6 @@ public final class NativeLibrary {
             return Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).equals(Files.getOwner(fresh));
         } finally {
             Files.delete(fresh);
-        }
-    }
-
-    private static String hash(InputStream content) throws IOException {
-        try (InputStream stream = content) {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            byte[] part = new byte[1 << 16];
-            for (int count = stream.read(part); count >= 0; count = stream.read(part)) {
-                digest.update(part, 0, count);
-            }
-            return HexFormat.of().formatHex(digest.digest(), 0, 16);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
         }
     }
 
