@@ -1,11 +1,14 @@
 #!/bin/sh
 # Checks a shipped shared library: it has segments for pages of 16 KiB, a soname, a build id, no dependencies besides the
 # C library; and it has no exported name outside of the interface, no search path, no text relocations and no executable stack.
+# It needs no symbol of a glibc newer than docs/building.md states.
 # Usage: library.sh LIBRARY, or library.sh --in-jar JAR for each library in a jar
 set -eu
 : "${READELF:=readelf}"
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/support.sh"
+glibc=$(sed -n 's/.*glibc \([0-9.]*\) or newer.*/\1/p' "$here/../../docs/building.md" | head -n 1)
+[ -n "$glibc" ] || fail "docs/building.md states no version of glibc"
 
 if [ "$1" = --in-jar ]; then
   work=$(mktemp -d)
@@ -41,6 +44,8 @@ for library; do
   exported=$("$READELF" -W --dyn-syms "$library" | awk '$5 != "LOCAL" && $7 != "UND" && NF == 8 { print $8 }')
   echo "$exported" | grep -q '^rlt_tensor_add_Tensor$' || fail "$name: does not export the interface"
   if echo "$exported" | grep -vE '^(rlt_|Java_org_rushlight_|JNI_On|Name$)'; then fail "$name: exports more than the interface"; fi
+  newest=$("$READELF" -VW "$library" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
+  [ "$(printf '%s\n%s\n' "$newest" "$glibc" | sort -V | tail -n 1)" = "$glibc" ] || fail "$name: needs glibc $newest, newer than $glibc"
   "$READELF" -nW "$library" 2>/dev/null | grep -q 'Build ID' || fail "$name: no build id"
-  echo "$name: pages of 16 KiB, build id, needs" $needed
+  echo "$name: pages of 16 KiB, build id, needs glibc $newest," $needed
 done
