@@ -25,6 +25,8 @@ mod normalization;
 mod numeric;
 #[cfg(feature = "op-pooling")]
 mod pooling;
+#[cfg(feature = "op-random")]
+mod random;
 #[cfg(feature = "op-special")]
 mod special;
 #[cfg(feature = "op-vision")]
@@ -53,6 +55,8 @@ pub use normalization::*;
 pub use numeric::*;
 #[cfg(feature = "op-pooling")]
 pub use pooling::*;
+#[cfg(feature = "op-random")]
+pub use random::*;
 #[cfg(feature = "op-special")]
 pub use special::*;
 #[cfg(feature = "op-vision")]

@@ -6,7 +6,7 @@ use crate::generator::{Generator, on_device};
 use crate::options::Options;
 use rushlight_base::{MemoryFormat, Result, Scalar, ensure};
 use rushlight_cpu::device::random as device;
-use rushlight_cpu::{Loop, arithmetic, random};
+use rushlight_cpu::{Loop, arithmetic, random, special};
 
 fn check_floating(name: &str, dense: &Dense) -> Result<()> {
     ensure!(dense.dtype.is_differentiable(), Runtime, "\"{name}\" not implemented for '{}'", dense.dtype.c10_name());
@@ -244,6 +244,11 @@ pub fn binomial(out: &Dense, count: &Dense, prob: &Dense, generator: Option<&Gen
 /// out: gamma, each element with its own shape
 pub fn standard_gamma(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
     random::standard_gamma(&Loop::new([array(out), array(self_)])?, &mut Generator::or_default(generator).lock())
+}
+
+/// out = the derivative of the sample output of a gamma distribution with respect to its concentration self
+pub fn standard_gamma_grad(out: &Dense, self_: &Dense, output: &Dense) -> Result<()> {
+    over(out.dtype, [out, self_, output], special::standard_gamma_grad)
 }
 
 /// out: Dirichlet, with the concentrations self along the last dimension

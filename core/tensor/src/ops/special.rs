@@ -48,11 +48,6 @@ pub fn igammac(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
     over(out.dtype, [out, self_, other], special::igammac)
 }
 
-/// out = the derivative of the sample output of a gamma distribution with respect to its concentration self
-pub fn standard_gamma_grad(out: &Dense, self_: &Dense, output: &Dense) -> Result<()> {
-    over(out.dtype, [out, self_, output], special::standard_gamma_grad)
-}
-
 /// Kernels of two tensors, of a tensor and a number, and of a number and a tensor.
 macro_rules! of_two {
     ($($name:ident, $with_number:ident, $of_number:ident;)*) => {$(

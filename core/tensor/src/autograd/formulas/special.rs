@@ -10,11 +10,6 @@ pub fn polygamma(n: i64, self_: &Expr) -> Expr {
     Expr::of(|| ops::polygamma(n, self_.tensor()?))
 }
 
-/// The derivative of samples of gamma distributions with respect to their concentrations.
-pub fn standard_gamma_grad(concentration: &Expr, sample: &Expr) -> Expr {
-    Expr::of(|| ops::_standard_gamma_grad(concentration.tensor()?, sample.tensor()?))
-}
-
 /// The gradient of I1: I0 - I1/x, one half at 0 and NaN.
 pub fn i1(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     let slope = self_.i0() - result / self_;
