@@ -151,6 +151,9 @@ test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 proce
 arm64: setup ## both libraries and the tool for arm64 Linux, tested on an emulated processor: build/release/linux-aarch64
 	@tests/arm64/libraries.sh build/release/linux-aarch64
 
+portable: setup ## both libraries for glibc 2.17 and for musl: build/portable; PLATFORMS="x86_64-gnu x86_64-musl"
+	@cmake/portable/build.sh $(or $(PLATFORMS),x86_64-gnu x86_64-musl)
+
 test-native: cmake
 	cargo run -q --locked -p rushlight-checks --no-default-features --bin instructions -- $(LIBRARY)
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)

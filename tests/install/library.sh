@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks a shipped shared library: it has segments for pages of 16 KiB, a soname, a build id, no dependencies besides the
 # C library; and it has no exported name outside of the interface, no search path, no text relocations and no executable stack.
-# It needs no symbol of a glibc newer than docs/building.md states.
+# It needs no symbol of a glibc newer than docs/building.md states, or newer than LIBC=gnu.VERSION; with LIBC=musl it needs no glibc.
 # Usage: library.sh LIBRARY, or library.sh --in-jar JAR for each library in a jar
 set -eu
 : "${READELF:=readelf}"
@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/support.sh"
 glibc=$(sed -n 's/.*glibc \([0-9.]*\) or newer.*/\1/p' "$here/../../docs/building.md" | head -n 1)
 [ -n "$glibc" ] || fail "docs/building.md states no version of glibc"
+: "${LIBC:=gnu.$glibc}"
 
 if [ "$1" = --in-jar ]; then
   work=$(mktemp -d)
@@ -36,8 +37,9 @@ for library; do
   done
   needed=$(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   for other in $needed; do
-    case $other in
-      libc.so.6 | libm.so.6 | libgcc_s.so.1 | libpthread.so.0 | libdl.so.2 | ld-linux-*.so.*) ;;
+    case ${LIBC%%.*}:$other in
+      musl:libc.so) ;;
+      gnu:libc.so.6 | gnu:libm.so.6 | gnu:libgcc_s.so.1 | gnu:libpthread.so.0 | gnu:libdl.so.2 | gnu:librt.so.1 | gnu:ld-linux-*.so.*) ;;
       *) fail "$name: needs $other" ;;
     esac
   done
@@ -45,7 +47,10 @@ for library; do
   echo "$exported" | grep -q '^rlt_tensor_add_Tensor$' || fail "$name: does not export the interface"
   if echo "$exported" | grep -vE '^(rlt_|Java_org_rushlight_|JNI_On|Name$)'; then fail "$name: exports more than the interface"; fi
   newest=$("$READELF" -VW "$library" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
-  [ "$(printf '%s\n%s\n' "$newest" "$glibc" | sort -V | tail -n 1)" = "$glibc" ] || fail "$name: needs glibc $newest, newer than $glibc"
+  case $LIBC in
+    musl) [ -z "$newest" ] || fail "$name: needs glibc $newest" ;;
+    *) [ "$(printf '%s\n%s\n' "$newest" "${LIBC#gnu.}" | sort -V | tail -n 1)" = "${LIBC#gnu.}" ] || fail "$name: needs glibc $newest, newer than ${LIBC#gnu.}" ;;
+  esac
   "$READELF" -nW "$library" 2>/dev/null | grep -q 'Build ID' || fail "$name: no build id"
-  echo "$name: pages of 16 KiB, build id, needs glibc $newest," $needed
+  echo "$name: pages of 16 KiB, build id, needs${newest:+ glibc $newest,}" $needed
 done
