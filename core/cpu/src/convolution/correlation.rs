@@ -11,6 +11,7 @@ use crate::shared::Shared;
 use rushlight_base::runtime::{FirstError, check_cancelled, parallel_chunks, parallel_for};
 use rushlight_base::{Result, list};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Shares for each thread, so that a thread that starts late has less left to do.
 const SHARES: usize = 4;
@@ -22,7 +23,7 @@ const LARGE: usize = 1 << 17;
 /// The positions of the output that meet the same taps.
 struct Phase {
     axes: [Axis; 3],
-    weights: PackedA,
+    weights: Arc<PackedA>,
     /// Offsets of what the taps meet at the first position.
     taps: Vec<isize>,
     place: Place,
@@ -54,10 +55,25 @@ pub(super) fn run<T: Copy + Default + Send + Sync>(job: &Job, axes: &[Vec<Axis>;
 
 impl Phase {
     fn new<T: Copy>(job: &Job, padded: &Padded, axes: [Axis; 3]) -> Result<Phase> {
+        let pack = || Phase::pack::<T>(job, &axes);
+        let weights = match job.packed {
+            Some(packed) => {
+                let taps = axes.each_ref().map(|axis| axis.taps.iter().map(|tap| tap.0).collect());
+                packed.rows(taps, pack)?
+            }
+            None => Arc::new(pack()?),
+        };
+        let (taps, place) = (tap_offsets(padded, &axes)?, Place::of(job.out, &axes, job.spatial));
+        let positions = axes.iter().map(|axis| axis.length).product();
+        Ok(Phase { axes, weights, taps, place, positions })
+    }
+
+    /// The weights of the taps, packed.
+    fn pack<T: Copy>(job: &Job, axes: &[Axis; 3]) -> Result<PackedA> {
         let [rows, channels] = job.channels();
         let dtype = job.out.dtype();
-        let kernels = Kernels::new(job.weight, &axes, job.spatial, job.groups, job.transposed)?;
-        let sizes = [rows * job.groups, channels * count_taps(&axes)];
+        let kernels = Kernels::new(job.weight, axes, job.spatial, job.groups, job.transposed)?;
+        let sizes = [rows * job.groups, channels * count_taps(axes)];
         let matrix = kernels.as_matrix(channels, job.groups);
         let gathered = match matrix {
             Some(_) => None,
@@ -68,10 +84,7 @@ impl Phase {
         let sizes = sizes.map(|size| size as i64);
         // SAFETY: rows and columns are the elements of the weight array or of the buffer, with these strides.
         let matrix = unsafe { Array::new(at, dtype, &sizes, &strides) };
-        let weights = PackedA::new(dtype, Factor::<T>::Matrix(&matrix), job.groups, job.bias)?;
-        let (taps, place) = (tap_offsets(padded, &axes)?, Place::of(job.out, &axes, job.spatial));
-        let positions = axes.iter().map(|axis| axis.length).product();
-        Ok(Phase { axes, weights, taps, place, positions })
+        PackedA::new(dtype, Factor::<T>::Matrix(&matrix), job.groups, job.bias)
     }
 
     /// Computes the positions of `samples`.
@@ -96,7 +109,26 @@ impl Phase {
             let (runs, column_step) = self.runs(job, out, group, &samples, lanes.clone())?;
             let columns = Columns { lanes, runs: &runs, steps: [job.out.stride(1), column_step], bias: job.bias };
             // SAFETY: the runs are the positions of the share's samples in the output, which no other share has.
-            unsafe { self.weights.multiply::<T>(group, rows_of_share, &unfolded, &columns) }
+            unsafe { self.weights.multiply::<T>(group, rows_of_share.clone(), &unfolded, &columns)? };
+            if let Some(finishing) = &job.finishing {
+                let rows = self.weights.rows_of(rows_of_share);
+                let [row_step, column_step] = columns.steps;
+                for run in &runs {
+                    let at = run.at.cast::<f32>().wrapping_offset(rows.start as isize * row_step);
+                    // SAFETY: these are the elements that the product has just written.
+                    unsafe {
+                        match column_step {
+                            1 => finishing.rows(at, rows.len(), row_step, run.lanes),
+                            // Adjacent channels, or single elements.
+                            _ if row_step == 1 => finishing.rows(at, run.lanes, column_step, rows.len()),
+                            _ => (0..rows.len() as isize).for_each(|row| {
+                                finishing.rows(at.wrapping_offset(row * row_step), run.lanes, column_step, 1);
+                            }),
+                        }
+                    }
+                }
+            }
+            Ok(())
         };
         if threads == 1 {
             return (0..cut.shares()).try_for_each(|index| {
@@ -155,6 +187,10 @@ impl Phase {
                 // SAFETY: the view is a copy with a whole vector behind its last plane; the runs are a row of positions
                 // of the output, which no other share has.
                 unsafe { self.weights.multiply_along(group, runs, offsets, job.out.stride(1)) };
+                if let Some(finishing) = &job.finishing {
+                    // SAFETY: these are the elements that the product has just written.
+                    unsafe { finishing.rows(to.cast(), rows, job.out.stride(1), row) };
+                }
             }
         })
     }

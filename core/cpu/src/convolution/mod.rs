@@ -23,7 +23,9 @@ mod axis;
 mod channels;
 mod correlation;
 mod depthwise;
+mod finish;
 mod line;
+mod packed;
 mod padded;
 mod pieces;
 mod pointwise;
@@ -37,6 +39,9 @@ mod winograd;
 use crate::array::Array;
 use crate::device;
 use axis::{Axis, forward_axis, phases};
+use finish::Finishing;
+pub use finish::{Activation, Finish};
+pub use packed::Packed;
 use rushlight_base::{Result, ensure};
 pub use taps::transposed_by_taps;
 pub use weights::weight_gradient;
@@ -63,15 +68,39 @@ impl Walk<'_> {
 
 /// out = weight * image + bias.
 pub fn forward(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk) -> Result<()> {
-    run(out, image, weight, bias, walk, false)
+    run(out, image, weight, bias, walk, false, &Finish::default(), None)
+}
+
+/// [`forward`], followed by an addition and an activation, with weights that are packed once: all calls with `packed` have the
+/// same weights and bias, and as many groups.
+pub fn forward_packed(
+    out: &Array,
+    image: &Array,
+    weight: &Array,
+    bias: Option<&Array>,
+    walk: &Walk,
+    finish: &Finish,
+    packed: &Packed,
+) -> Result<()> {
+    run(out, image, weight, bias, walk, false, finish, Some(packed))
 }
 
 /// out = the transpose of [`forward`], applied to `image`, + bias. `out` has the shape of an input of `forward`.
 pub fn transposed(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk) -> Result<()> {
-    run(out, image, weight, bias, walk, true)
+    run(out, image, weight, bias, walk, true, &Finish::default(), None)
 }
 
-fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk, transposed: bool) -> Result<()> {
+#[allow(clippy::too_many_arguments, reason = "those of the functions above")]
+fn run(
+    out: &Array,
+    image: &Array,
+    weight: &Array,
+    bias: Option<&Array>,
+    walk: &Walk,
+    transposed: bool,
+    finish: &Finish,
+    packed: Option<&Packed>,
+) -> Result<()> {
     let spatial = walk.stride.len();
     check(out, [image, weight], spatial)?;
     if out.numel() == 0 {
@@ -81,13 +110,17 @@ fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &
         return device::convolution(out, image, weight, bias, walk, transposed);
     }
     let groups = walk.groups as usize;
-    let job = Job { out, image, weight, bias, groups, spatial, transposed };
+    let finishing = Finishing::new(finish, out)?;
+    let job = Job { out, image, weight, bias, groups, spatial, transposed, finishing, packed };
     let axes = job.axes(walk)?;
     let [rows, channels] = job.channels();
     if channels == 1 && groups > 1 && rows * groups >= 4 {
         return depthwise::run(&job, &axes);
     }
-    if pointwise::run(&job, &axes)? || winograd::run(&job, &axes)? {
+    if pointwise::run(&job, &axes)? {
+        return finishing.map_or(Ok(()), |finishing| finishing.all(out));
+    }
+    if winograd::run(&job, &axes)? {
         return Ok(());
     }
     by_size!(out, T => correlation::run::<T>(&job, &axes))
@@ -111,6 +144,10 @@ struct Job<'a> {
     groups: usize,
     spatial: usize,
     transposed: bool,
+    /// What follows, of an output in `f32`.
+    finishing: Option<Finishing>,
+    /// Where weights are kept that are packed once.
+    packed: Option<&'a Packed>,
 }
 
 // SAFETY: shares of the job only read the image, the weight and the bias, which outlive the call, and they write

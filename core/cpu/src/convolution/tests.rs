@@ -307,6 +307,90 @@ fn all_three_products_are_the_sums_written_out() {
     }
 }
 
+/// Compares a convolution with packed weights, followed by an addition and an activation, of images of two sizes.
+fn check_finished(random: &mut Random, shape: &Shape) {
+    let [image_format, weight_format, out_format] = shape.formats;
+    let (rows, channels) = (shape.groups * shape.rows, shape.groups * shape.channels);
+    let mut weight = Image::<f32>::new(random, &with(rows, shape.channels, &shape.kernel), weight_format);
+    let mut bias: Vec<f32> = (0..rows).map(|row| (row % 3) as f32 - 1.0).collect();
+    let sizes = [rows];
+    // SAFETY: the bias has an element for each row of each group.
+    let bias = unsafe { Array::new(bias.as_mut_ptr().cast(), DType::F32, &sizes, &[1]) };
+    let (stride, padding, dilation) = (&shape.stride, &shape.padding, &shape.dilation);
+    let walk = Walk { stride, padding, dilation, groups: shape.groups };
+    let packed = Packed::default();
+    for larger in [0, 0, 3] {
+        let shape = Shape { image: shape.image.iter().map(|size| size + larger).collect(), ..shape.clone() };
+        let Some(extents) = shape.out() else { return };
+        let mut image = Image::<f32>::new(random, &with(shape.samples, channels, &shape.image), image_format);
+        let mut add = Image::<f32>::new(random, &with(shape.samples, rows, &extents), out_format);
+        let mut sums = add.sums();
+        add.each(|index, at| sums[at] = (index[1] % 3) as f64 - 1.0);
+        shape.each(&extents, |o, w, i| {
+            sums[add.offset(o)] += weight.values[weight.offset(w)].get() * image.values[image.offset(i)].get();
+        });
+        let mut result = add.spoiled();
+        let finish = Finish { add: Some(&add.array()), then: Activation::Clamp(-4.0, 6.0) };
+        forward_packed(&result.array(), &image.array(), &weight.array(), Some(&bias), &walk, &finish, &packed).unwrap();
+        let wanted: Vec<f64> =
+            sums.iter().zip(&add.values).map(|(sum, add)| (sum + add.get()).clamp(-4.0, 6.0)).collect();
+        result.check(&wanted, &format!("finished, {shape:?}"));
+        let mut result = add.spoiled();
+        let finish = Finish { add: None, then: Activation::LeakyRelu(-2.0) };
+        forward_packed(&result.array(), &image.array(), &weight.array(), Some(&bias), &walk, &finish, &packed).unwrap();
+        let wanted: Vec<f64> = sums.iter().map(|&sum| if sum > 0.0 { sum } else { -2.0 * sum }).collect();
+        result.check(&wanted, &format!("rectified, {shape:?}"));
+    }
+}
+
+#[test]
+fn packed_convolutions_are_followed_by_additions_and_activations() {
+    let mut random = Random(21);
+    for _ in 0..250 {
+        let shape = Shape::random(&mut random);
+        check_finished(&mut random, &shape);
+    }
+}
+
+/// Each function against its definition, at the ends of its pieces and between them.
+#[test]
+fn activations_are_those_of_the_operators() {
+    let points = [-40.0f32, -3.5, -3.0, -1.0, -0.0, 0.0, 0.3, 2.9, 3.0, 6.5, f32::INFINITY, f32::NAN];
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let hard_step = |x: f64| (x + 3.0).clamp(0.0, 6.0);
+    let functions: [(Activation, &dyn Fn(f64) -> f64); 7] = [
+        (Activation::Identity, &|x| x),
+        (Activation::Clamp(0.0, f32::INFINITY), &|x| if x < 0.0 { 0.0 } else { x }),
+        (Activation::LeakyRelu(0.01), &|x| if x > 0.0 { x } else { 0.01 * x }),
+        (Activation::Sigmoid, &sigmoid),
+        (Activation::Silu, &|x| x * sigmoid(x)),
+        (Activation::HardSigmoid, &|x| hard_step(x) / 6.0),
+        (Activation::HardSwish, &|x| x * hard_step(x) / 6.0),
+    ];
+    let count = points.len() as i64;
+    let (sizes, strides) = ([1, 1, count], [count, count, 1]);
+    for (then, function) in functions {
+        let (mut image, mut one, mut out) = (points, [1.0f32], [SPOILED as f32; 12]);
+        // SAFETY: as many elements as the sizes require.
+        let [image, weight, result] = unsafe {
+            [
+                Array::new(image.as_mut_ptr().cast(), DType::F32, &sizes, &strides),
+                Array::new(one.as_mut_ptr().cast(), DType::F32, &[1, 1, 1], &[1, 1, 1]),
+                Array::new(out.as_mut_ptr().cast(), DType::F32, &sizes, &strides),
+            ]
+        };
+        let walk = Walk { stride: &[1], padding: &[0], dilation: &[1], groups: 1 };
+        let finish = Finish { add: None, then };
+        forward_packed(&result, &image, &weight, None, &walk, &finish, &Packed::default()).unwrap();
+        for (x, found) in points.iter().zip(out) {
+            let wanted = function(f64::from(*x));
+            let is_same = found.is_nan() && wanted.is_nan() || f64::from(found) == wanted;
+            let error = (f64::from(found) - wanted).abs();
+            assert!(is_same || error <= 1e-6 * wanted.abs().max(1e-30), "{then:?} of {x} is {found}, not {wanted}");
+        }
+    }
+}
+
 /// Several blocks along k, panels that span samples, and images that are copied a few samples at a time.
 #[test]
 fn large_products_are_the_sums_written_out() {
@@ -340,6 +424,7 @@ fn large_products_are_the_sums_written_out() {
     for shape in &shapes {
         check::<f32>(&mut random, shape);
         check::<f64>(&mut random, shape);
+        check_finished(&mut random, shape);
     }
 }
 
@@ -388,6 +473,15 @@ fn winograd_is_within_two_in_a_hundred_thousand_of_the_largest_output() {
         let mut result = out.spoiled();
         forward(&result.array(), &image.array(), &weight.array(), Some(&bias), &walk).unwrap();
         result.is_close(&outs);
+        let sums: Vec<f64> = outs.iter().zip(&out.values).map(|(sum, add)| (sum + add.get()).max(0.0)).collect();
+        let (packed, mut add) = (Packed::default(), out.clone());
+        for _ in 0..2 {
+            let mut result = out.spoiled();
+            let finish = Finish { add: Some(&add.array()), then: Activation::Clamp(0.0, f32::INFINITY) };
+            forward_packed(&result.array(), &image.array(), &weight.array(), Some(&bias), &walk, &finish, &packed)
+                .unwrap();
+            result.is_close(&sums);
+        }
         let mut result = image.spoiled();
         transposed(&result.array(), &out.array(), &weight.array(), None, &walk).unwrap();
         result.is_close(&images);

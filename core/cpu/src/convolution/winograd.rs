@@ -7,6 +7,7 @@
 
 use super::Job;
 use super::axis::{Axis, forward_axis};
+use super::finish::Finishing;
 use super::padded::{Padded, View};
 use crate::array::Array;
 use crate::gemm::{Epilogue, batched};
@@ -96,9 +97,20 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
 impl Tiles<'_> {
     fn run(&self, kernel: [([usize; 3], isize); 2]) -> Result<()> {
         let (job, size) = (self.job, size_of::<f32>());
-        let weights =
-            Scratch::new(POINTS.saturating_mul(self.rows).saturating_mul(self.channels).saturating_mul(size))?;
-        self.weights(kernel.map(|(taps, _)| taps), Shared::new(weights.start().cast()))?;
+        let transform = || {
+            let points = POINTS.saturating_mul(self.rows).saturating_mul(self.channels).saturating_mul(size);
+            let points = Scratch::new(points)?;
+            self.weights(kernel.map(|(taps, _)| taps), Shared::new(points.start().cast()))?;
+            Ok(points)
+        };
+        let own;
+        let weights = match job.packed {
+            Some(packed) => packed.points(transform)?,
+            None => {
+                own = transform()?;
+                &own
+            }
+        };
         // The elements that tiles meet: six taps that move in steps of four.
         let along = |tiles: usize, dim: usize, first: isize| {
             forward_axis([tiles, job.image.size(2 + dim), MET], [TILE as i64, -first as i64, 1])
@@ -191,7 +203,22 @@ impl Tiles<'_> {
         parallel_chunks(rows, (GRAIN / work.max(1)).max(1), &|part| {
             let Some(buffer) = shortage.scratch(TILE * pitch * size_of::<f32>()) else { return };
             let (from, down, buffer, out) = (from.get().cast_const(), down.clone(), buffer.start().cast(), out.get());
-            run_kernel(Outputs { from, down, wide, part, rows, sizes, buffer, pitch, out, row_step, steps, bias });
+            let finishing = job.finishing;
+            run_kernel(Outputs {
+                from,
+                down,
+                wide,
+                part,
+                rows,
+                sizes,
+                buffer,
+                pitch,
+                out,
+                row_step,
+                steps,
+                bias,
+                finishing,
+            });
         })?;
         shortage.check()
     }
@@ -336,6 +363,7 @@ struct Outputs {
     row_step: isize,
     steps: [isize; 2],
     bias: Option<(Shared<f32>, isize)>,
+    finishing: Option<Finishing>,
 }
 
 impl Kernel for Outputs {
@@ -362,6 +390,12 @@ impl Kernel for Outputs {
                         } else {
                             for x in 0..self.sizes[1] {
                                 to.offset(x as isize * self.steps[1]).write(from.add(x).read());
+                            }
+                        }
+                        if let Some(finishing) = &self.finishing {
+                            match self.steps[1] {
+                                1 => finishing.rows(to, 1, 0, self.sizes[1]),
+                                step => finishing.rows(to, self.sizes[1], step, 1),
                             }
                         }
                     }

@@ -126,6 +126,11 @@ impl PackedA {
         failed.result().map(|()| packed)
     }
 
+    /// The rows of a group in some of its panels.
+    pub fn rows_of(&self, panels: Range<usize>) -> Range<usize> {
+        panels.start * self.height..self.rows.min(panels.end * self.height)
+    }
+
     /// Panels of rows of a group.
     pub fn row_panels(&self) -> usize {
         self.per_group
@@ -232,7 +237,7 @@ impl PackedA {
         let packed = Scratch::new(panels.saturating_mul(right_bytes))?;
         let targets = self.targets(columns, panels)?;
         let buffered = depth.blocks > 1 && (!self.ways.stores_sums || targets.iter().any(|t| t.direct.is_none()));
-        let (first_row, last_row) = (rows.start * self.height, self.rows.min(rows.end * self.height));
+        let Range { start: first_row, end: last_row } = self.rows_of(rows.clone());
         let sums_row = panels * across;
         let sums_bytes = if buffered { (last_row - first_row) * sums_row * kernels.sum_bytes } else { 0 };
         let sums = Scratch::new(sums_bytes)?;

@@ -48,6 +48,7 @@ pub mod optim;
 pub mod pointwise;
 #[cfg(feature = "op-pooling")]
 pub mod pooling;
+pub mod prepared;
 #[cfg(feature = "op-quantization")]
 pub mod quantization;
 pub mod random;

@@ -2,6 +2,7 @@
 //! adjacent positions are summed over the taps in registers.
 
 use super::super::axis::{Axis, products};
+use super::super::finish::Finishing;
 use super::super::line::{Layout, ZEROS};
 use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
@@ -135,9 +136,42 @@ impl<T: Float> Kernel for Share<'_, T> {
                         self.phase::<S>(phase, entries, padded, start, self.targets.offset(to + phase.place.offset));
                     }
                 }
+                if let Some(finishing) = &job.finishing {
+                    self.finish(finishing, self.targets.wrapping_offset(to).cast());
+                }
             }
         }
         Ok(())
+    }
+}
+
+impl<T: Float> Share<'_, T> {
+    /// Finishes a plane of the output.
+    fn finish(&self, finishing: &Finishing, at: *mut f32) {
+        let (out, spatial) = (self.job.out, self.job.spatial);
+        let lines: usize = (2..1 + spatial).map(|dim| out.size(dim)).product();
+        let (row, step) = (out.size(1 + spatial), out.stride(1 + spatial));
+        let is_even = step == 1
+            && (2..1 + spatial).all(|dim| out.stride(dim) == out.stride(dim + 1) * out.size(dim + 1) as isize);
+        // SAFETY: the plane belongs to this share alone, which has just written it.
+        unsafe {
+            if is_even {
+                finishing.rows(at, 1, 0, lines * row);
+                return;
+            }
+            for line in 0..lines {
+                let (mut rest, mut offset) = (line, 0);
+                for dim in (2..1 + spatial).rev() {
+                    offset += (rest % out.size(dim)) as isize * out.stride(dim);
+                    rest /= out.size(dim);
+                }
+                let at = at.wrapping_offset(offset);
+                match step {
+                    1 => finishing.rows(at, 1, 0, row),
+                    step => finishing.rows(at, row, step, 1),
+                }
+            }
+        }
     }
 }
 

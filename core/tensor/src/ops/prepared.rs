@@ -1,0 +1,108 @@
+//! Layers whose weights are packed once, for many runs with inputs of the same shapes: what compiled models call.
+//!
+//! They compute what the operators do, below every layer of dispatch: nothing is recorded.
+
+use super::access::array;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, Result, Scalar, SmallVec, ensure};
+use rushlight_cpu::convolution::{self, Packed, Walk};
+use rushlight_cpu::gemm::{self, Epilogue, PackedB, gemm_packed};
+use std::sync::Arc;
+
+pub use rushlight_cpu::convolution::Activation;
+
+/// The weights of a convolution, for any number of compiled models.
+pub struct Weights {
+    weight: Tensor,
+    bias: Option<Tensor>,
+    packed: Packed,
+}
+
+impl Weights {
+    /// These weights, which are packed when they are first used.
+    pub fn new(weight: Tensor, bias: Option<Tensor>) -> Weights {
+        Weights { weight, bias, packed: Packed::default() }
+    }
+}
+
+/// `then(convolution(input, weight, bias) + add)`.
+pub struct Convolution {
+    weights: Arc<Weights>,
+    /// Stride, padding and dilation of each spatial dimension.
+    steps: [SmallVec<[i64; 3]>; 3],
+    groups: i64,
+    /// The function that is applied last, of outputs in `float32`.
+    pub then: Activation,
+}
+
+impl Convolution {
+    /// A convolution that is not transposed, with arguments that the operator accepts: stride, padding and dilation are
+    /// numbers, or lists of a number for each spatial dimension. All convolutions of the same weights have as many groups.
+    pub fn new(weights: Arc<Weights>, steps: [&[i64]; 3], groups: i64) -> Convolution {
+        let spatial = weights.weight.ndim().saturating_sub(2);
+        let steps = steps.map(|given| match given {
+            &[one] => SmallVec::from_elem(one, spatial),
+            several => SmallVec::from_slice(several),
+        });
+        Convolution { weights, steps, groups, then: Activation::Identity }
+    }
+
+    /// Writes the result into `out`. `add` has the shape and strides of `out`, which is of `float32` then.
+    pub fn run(&self, out: &Tensor, input: &Tensor, add: Option<&Tensor>) -> Result<()> {
+        let Weights { weight, bias, packed } = &*self.weights;
+        let (out, input, weight) = (out.dense()?, input.dense()?, weight.dense()?);
+        let bias = bias.as_ref().map(Tensor::dense).transpose()?;
+        let add = add.map(Tensor::dense).transpose()?;
+        let (bias, add) = (bias.as_deref().map(array), add.as_deref().map(array));
+        let finish = convolution::Finish { add: add.as_ref(), then: self.then };
+        let [stride, padding, dilation] = &self.steps;
+        let walk = Walk { stride, padding, dilation, groups: self.groups };
+        convolution::forward_packed(
+            &array(&out),
+            &array(&input),
+            &array(&weight),
+            bias.as_ref(),
+            &walk,
+            &finish,
+            packed,
+        )
+    }
+}
+
+/// A matrix of `float32` that is packed as the right operand of products.
+pub struct Matrix(PackedB);
+
+impl Matrix {
+    /// Packs a matrix.
+    pub fn new(matrix: &Tensor) -> Result<Matrix> {
+        let matrix = matrix.dense()?;
+        let fits = matrix.ndim() == 2 && matrix.dtype == DType::F32;
+        ensure!(fits, Internal, "a product is prepared for a matrix of float32, not for {}", matrix.describe());
+        PackedB::new(&array(&matrix)).map(Matrix)
+    }
+}
+
+/// `input matrix + bias`, and the larger of that and 0.
+pub struct Product {
+    matrix: Arc<Matrix>,
+    bias: Option<Tensor>,
+    /// Whether negative results become 0.
+    pub is_rectified: bool,
+}
+
+impl Product {
+    /// A product with this matrix. The bias is broadcast to the result.
+    pub fn new(matrix: Arc<Matrix>, bias: Option<Tensor>) -> Product {
+        Product { matrix, bias, is_rectified: false }
+    }
+
+    /// Writes the result into `out`.
+    pub fn run(&self, out: &Tensor, input: &Tensor) -> Result<()> {
+        let (out, input) = (out.dense()?, input.dense()?);
+        let bias = self.bias.as_ref().map(Tensor::dense).transpose()?;
+        let bias = bias.as_deref().map(array);
+        let activation = if self.is_rectified { gemm::Activation::Relu } else { gemm::Activation::Identity };
+        let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
+        gemm_packed(&array(&out), &array(&input), &self.matrix.0, &Epilogue { alpha: Scalar::Int(1), add, activation })
+    }
+}
