@@ -75,6 +75,12 @@ int32_t rlt_tensor_copy(const rlt_tensor *self, const rlt_tensor *src, int32_t n
  */
 int32_t rlt_tensor_clone(const rlt_tensor *self, const int32_t *memory_format, rlt_tensor **out0);
 
+/**
+ * `clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)`. The result is written
+ * into `out`, resized where needed.
+ */
+int32_t rlt_tensor_clone_out(const rlt_tensor *self, const int32_t *memory_format, const rlt_tensor *out);
+
 /* ---- contiguous ---- */
 
 /**
@@ -105,6 +111,13 @@ int32_t rlt_tensor_contiguous(const rlt_tensor *self, int32_t memory_format, rlt
  */
 int32_t rlt_tensor__to_copy(const rlt_tensor *self, const rlt_tensor_options *options, int32_t non_blocking,
     const int32_t *memory_format, rlt_tensor **out0);
+
+/**
+ * `_to_copy.out(Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None, Tensor(a!) out) ->
+ * Tensor(a!)`. The result is written into `out`, resized where needed.
+ */
+int32_t rlt_tensor__to_copy_out(const rlt_tensor *self, int32_t non_blocking, const int32_t *memory_format,
+    const rlt_tensor *out);
 
 /* ---- to ---- */
 

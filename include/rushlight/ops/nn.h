@@ -123,6 +123,15 @@ int32_t rlt_tensor_native_layer_norm(const rlt_tensor *input, const int64_t *nor
     int64_t normalized_shape_len, const rlt_tensor *weight, const rlt_tensor *bias, double eps, rlt_tensor **out0,
     rlt_tensor **out1, rlt_tensor **out2);
 
+/**
+ * `native_layer_norm.out(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps, *, Tensor(a!)
+ * out0, Tensor(b!) out1, Tensor(c!) out2) -> (Tensor(a!), Tensor(b!), Tensor(c!))`. The result is written into `out0`
+ * and `out1` and `out2`, resized where needed.
+ */
+int32_t rlt_tensor_native_layer_norm_out(const rlt_tensor *input, const int64_t *normalized_shape,
+    int64_t normalized_shape_len, const rlt_tensor *weight, const rlt_tensor *bias, double eps, const rlt_tensor *out0,
+    const rlt_tensor *out1, const rlt_tensor *out2);
+
 /* ---- _layer_norm_backward_input ---- */
 
 /**
@@ -299,6 +308,13 @@ int32_t rlt_tensor_native_dropout_backward(const rlt_tensor *grad_output, const 
  */
 int32_t rlt_tensor_embedding(const rlt_tensor *weight, const rlt_tensor *indices, int64_t padding_idx,
     int32_t scale_grad_by_freq, int32_t sparse, rlt_tensor **out0);
+
+/**
+ * `embedding.out(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False,
+ * *, Tensor(a!) out) -> Tensor(a!)`. The result is written into `out`, resized where needed.
+ */
+int32_t rlt_tensor_embedding_out(const rlt_tensor *weight, const rlt_tensor *indices, int64_t padding_idx,
+    int32_t scale_grad_by_freq, int32_t sparse, const rlt_tensor *out);
 
 /* ---- embedding_dense_backward ---- */
 

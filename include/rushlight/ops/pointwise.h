@@ -77,6 +77,13 @@ int32_t rlt_tensor_add_Scalar(const rlt_tensor *self, const rlt_scalar *other, c
 /** `add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`. The result is written into `self`. */
 int32_t rlt_tensor_add_Scalar_(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha);
 
+/**
+ * `add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)`. The result is written
+ * into `out`, resized where needed.
+ */
+int32_t rlt_tensor_add_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha,
+    const rlt_tensor *out);
+
 /* ---- sub ---- */
 
 /**
@@ -121,6 +128,13 @@ int32_t rlt_tensor_sub_Scalar(const rlt_tensor *self, const rlt_scalar *other, c
 /** `sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`. The result is written into `self`. */
 int32_t rlt_tensor_sub_Scalar_(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha);
 
+/**
+ * `sub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)`. The result is written
+ * into `out`, resized where needed.
+ */
+int32_t rlt_tensor_sub_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha,
+    const rlt_tensor *out);
+
 /* ---- rsub ---- */
 
 /**
@@ -151,6 +165,13 @@ int32_t rlt_tensor_rsub_Tensor(const rlt_tensor *self, const rlt_tensor *other, 
  */
 int32_t rlt_tensor_rsub_Scalar(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha,
     rlt_tensor **out0);
+
+/**
+ * `rsub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)`. The result is
+ * written into `out`, resized where needed.
+ */
+int32_t rlt_tensor_rsub_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha,
+    const rlt_tensor *out);
 
 /* ---- mul ---- */
 
@@ -191,6 +212,12 @@ int32_t rlt_tensor_mul_Scalar(const rlt_tensor *self, const rlt_scalar *other, r
 /** `mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`. The result is written into `self`. */
 int32_t rlt_tensor_mul_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
+/**
+ * `mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`. The result is written into `out`,
+ * resized where needed.
+ */
+int32_t rlt_tensor_mul_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
 /* ---- div ---- */
 
 /**
@@ -229,6 +256,12 @@ int32_t rlt_tensor_div_Scalar(const rlt_tensor *self, const rlt_scalar *other, r
 
 /** `div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`. The result is written into `self`. */
 int32_t rlt_tensor_div_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/**
+ * `div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`. The result is written into `out`,
+ * resized where needed.
+ */
+int32_t rlt_tensor_div_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /**
  * Divides element-wise and rounds as `rounding_mode` says: None does not round, "trunc" rounds towards zero, "floor"
@@ -707,6 +740,13 @@ int32_t rlt_tensor_masked_fill_Scalar(const rlt_tensor *self, const rlt_tensor *
 int32_t rlt_tensor_masked_fill_Scalar_(const rlt_tensor *self, const rlt_tensor *mask, const rlt_scalar *value);
 
 /**
+ * `masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> Tensor(a!)`. The result is
+ * written into `out`, resized where needed.
+ */
+int32_t rlt_tensor_masked_fill_Scalar_out(const rlt_tensor *self, const rlt_tensor *mask, const rlt_scalar *value,
+    const rlt_tensor *out);
+
+/**
  * Replaces the elements where `mask` is true by the value of a 0-dim tensor.
  *
  * `out_i = value if mask_i, else self_i`
@@ -816,6 +856,12 @@ int32_t rlt_tensor_subtract_Scalar(const rlt_tensor *self, const rlt_scalar *oth
  */
 int32_t rlt_tensor_subtract_Scalar_(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha);
 
+/**
+ * `subtract.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_sub_Scalar_out`.
+ */
+int32_t rlt_tensor_subtract_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha,
+    const rlt_tensor *out);
+
 /** `multiply.Tensor(Tensor self, Tensor other) -> Tensor`: alias of `rlt_tensor_mul_Tensor`. */
 int32_t rlt_tensor_multiply_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
@@ -830,6 +876,11 @@ int32_t rlt_tensor_multiply_Scalar(const rlt_tensor *self, const rlt_scalar *oth
 
 /** `multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`: alias of `rlt_tensor_mul_Scalar_`. */
 int32_t rlt_tensor_multiply_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/**
+ * `multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_mul_Scalar_out`.
+ */
+int32_t rlt_tensor_multiply_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /** `divide.Tensor(Tensor self, Tensor other) -> Tensor`: alias of `rlt_tensor_div_Tensor`. */
 int32_t rlt_tensor_divide_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
@@ -855,11 +906,21 @@ int32_t rlt_tensor_divide_Scalar(const rlt_tensor *self, const rlt_scalar *other
 /** `divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_`. */
 int32_t rlt_tensor_divide_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
+/**
+ * `divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_out`.
+ */
+int32_t rlt_tensor_divide_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
 /** `true_divide.Scalar(Tensor self, Scalar other) -> Tensor`: alias of `rlt_tensor_div_Scalar`. */
 int32_t rlt_tensor_true_divide_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /** `true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_`. */
 int32_t rlt_tensor_true_divide_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/**
+ * `true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_out`.
+ */
+int32_t rlt_tensor_true_divide_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /**
  * `divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`: alias of `rlt_tensor_div_Tensor_mode`.

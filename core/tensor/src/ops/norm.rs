@@ -62,16 +62,28 @@ pub fn native_layer_norm(
     };
     let affine = affine.as_ref().map(|[weight, bias]| [array(weight), array(bias)]);
     let affine = affine.as_ref().map(|[weight, bias]| [weight, bias]);
-    if out1.dtype == dtype {
-        let outputs = Outputs { out: array(out0), mean: array(out1), rstd: array(out2) };
-        return layer_norm::layer_norm(&outputs, &array(&input), axis, affine, eps);
-    }
-    let [mean, rstd] = [out1, out2].map(|out| Spec::new(out.sizes(), dtype, out.device).allocate());
-    let (mean, rstd) = (mean?, rstd?);
-    let outputs = Outputs { out: array(out0), mean: array(&mean), rstd: array(&rstd) };
+    let is_direct = |out: &Dense| out.dtype == dtype && out.is_contiguous();
+    let (mean, rstd) = (!is_direct(out1), !is_direct(out2));
+    let temporary = |out: &Dense| Spec::new(out.sizes(), dtype, out.device).allocate();
+    let mean = if mean { Some(temporary(out1)?) } else { None };
+    let rstd = if rstd { Some(temporary(out2)?) } else { None };
+    // An out= argument may have any strides.
+    let normalized = match rows(out0, axis, false)? {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(copy) => Some(copy),
+    };
+    let outputs = Outputs {
+        out: array(normalized.as_ref().unwrap_or(out0)),
+        mean: array(mean.as_ref().unwrap_or(out1)),
+        rstd: array(rstd.as_ref().unwrap_or(out2)),
+    };
     layer_norm::layer_norm(&outputs, &array(&input), axis, affine, eps)?;
-    copy_into(out1, &mean)?;
-    copy_into(out2, &rstd)
+    for (out, result) in [(out0, &normalized), (out1, &mean), (out2, &rstd)] {
+        if let Some(result) = result {
+            copy_into(out, result)?;
+        }
+    }
+    Ok(())
 }
 
 /// out = the gradient by input

@@ -1291,6 +1291,13 @@ inline Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_forma
   rlt::check(rlt_tensor_clone(self.handle(), rlt::optional_memory_format(memory_format), &out0));
   return Tensor(out0);
 }
+inline Tensor& clone_outf(const Tensor& self, std::optional<MemoryFormat> memory_format, Tensor& out) {
+  rlt::check(rlt_tensor_clone_out(self.handle(), rlt::optional_memory_format(memory_format), out.handle()));
+  return out;
+}
+inline Tensor& clone_out(Tensor& out, const Tensor& self, std::optional<MemoryFormat> memory_format = {}) {
+  return clone_outf(self, memory_format, out);
+}
 /// Returns a copy of the tensor with another dtype, device or memory format.
 /// `out_i = cast(self_i)`
 inline Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_blocking = false, std::optional<MemoryFormat> memory_format = {}) {
@@ -1299,6 +1306,13 @@ inline Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_
   Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
+}
+inline Tensor& _to_copy_outf(const Tensor& self, bool non_blocking, std::optional<MemoryFormat> memory_format, Tensor& out) {
+  rlt::check(rlt_tensor__to_copy_out(self.handle(), non_blocking, rlt::optional_memory_format(memory_format), out.handle()));
+  return out;
+}
+inline Tensor& _to_copy_out(Tensor& out, const Tensor& self, bool non_blocking = false, std::optional<MemoryFormat> memory_format = {}) {
+  return _to_copy_outf(self, non_blocking, memory_format, out);
 }
 
 // creation: Creation of tensors from sizes, constants and ranges, and filling.
@@ -6400,6 +6414,13 @@ inline std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input,
   rlt::check(rlt_tensor_native_layer_norm(input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, &out0, &out1, &out2));
   return {Tensor(out0), Tensor(out1), Tensor(out2)};
 }
+inline std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_outf(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double eps, Tensor& out0, Tensor& out1, Tensor& out2) {
+  rlt::check(rlt_tensor_native_layer_norm_out(input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, out0.handle(), out1.handle(), out2.handle()));
+  return std::tuple<Tensor&, Tensor&, Tensor&>(out0, out1, out2);
+}
+inline std::tuple<Tensor&, Tensor&, Tensor&> native_layer_norm_out(Tensor& out0, Tensor& out1, Tensor& out2, const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double eps) {
+  return native_layer_norm_outf(input, normalized_shape, weight, bias, eps, out0, out1, out2);
+}
 /// Computes the gradient of `layer_norm` with respect to the input.
 /// `out = rstd * (g - mean(g) - n * mean(g * n)), g = grad * weight, n = (input - mean) * rstd`
 inline Tensor _layer_norm_backward_input(const Tensor& grad, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd, const std::optional<Tensor>& weight) {
@@ -6488,6 +6509,13 @@ inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t pad
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_embedding(weight.handle(), indices.handle(), padding_idx, scale_grad_by_freq, sparse, &out0));
   return Tensor(out0);
+}
+inline Tensor& embedding_outf(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq, bool sparse, Tensor& out) {
+  rlt::check(rlt_tensor_embedding_out(weight.handle(), indices.handle(), padding_idx, scale_grad_by_freq, sparse, out.handle()));
+  return out;
+}
+inline Tensor& embedding_out(Tensor& out, const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1, bool scale_grad_by_freq = false, bool sparse = false) {
+  return embedding_outf(weight, indices, padding_idx, scale_grad_by_freq, sparse, out);
 }
 /// Computes the gradient of `embedding` with respect to the weight matrix.
 /// `out = 0; out[indices[i], :] += grad_output[i, :], divided by the number of occurrences of indices[i] with scale_grad_by_freq; rows padding_idx stay 0`
@@ -7268,6 +7296,13 @@ inline Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha =
   rlt::check(rlt_tensor_add_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
   return Tensor(out0);
 }
+inline Tensor& add_outf(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_add_Scalar_out(self.handle(), &other.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+inline Tensor& add_out(Tensor& out, const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
+  return add_outf(self, other, alpha, out);
+}
 /// Subtracts `other`, scaled by `alpha`, from `self` element-wise.
 /// `out_i = self_i - alpha * other_i`
 inline Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
@@ -7289,6 +7324,13 @@ inline Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha =
   rlt::check(rlt_tensor_sub_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
   return Tensor(out0);
 }
+inline Tensor& sub_outf(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_sub_Scalar_out(self.handle(), &other.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+inline Tensor& sub_out(Tensor& out, const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
+  return sub_outf(self, other, alpha, out);
+}
 /// Subtracts `self`, scaled by `alpha`, from `other` element-wise (reverse subtraction).
 /// `out_i = other_i - alpha * self_i`
 inline Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
@@ -7302,6 +7344,13 @@ inline Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha 
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_rsub_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
   return Tensor(out0);
+}
+inline Tensor& rsub_outf(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_rsub_Scalar_out(self.handle(), &other.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+inline Tensor& rsub_out(Tensor& out, const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
+  return rsub_outf(self, other, alpha, out);
 }
 /// Multiplies two tensors element-wise.
 /// `out_i = self_i * other_i`
@@ -7324,6 +7373,13 @@ inline Tensor mul(const Tensor& self, const Scalar& other) {
   rlt::check(rlt_tensor_mul_Scalar(self.handle(), &other.raw(), &out0));
   return Tensor(out0);
 }
+inline Tensor& mul_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_mul_Scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+inline Tensor& mul_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return mul_outf(self, other, out);
+}
 /// Divides `self` by `other` element-wise; integer inputs give floating-point results.
 /// `out_i = self_i / other_i`
 inline Tensor div(const Tensor& self, const Tensor& other) {
@@ -7344,6 +7400,13 @@ inline Tensor div(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_div_Scalar(self.handle(), &other.raw(), &out0));
   return Tensor(out0);
+}
+inline Tensor& div_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_div_Scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+inline Tensor& div_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return div_outf(self, other, out);
 }
 /// Divides element-wise and rounds as `rounding_mode` says: None does not round, "trunc" rounds towards zero, "floor" rounds down.
 /// `out_i = self_i / other_i, trunc(self_i / other_i) or floor(self_i / other_i)`
@@ -7669,6 +7732,13 @@ inline Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& 
   rlt::check(rlt_tensor_masked_fill_Scalar(self.handle(), mask.handle(), &value.raw(), &out0));
   return Tensor(out0);
 }
+inline Tensor& masked_fill_outf(const Tensor& self, const Tensor& mask, const Scalar& value, Tensor& out) {
+  rlt::check(rlt_tensor_masked_fill_Scalar_out(self.handle(), mask.handle(), &value.raw(), out.handle()));
+  return out;
+}
+inline Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, const Scalar& value) {
+  return masked_fill_outf(self, mask, value, out);
+}
 /// Replaces the elements where `mask` is true by the value of a 0-dim tensor.
 /// `out_i = value if mask_i, else self_i`
 inline Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
@@ -7719,10 +7789,14 @@ inline Tensor subtract(const Tensor& self, const Tensor& other, const Scalar& al
 inline Tensor& subtract_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1) { return at::sub_out(out, self, other, alpha); }
 inline Tensor& subtract_outf(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) { return at::sub_outf(self, other, alpha, out); }
 inline Tensor subtract(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) { return at::sub(self, other, alpha); }
+inline Tensor& subtract_out(Tensor& out, const Tensor& self, const Scalar& other, const Scalar& alpha = 1) { return at::sub_out(out, self, other, alpha); }
+inline Tensor& subtract_outf(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) { return at::sub_outf(self, other, alpha, out); }
 inline Tensor multiply(const Tensor& self, const Tensor& other) { return at::mul(self, other); }
 inline Tensor& multiply_out(Tensor& out, const Tensor& self, const Tensor& other) { return at::mul_out(out, self, other); }
 inline Tensor& multiply_outf(const Tensor& self, const Tensor& other, Tensor& out) { return at::mul_outf(self, other, out); }
 inline Tensor multiply(const Tensor& self, const Scalar& other) { return at::mul(self, other); }
+inline Tensor& multiply_out(Tensor& out, const Tensor& self, const Scalar& other) { return at::mul_out(out, self, other); }
+inline Tensor& multiply_outf(const Tensor& self, const Scalar& other, Tensor& out) { return at::mul_outf(self, other, out); }
 inline Tensor divide(const Tensor& self, const Tensor& other) { return at::div(self, other); }
 inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other) { return at::div_out(out, self, other); }
 inline Tensor& divide_outf(const Tensor& self, const Tensor& other, Tensor& out) { return at::div_outf(self, other, out); }
@@ -7730,7 +7804,11 @@ inline Tensor true_divide(const Tensor& self, const Tensor& other) { return at::
 inline Tensor& true_divide_out(Tensor& out, const Tensor& self, const Tensor& other) { return at::div_out(out, self, other); }
 inline Tensor& true_divide_outf(const Tensor& self, const Tensor& other, Tensor& out) { return at::div_outf(self, other, out); }
 inline Tensor divide(const Tensor& self, const Scalar& other) { return at::div(self, other); }
+inline Tensor& divide_out(Tensor& out, const Tensor& self, const Scalar& other) { return at::div_out(out, self, other); }
+inline Tensor& divide_outf(const Tensor& self, const Scalar& other, Tensor& out) { return at::div_outf(self, other, out); }
 inline Tensor true_divide(const Tensor& self, const Scalar& other) { return at::div(self, other); }
+inline Tensor& true_divide_out(Tensor& out, const Tensor& self, const Scalar& other) { return at::div_out(out, self, other); }
+inline Tensor& true_divide_outf(const Tensor& self, const Scalar& other, Tensor& out) { return at::div_outf(self, other, out); }
 inline Tensor divide(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) { return at::div(self, other, rounding_mode); }
 inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) { return at::div_out(out, self, other, rounding_mode); }
 inline Tensor& divide_outf(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode, Tensor& out) { return at::div_outf(self, other, rounding_mode, out); }
