@@ -168,6 +168,25 @@ fn programs_of_every_construct_survive_all_passes() {
     assert!(graphs > 70, "{graphs}");
 }
 
+/// Members of an Enum that source code names are compared as members, not as names.
+#[test]
+fn a_condition_on_members_of_an_enum_is_decided_by_their_values() {
+    let source = "class Mode(Enum):
+    A = 'a'
+    B = 'b'
+def shifted(x: int, mode: Mode) -> int:
+    if mode == Mode.B:
+        return x + 1
+    return x
+def f(x: int) -> Tuple[int, int]:
+    return shifted(x, Mode.A), shifted(x, Mode.B)
+";
+    let program = Program::compile(source).unwrap();
+    let graph = simplified(&program, &program.function("f").unwrap().graph);
+    assert!(!graph.to_string().contains("prim::If"), "{graph}");
+    matches(&call(&program, graph, vec![Value::Int(4)]).unwrap(), &read("(4, 5)")).unwrap();
+}
+
 // ---- freezing ------------------------------------------------------------------------------------------------------
 
 const FILE: &[u8] = include_bytes!("data/module.pt");

@@ -302,6 +302,10 @@ impl Compiler<'_> {
             }
             reasons.clear();
             for schema in overloads.iter() {
+                // dtypes are ints: `x.view(-1)` means a size.
+                if !implicit && &*schema.name == "aten::view" && &*schema.overload == "dtype" {
+                    continue;
+                }
                 match self.matches(schema, call, implicit) {
                     Ok(matched) => return self.call_schema(schema, matched),
                     Err(reason) => reasons.push((schema.clone(), reason)),

@@ -111,7 +111,7 @@ impl Folding {
     fn folded(&self) -> Result<(Tensor, Tensor)> {
         let norm = &self.norm;
         let dtype = self.weight.dtype();
-        let shifted = call("add", "Scalar", &[double(&norm.variance)?, Value::Float(norm.epsilon), Value::Int(1)])?;
+        let shifted = call("add", "Scalar", &[double(&norm.variance)?, Value::Float(norm.epsilon)])?;
         let mut scale = call("rsqrt", "", &[shifted])?;
         if let Some(weight) = &norm.weight {
             scale = call("mul", "Tensor", &[scale, double(weight)?])?;
@@ -124,12 +124,12 @@ impl Folding {
         let weight = call("mul", "Tensor", &[double(&self.weight)?, factors])?;
         let mean = double(&norm.mean)?;
         let centered = match &self.bias {
-            Some(bias) => call("sub", "Tensor", &[double(bias)?, mean, Value::Int(1)])?,
+            Some(bias) => call("sub", "Tensor", &[double(bias)?, mean])?,
             None => call("neg", "", &[mean])?,
         };
         let mut bias = call("mul", "Tensor", &[centered, scale])?;
         if let Some(shift) = &norm.bias {
-            bias = call("add", "Tensor", &[bias, double(shift)?, Value::Int(1)])?;
+            bias = call("add", "Tensor", &[bias, double(shift)?])?;
         }
         Ok((converted(weight, dtype)?, converted(bias, dtype)?))
     }

@@ -2,7 +2,7 @@
 
 use super::alias::Aliases;
 use super::effects::{constant_bool, is_pure};
-use super::{constant_value, insert_constant};
+use super::{constant_in, constant_value, insert_constant};
 use crate::graph::{Graph, Node, NodeId, ValueId};
 use crate::runtime::function::{Function, Linker};
 use crate::runtime::object::Tuple;
@@ -118,7 +118,7 @@ fn fold(graph: &mut Graph, id: NodeId, linker: &dyn Linker, aliases: &mut Aliase
             return Ok(false);
         }
     }
-    let inputs: Option<Vec<Value>> = node.inputs().iter().map(|&input| constant_value(graph, input)).collect();
+    let inputs: Option<Vec<Value>> = node.inputs().iter().map(|&input| constant_in(graph, input, linker)).collect();
     let Some(inputs) = inputs else { return Ok(false) };
     // What fails is left to fail when the graph runs.
     let Ok(results) = evaluate(graph, id, inputs) else { return Ok(false) };

@@ -146,7 +146,11 @@ pub(super) fn hidden_writes(graph: &Graph, node: &Node, candidate: &Candidate) -
         "aten::_no_grad_embedding_renorm_" => return &[0],
         _ => return &[],
     };
-    if is_off(graph, node, candidate, switch) { &[] } else { &[3, 4] }
+    let is_none = |at: usize| {
+        let kind = node.inputs().get(at).and_then(|&input| graph.value(input).ok()).map(|value| &value.kind);
+        matches!(kind, Some(Type::None))
+    };
+    if is_off(graph, node, candidate, switch) || (is_none(3) && is_none(4)) { &[] } else { &[3, 4] }
 }
 
 /// Whether a node runs other code of the program. Sorting objects calls their method `__lt__`.

@@ -48,11 +48,21 @@ pub fn freeze(module: &Module, preserved: &[&str], optimize_numerics: bool) -> R
     for (_, graph) in &mut methods {
         freezer.inline(graph)?;
     }
+    // Settings first: what a branch writes that never runs, such as that of training, does not count.
+    let preserved = (freezer.kept.clone(), freezer.whole.clone(), freezer.written.clone());
     for (_, graph) in &methods {
         freezer.find_changes(graph)?;
     }
     for (_, graph) in &mut methods {
-        freezer.insert_constants(graph)?;
+        freezer.insert_constants(graph, |places| places.is_empty())?;
+        optimize(graph, &**program)?;
+    }
+    (freezer.kept, freezer.whole, freezer.written) = preserved;
+    for (_, graph) in &methods {
+        freezer.find_changes(graph)?;
+    }
+    for (_, graph) in &mut methods {
+        freezer.insert_constants(graph, |_| true)?;
         optimize(graph, &**program)?;
         if optimize_numerics {
             fold_batch_norms(graph, &**program)?;
@@ -271,8 +281,8 @@ impl<'p> Freezer<'p> {
         Ok(())
     }
 
-    /// Replaces the attributes of modules that nothing changes.
-    fn insert_constants(&mut self, graph: &mut Graph) -> Result<()> {
+    /// Replaces the attributes of modules that nothing changes, of those whose memory `is_chosen`.
+    fn insert_constants(&mut self, graph: &mut Graph, is_chosen: fn(&[Place]) -> bool) -> Result<()> {
         let known = self.modules(graph)?;
         for id in graph.all_nodes() {
             let node = graph.node(id)?;
@@ -281,10 +291,11 @@ impl<'p> Freezer<'p> {
             }
             let Some((object, name)) = slot_of(graph, id, &known)? else { continue };
             let value = object.get(&name)?;
+            let memory = places(&value);
             let stays = self.whole.contains(&object.address())
                 || self.kept.contains(&(object.address(), name))
-                || places(&value).iter().any(|place| self.written.contains(place));
-            if stays || has_object(&value, MAX_DEPTH) {
+                || memory.iter().any(|place| self.written.contains(place));
+            if stays || !is_chosen(&memory) || has_object(&value, MAX_DEPTH) {
                 continue;
             }
             let kind = graph.value(only_output(graph, id)?)?.kind.clone();

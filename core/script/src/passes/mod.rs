@@ -29,10 +29,10 @@ pub use peephole::{peephole, peephole_with};
 pub use pooling::pool_constants;
 pub use subexpressions::eliminate_common_subexpressions;
 
-use crate::graph::{Graph, Node, NodeId, Origin, ValueId};
+use crate::graph::{Attribute, Graph, Node, NodeId, Origin, ValueId};
 use crate::runtime::function::Linker;
 use crate::runtime::value::Value;
-use crate::runtime::{attribute_of, constant};
+use crate::runtime::{attribute_of, constant, member};
 use crate::types::{NoTypes, Type};
 use rushlight_base::{Result, err};
 
@@ -62,14 +62,22 @@ fn constant_node(graph: &Graph, value: ValueId) -> Option<&Node> {
     }
 }
 
-/// The value of a constant. Functions have none.
+/// The value of a constant. Functions have none, and members of an Enum that source code names need a program:
+/// [`constant_in`].
 fn constant_value(graph: &Graph, value: ValueId) -> Option<Value> {
-    let node = constant_node(graph, value)?;
-    let kind = &graph.value(value).ok()?.kind;
-    if matches!(kind, Type::Function(_)) {
-        return None;
+    let attribute = constant_node(graph, value)?.attribute("value");
+    match (&graph.value(value).ok()?.kind, attribute) {
+        (Type::Function(_), _) | (Type::Enum(_), Some(Attribute::Str(_))) => None,
+        (kind, attribute) => constant(kind, attribute).ok(),
     }
-    constant(kind, node.attribute("value")).ok()
+}
+
+/// The value of a constant of a program.
+fn constant_in(graph: &Graph, value: ValueId, linker: &dyn Linker) -> Option<Value> {
+    match (&graph.value(value).ok()?.kind, constant_node(graph, value)?.attribute("value")) {
+        (Type::Enum(kind), Some(Attribute::Str(name))) => member(linker, &kind.name, name).ok(),
+        _ => constant_value(graph, value),
+    }
 }
 
 /// Adds a constant before a node. `kind` is the type that is expected of it.

@@ -1,5 +1,6 @@
 //! The constants of graphs.
 
+use super::function::Linker;
 use super::list::{Items, List};
 use super::object::Tuple;
 use super::value::Value;
@@ -53,6 +54,14 @@ fn constant_within(kind: &Type, attribute: &Attribute, depth: usize) -> Result<V
         }
         (Attribute::Type(_) | Attribute::Graph(_), _) => bail!(Runtime, "a constant of type {kind} has no value"),
     })
+}
+
+/// The member of an Enum with a qualified name.
+pub(crate) fn member(linker: &dyn Linker, class: &str, name: &[u8]) -> Result<Value> {
+    let name = String::from_utf8_lossy(name);
+    let short = name.rsplit('.').next().unwrap_or_default();
+    let member = linker.members(class)?.into_iter().find(|member| &**member.name() == short);
+    Ok(member.ok_or_else(|| err!(Runtime, "the Enum {class} has no member '{short}'"))?.into())
 }
 
 /// The value as the attribute of a constant; no attribute for None. Containers of other values than numbers are kept as

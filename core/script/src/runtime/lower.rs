@@ -1,7 +1,7 @@
 //! From a graph to code. Each value gets a register, which is emptied at its last use and then given to another value.
 
 use super::code::{Arithmetic, AttributeName, Code, Instruction, MAX_INDEX, Operand, Reg, Site, UNUSED};
-use super::constant::constant;
+use super::constant::{constant, member};
 use super::function::Linker;
 use super::object::Class;
 use super::resolve::{Target, resolve};
@@ -432,20 +432,11 @@ impl Lowering<'_> {
         let value = match node.attribute("name") {
             Some(_) => Value::None,
             None => match (&self.graph.value(output)?.kind, node.attribute("value")) {
-                (Type::Enum(class), Some(Attribute::Str(name))) => self.member(&class.name, name)?,
+                (Type::Enum(class), Some(Attribute::Str(name))) => member(self.linker, &class.name, name)?,
                 (kind, value) => constant(kind, value)?,
             },
         };
         self.add_constant(output, value)
-    }
-
-    /// The member of an Enum with a qualified name.
-    fn member(&self, class: &str, name: &[u8]) -> Result<Value> {
-        let name = String::from_utf8_lossy(name);
-        let short = name.rsplit('.').next().unwrap_or_default();
-        let members = self.linker.members(class)?;
-        let member = members.into_iter().find(|member| &**member.name() == short);
-        Ok(member.ok_or_else(|| err!(Runtime, "the Enum {class} has no member '{short}'"))?.into())
     }
 
     fn undefined(&mut self, id: NodeId) -> Result<()> {

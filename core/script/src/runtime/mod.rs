@@ -22,7 +22,7 @@ mod stack;
 mod trace;
 pub mod value;
 
-pub(crate) use constant::{attribute_of, constant};
+pub(crate) use constant::{attribute_of, constant, member};
 pub use interpreter::{Environment, Sink, run};
 pub(crate) use lower::{LastUse, last_uses};
 pub(crate) use resolve::{resolve, schema_of};
