@@ -124,9 +124,9 @@ conformance: runners ## GOLDEN=dir: every recorded case of a folder, by name thr
 	@target/release/conformance --library $(LIBRARY) $(if $(OP),--op '$(OP)') $(if $(JSON),--json) \
 	  $(if $(PROPERTIES),--properties) '$(GOLDEN)'
 
-zoo: runners ## DIR=dir: runs every saved model of a folder through the C functions and compares with PyTorch's results; ONLY=part of a name
+zoo: runners ## DIR=dir: runs every saved model of a folder through the C functions and compares with PyTorch's results; ONLY=part of a name COMPILED=1
 	@test -d "$(DIR)" || { echo "DIR=dir is needed: an unpacked zoo, a folder for each model" >&2; exit 1; }
-	@target/release/zoo --library $(LIBRARY) $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
+	@target/release/zoo --library $(LIBRARY) $(if $(COMPILED),--compiled) $(if $(ONLY),--only '$(ONLY)') '$(DIR)'
 
 zoo-saved: runners ## DIR=dir PYTHON=file: loads every saved model of a folder, saves it and runs the file in PyTorch 2.7.1 and here; ONLY=part of a name
 	@test -d "$(DIR)" || { echo "DIR=dir is needed: an unpacked zoo, a folder for each model" >&2; exit 1; }

@@ -1,6 +1,7 @@
 // Saved models: the folders below RUSHLIGHT_COMPARE_SAVED, which `saved_models.py` prepares as `convolutional/NAME` and
 // `other/NAME`, have a `model.pt` and its arguments in `arguments.pt`. "cold" is load, first and second run in a process
-// that has not seen the model, with warm file caches; "steady" is a later run.
+// that has not seen the model, with warm file caches; "steady" is a later run, "compiled" one of
+// `optimize_for_inference`.
 #include "harness.h"
 
 #include <torch/script.h>
@@ -39,9 +40,9 @@ bool first_tensor(const torch::jit::IValue& value, torch::Tensor* found) {
 
 void run_model(const std::filesystem::path& folder) {
   const std::string name = folder.parent_path().filename().string() + '/' + folder.filename().string();
-  const Case cold{"saved", name, "cold"}, steady{"saved", name, "steady"};
-  const bool is_cold = wanted(cold), is_steady = wanted(steady);
-  if (!is_cold && !is_steady) return;
+  const Case cold{"saved", name, "cold"}, steady{"saved", name, "steady"}, compiled{"saved", name, "compiled"};
+  const bool is_cold = wanted(cold), is_steady = wanted(steady), is_compiled = wanted(compiled);
+  if (!is_cold && !is_steady && !is_compiled) return;
   try {
     torch::NoGradGuard guard;
     const auto values = arguments(folder);
@@ -54,14 +55,22 @@ void run_model(const std::filesystem::path& folder) {
     torch::Tensor tensor;
     const bool summed = settings().check && first_tensor(result, &tensor) && checksum(tensor, &sum);
     if (is_cold) report(cold, {time, time}, summed ? &sum : nullptr);
-    if (!is_steady) return;
-    Times times = time_calls([&](int64_t count) {
-      for (int64_t i = 0; i < count; ++i) model.forward(values);
-    });
-    report(steady, times, nullptr);
+    const auto later = [&](const Case& c) {
+      Times times = time_calls([&](int64_t count) {
+        for (int64_t i = 0; i < count; ++i) model.forward(values);
+      });
+      report(c, times, nullptr);
+    };
+    if (is_steady) later(steady);
+    if (!is_compiled) return;
+    model.eval();
+    model = torch::jit::optimize_for_inference(model);
+    // libtorch optimizes during the first runs.
+    for (int run = 0; run < 3; ++run) model.forward(values);
+    later(compiled);
   } catch (const std::exception& error) {
     // A model may need operators that a library has not loaded, such as those of torchvision.
-    report_missing(is_cold ? cold : steady, error.what());
+    report_missing(is_cold ? cold : is_steady ? steady : compiled, error.what());
   }
 }
 

@@ -41,6 +41,7 @@ mod load;
 mod methods;
 mod passes;
 mod pickles;
+mod runs;
 mod save;
 mod trace;
 mod units;

@@ -40,6 +40,11 @@
 typedef struct rlt_module rlt_module;
 
 /**
+ * A call of a method that goes on step by step.
+ */
+typedef struct rlt_run rlt_run;
+
+/**
  * Functions and classes that were compiled from source code.
  */
 typedef struct rlt_script rlt_script;
@@ -353,6 +358,64 @@ int32_t rlt_value_save_memory(const rlt_value *value, rlt_tensor **out);
  * Returns the value of a file of `len` bytes that `rlt_value_save_memory` or `torch.save` wrote.
  */
 int32_t rlt_value_load_memory(const void *data, int64_t len, rlt_value *out);
+
+/* ---- Runs in steps ---- */
+
+/**
+ * Begins a call of the method `method` that [`rlt_run_step`] carries out, like [`rlt_module_run`] otherwise. A program that
+ * draws frames can so run a network within the time that each frame leaves.
+ */
+int32_t rlt_module_begin(const struct rlt_module *module,
+                         const char *method,
+                         const rlt_value *args,
+                         int64_t n_args,
+                         const rlt_named_value *kwargs,
+                         int64_t n_kwargs,
+                         struct rlt_run **out);
+
+/**
+ * Runs operators of a call until it is done or `seconds` are over, and writes 1 to `done` if it is done, else 0. At least one
+ * operator runs, and an operator that has begun is not interrupted. After an error the call has ended. Threads may take turns.
+ */
+int32_t rlt_run_step(struct rlt_run *run,
+                     double seconds,
+                     int32_t *done);
+
+/**
+ * Writes the part of the operators of a call that have run, from 0 to 1; -1 if it is not known, because the method is not
+ * compiled.
+ */
+int32_t rlt_run_progress(const struct rlt_run *run,
+                         double *out);
+
+/**
+ * Returns the result of a call that is done: an owned value.
+ */
+int32_t rlt_run_result(const struct rlt_run *run, rlt_value *out);
+
+/**
+ * Frees a call, done or not.
+ */
+void rlt_run_free(struct rlt_run *run);
+
+/* ---- Plans ---- */
+
+/**
+ * Returns the plans of a compiled method as text: for each combination of shapes and dtypes with which it was called, the
+ * steps with the places of their results, or the reason why the interpreter runs it. Empty for other methods.
+ */
+int32_t rlt_module_method_plan(const struct rlt_module *module,
+                               const char *method,
+                               rlt_value *out);
+
+/**
+ * Writes the bytes of the memory for intermediate results of the plan that a compiled method ran last, and the bytes that the
+ * results would take without sharing memory; -1 to both if it has no plan. `unshared` may be NULL.
+ */
+int32_t rlt_module_method_memory(const struct rlt_module *module,
+                                 const char *method,
+                                 int64_t *bytes,
+                                 int64_t *unshared);
 
 /* ---- Saving ---- */
 

@@ -182,6 +182,70 @@ static void source(void) {
   CHECK(script == NULL);
 }
 
+/* A call that goes on step by step until it is done, and returns what the call as a whole returns. */
+static void in_steps(rlt_module *module, const rlt_value *argument) {
+  rlt_value result = {RLT_VALUE_NONE, 0, 0, {0}};
+  rlt_run *run = NULL;
+  OK(rlt_module_run(module, "forward", argument, 1, NULL, 0, &result));
+  const float expected = floats(result.as.tensor)[0];
+  rlt_value_free(&result);
+  int32_t done = 0, parts = 0;
+  double progress = 0;
+  OK(rlt_module_begin(module, "forward", argument, 1, NULL, 0, &run));
+  FAILS(rlt_run_result(run, &result), RLT_ERROR_RUNTIME, "not done");
+  FAILS(rlt_run_step(run, -1, &done), RLT_ERROR_VALUE, "seconds");
+  for (; !done; parts++) OK(rlt_run_step(run, 0, &done));
+  CHECK(parts > 1);
+  OK(rlt_run_progress(run, &progress));
+  CHECK(progress == 1);
+  OK(rlt_run_result(run, &result));
+  CHECK(floats(result.as.tensor)[0] == expected);
+  rlt_value_free(&result);
+  rlt_run_free(run);
+}
+
+/* Calls in steps, and a compiled module: the same numbers, its plan, and the memory of it. */
+static void compiled(rlt_module *module) {
+  const float ones[3] = {1, 2, 3};
+  rlt_tensor *x = matrix(ones, 1, 3);
+  rlt_value argument = of_tensor(x), result = {RLT_VALUE_NONE, 0, 0, {0}};
+  rlt_module *plain = NULL, *fast = NULL, *none = NULL;
+  rlt_run *run = NULL;
+  int32_t done = 0;
+  int64_t bytes = 0, unshared = 0;
+  OK(rlt_module_train(module, 1));
+  FAILS(rlt_module_optimize_for_inference(module, NULL, 0, &none), RLT_ERROR_RUNTIME, "eval mode");
+  in_steps(module, &argument);
+  OK(rlt_module_new("Net", NULL, &plain));
+  OK(rlt_module_define(plain, "def forward(self, x):\n    y = torch.relu(x * 2.0) - 1.0\n    return (y * y).sum(1)\n"));
+  OK(rlt_module_optimize_for_inference(plain, NULL, 0, &fast));
+  OK(rlt_module_method_memory(fast, "forward", &bytes, NULL));
+  CHECK(bytes == -1);
+  in_steps(plain, &argument);
+  in_steps(fast, &argument);
+  OK(rlt_module_run(fast, "forward", &argument, 1, NULL, 0, &result));
+  CHECK(floats(result.as.tensor)[0] == 35);
+  rlt_value_free(&result);
+  OK(rlt_module_method_plan(fast, "forward", &result));
+  CHECK(strstr(result.as.string, "forward(float32 [1, 3]): ") == result.as.string);
+  CHECK(strstr(result.as.string, " steps, ") != NULL && strstr(result.as.string, "mul.out(") != NULL);
+  rlt_value_free(&result);
+  OK(rlt_module_method_memory(fast, "forward", &bytes, &unshared));
+  CHECK(bytes > 0 && unshared > bytes);
+  OK(rlt_module_method_plan(plain, "forward", &result));
+  CHECK(result.len == 0);
+  rlt_value_free(&result);
+  /* A call that is freed before it is done. */
+  OK(rlt_module_begin(fast, "forward", &argument, 1, NULL, 0, &run));
+  OK(rlt_run_step(run, 0, &done));
+  CHECK(!done);
+  rlt_run_free(run);
+  rlt_run_free(NULL);
+  rlt_module_free(fast);
+  rlt_module_free(plain);
+  rlt_tensor_free(x);
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   rlt_module *module = NULL;
@@ -191,6 +255,7 @@ int main(int argc, char **argv) {
   attributes(module);
   parameters(module);
   files(argv[1], module);
+  compiled(module);
   rlt_module_free(module);
   source();
   CHECK(live() == 0);

@@ -149,6 +149,32 @@ TEST(Modules, AreFrozen) {
   EXPECT_THROW(torch::jit::freeze(module), c10::Error);
 }
 
+TEST(Modules, AreCompiled) {
+  torch::manual_seed(7);
+  torch::jit::Module module("M");
+  module.register_parameter("w", torch::randn({6, 3, 3, 3}), false);
+  module.register_parameter("b", torch::randn({6}), false);
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define(
+      "def forward(self, x):\n"
+      "    y = torch.relu(torch.conv2d(x, self.w, self.b, 1, 1))\n"
+      "    return torch.softmax(y.mean([2, 3]) * 2, 1), y[:, 0]\n");
+  torch::NoGradGuard guard;
+  auto compiled = torch::jit::optimize_for_inference(module);
+  for (int64_t size : {5, 9, 5}) {
+    auto x = torch::randn({2, 3, size, size});
+    auto expected = module.forward({x}).toTuple(), found = compiled.forward({x}).toTuple();
+    for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(torch::allclose(found->elements()[i].toTensor(), expected->elements()[i].toTensor(), 1e-5, 1e-6));
+  }
+  std::string plan = torch::jit::detail::text([&](rlt_value* out) { return rlt_module_method_plan(compiled.handle(), "forward", out); });
+  EXPECT_NE(plan.find("convolution + relu("), std::string::npos) << plan;
+  // Gradients are recorded as before.
+  at::AutoGradMode recording(true);
+  auto x = torch::randn({1, 3, 5, 5}, torch::requires_grad());
+  compiled.forward({x}).toTuple()->elements()[1].toTensor().sum().backward();
+  EXPECT_EQ(x.grad().sizes(), x.sizes());
+}
+
 TEST(Functions, AreFound) {
   torch::jit::CompilationUnit unit;
   unit.define("def double(x: int) -> int:\n    return x * 2\n\ndef both(x: int):\n    return double(x), x\n");

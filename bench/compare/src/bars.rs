@@ -47,6 +47,7 @@ pub fn means(case: &Case) -> Vec<(String, Option<f64>)> {
         "fft" | "linalg" => vec![(group, Some(1.0))],
         "selection" => vec![(group, Some(0.8))],
         "saved" if case.size == "cold" => vec![(group, Some(0.3))],
+        "saved" if case.size == "compiled" => vec![(format!("{group}, compiled"), Some(0.6))],
         "saved" if case.name.starts_with("other/") => {
             vec![(group.clone(), Some(1.1)), (format!("{group}, without convolutions"), Some(0.7))]
         }
@@ -172,6 +173,7 @@ mod tests {
         let means = |name: &str, size: &str| means(&case("saved", name, size));
         assert_eq!(means("other/gpt2", "cold"), [("saved".into(), Some(0.3))]);
         assert_eq!(means("convolutional/vgg", "steady"), [("saved".into(), Some(1.1))]);
+        assert_eq!(means("convolutional/vgg", "compiled"), [("saved, compiled".into(), Some(0.6))]);
         assert_eq!(means("other/gpt2", "steady")[1], ("saved, without convolutions".into(), Some(0.7)));
     }
 

@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use comfy_table::Table;
 use rushlight_io::Entry;
 use rushlight_script::module::Module;
+use rushlight_script::passes;
+use rushlight_script::plan::Compiled;
 use rushlight_script::runtime::value::Value;
 use rushlight_tensor::{Tensor, ops};
 use std::io::Write;
@@ -33,6 +35,9 @@ pub struct Run {
     /// Writes the tensors of the results to a file: .npy (a single tensor), .npz, .safetensors or .pt.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Compiles the model for inference, and prints the plan of the call.
+    #[arg(long)]
+    plan: bool,
     #[command(flatten)]
     profiling: Profiling,
 }
@@ -43,8 +48,13 @@ impl Run {
         let printed = Arc::new(Mutex::new(Vec::new()));
         let sink = printed.clone();
         let print = move |text: &[u8]| sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(text);
-        let module = Module::load(&self.model)?.printing_to(Arc::new(print));
+        let mut module = Module::load(&self.model)?;
         module.eval()?;
+        if self.plan {
+            let others: &[&str] = if self.method == "forward" { &[] } else { &[&self.method] };
+            module = passes::optimize_for_inference(&module, others)?;
+        }
+        let module = module.printing_to(Arc::new(print));
         let (mut args, mut named) = (Vec::new(), Vec::new());
         for input in &self.inputs {
             match name_of(input) {
@@ -53,6 +63,10 @@ impl Run {
             }
         }
         let called = self.profiling.run(out, || module.run_method(&self.method, args, named))?;
+        if self.plan {
+            let plans = module.method(&self.method)?.plans().map(Compiled::describe).unwrap_or_default();
+            plans.lines().try_for_each(|line| writeln!(out, "{}", plain(line)))?;
+        }
         let text = std::mem::take(&mut *printed.lock().unwrap_or_else(PoisonError::into_inner));
         for line in String::from_utf8_lossy(&text).lines() {
             writeln!(out, "{}", plain(line))?;

@@ -14,6 +14,8 @@ mod files;
 mod graph;
 mod library;
 mod profiler;
+#[cfg(feature = "script")]
+mod runs;
 mod runtime;
 #[cfg(feature = "script")]
 mod script;

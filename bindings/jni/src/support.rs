@@ -23,8 +23,8 @@ pub(crate) use frame::{reclaim, set_pressure_limit, weight};
 pub(crate) use guard::border;
 pub use guard::{guard, guard_op};
 pub use handle::{
-    Borrowed, BorrowedList, BorrowedOptionalList, CancelTokenHandle, GeneratorHandle, HookHandle, NodeHandle,
-    TensorHandle,
+    Borrowed, BorrowedList, BorrowedOptionalList, BoxHandle, CancelTokenHandle, GeneratorHandle, HookHandle,
+    NodeHandle, TensorHandle,
 };
 pub use jni::EnvUnowned;
 pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JIntArray, JLongArray, JObject, JString};

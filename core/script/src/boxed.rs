@@ -2,6 +2,7 @@
 //! changes is not the caller's.
 
 use crate::module::Module;
+use crate::plan::Run;
 use crate::program::Program;
 use crate::runtime::convert::{from_operator, to_operator};
 use crate::runtime::object::Role;
@@ -16,6 +17,11 @@ fn values(values: Vec<dispatch::Value>) -> Result<Vec<Value>> {
 
 fn named(values: &[(String, dispatch::Value)]) -> Result<Vec<(&str, Value)>> {
     list::try_collect(values.iter().map(|(name, value)| Ok((name.as_str(), from_operator(value.clone())?))))
+}
+
+/// The result of a run that is done.
+pub fn result(run: &Run) -> Result<dispatch::Value> {
+    to_operator(run.result()?)
 }
 
 impl Program {
@@ -39,6 +45,16 @@ impl Module {
         keywords: &[(String, dispatch::Value)],
     ) -> Result<dispatch::Value> {
         to_operator(&self.run_method(method, values(arguments)?, named(keywords)?)?)
+    }
+
+    /// Begins a call of a method that goes on step by step.
+    pub fn begin_boxed(
+        &self,
+        method: &str,
+        arguments: Vec<dispatch::Value>,
+        keywords: &[(String, dispatch::Value)],
+    ) -> Result<Run> {
+        self.begin_method(method, values(arguments)?, named(keywords)?)
     }
 
     /// The value of an attribute; of `a.b.c` that of a submodule.

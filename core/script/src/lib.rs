@@ -9,7 +9,7 @@
 pub mod archive;
 mod arguments;
 pub mod ast;
-mod boxed;
+pub mod boxed;
 pub mod builtins;
 pub mod classes;
 pub mod compile;
@@ -24,6 +24,7 @@ pub mod operators;
 mod packed;
 mod parser;
 pub mod passes;
+pub mod plan;
 mod print;
 pub mod program;
 pub mod runtime;

@@ -4,13 +4,14 @@ use crate::archive::{Archive, Built};
 use crate::ast::Name;
 use crate::builtins::call;
 use crate::lite;
+use crate::plan::Run;
 use crate::program::Program;
 use crate::runtime::dict::Dict;
 use crate::runtime::function::{Function, Linker};
 use crate::runtime::list::List;
 use crate::runtime::object::{Object, Role, Tuple};
 use crate::runtime::value::Value;
-use crate::runtime::{Environment, Sink};
+use crate::runtime::{Environment, Sink, Suspended};
 use crate::types::Type;
 use rushlight_base::{DType, Device, Result, bail, err, list};
 use rushlight_tensor::Tensor;
@@ -225,6 +226,20 @@ impl Module {
     /// Calls `forward`.
     pub fn forward(&self, arguments: Vec<Value>) -> Result<Value> {
         self.run_method("forward", arguments, Vec::new())
+    }
+
+    /// Begins a call of a method that goes on step by step.
+    pub fn begin_method(&self, name: &str, arguments: Vec<Value>, named: Vec<(&str, Value)>) -> Result<Run> {
+        let function = self.program.function(&format!("{}.{name}", self.class()))?;
+        let arguments = std::iter::once(Value::Object(self.object.clone())).chain(arguments).collect();
+        let arguments = crate::arguments::complete(&function.schema, arguments, named, &*self.program)?;
+        let environment = self.environment();
+        if let Some(plans) = function.plans()
+            && let Some(run) = plans.begin(&arguments, &environment.linker)?
+        {
+            return Ok(Run::planned(run));
+        }
+        Suspended::new(&function, arguments, environment).map(Run::interpreted)
     }
 
     // ---- attributes ----------------------------------------------------------------------------------------

@@ -276,6 +276,7 @@ impl Program {
         object: &Object,
         children: Vec<Arc<Class>>,
         methods: Vec<(Name, graph::Graph, Arc<Schema>)>,
+        is_compiled: bool,
     ) -> Result<()> {
         for class in children.iter().chain([object.class()]) {
             let mut data = compile::Class::module(&class.name);
@@ -294,6 +295,7 @@ impl Program {
                 argument.kind = Formal::Type(Type::Class(own.clone()));
             }
             let function = Function::new(name.clone(), graph, schema);
+            let function = if is_compiled { function.compiled() } else { function };
             let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
             functions.insert(format!("{own}.{name}").into(), Arc::new(function));
         }

@@ -249,5 +249,9 @@ api! {
         rlt_module_parameters: unsafe extern "C" fn(*const RltModule, *mut *mut RltStateDict) -> i32;
         rlt_module_buffers: unsafe extern "C" fn(*const RltModule, *mut *mut RltStateDict) -> i32;
         rlt_module_train: unsafe extern "C" fn(*const RltModule, i32) -> i32;
+        rlt_module_optimize_for_inference: unsafe extern "C" fn(
+            *const RltModule, *const *const c_char, i64, *mut *mut RltModule,
+        ) -> i32;
+        rlt_module_method_plan: unsafe extern "C" fn(*const RltModule, *const c_char, *mut RltValue) -> i32;
     }
 }

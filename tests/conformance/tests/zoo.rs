@@ -11,7 +11,11 @@ fn folder(model: &str) -> PathBuf {
 }
 
 fn run(library: &Library, folder: &Path) -> Result<(), String> {
-    Model::open(library, &folder.join("model.pt"))?.run()
+    // Also compiled: the notes say how the methods ran.
+    for compiled in [false, true] {
+        Model::open(library, &folder.join("model.pt"), compiled)?.run()?;
+    }
+    Ok(())
 }
 
 /// Runs a model with a changed description.

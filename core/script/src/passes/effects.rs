@@ -1,10 +1,11 @@
 //! What nodes do besides computing their outputs.
 
 use crate::graph::{Attribute, Graph, Node, NodeId, ValueId};
-use crate::runtime::resolve::{Candidate, resolve};
+use crate::runtime::resolve::{Candidate, Target, resolve};
 use crate::schema::Formal;
-use crate::types::{Resolver, Type};
+use crate::types::{NoTypes, Resolver, Type};
 use rushlight_base::Result;
+use rushlight_tensor::Op;
 use std::sync::Arc;
 
 /// Nodes that have an effect besides their outputs and what they write.
@@ -192,6 +193,53 @@ pub(super) fn has_effect(graph: &Graph, node: &Node, types: &dyn Resolver) -> bo
                 || !hidden_writes(graph, node, &candidate).is_empty()
         }
     }
+}
+
+/// Nodes whose effect shows when they run: a run without them may be repeated.
+const VISIBLE: [&str; 3] = ["prim::Print", "prim::RaiseException", "aten::warn"];
+
+/// Nodes that read the state of a thread which no call of an operator changes.
+const SETTINGS: [&str; 6] = [
+    "aten::is_grad_enabled",
+    "aten::is_autocast_enabled",
+    "aten::is_autocast_cpu_enabled",
+    "aten::_get_tracing_state",
+    "prim::requires_grad",
+    "prim::Uninitialized",
+];
+
+/// Why a run of the graph cannot be repeated from its operator calls alone; `None` if this node does not prevent it.
+pub(crate) fn unrepeatable(graph: &Graph, node: &Node) -> Option<&'static str> {
+    let kind = &*node.kind;
+    if VISIBLE.contains(&kind) || SETTINGS.contains(&kind) {
+        return None;
+    }
+    if EFFECTS.contains(&kind) {
+        return Some("it has the effect");
+    }
+    if calls_back(graph, node) {
+        return Some("it has a call");
+    }
+    if STATEFUL.contains(&kind) {
+        return Some("it reads the state");
+    }
+    if is_structure(kind) {
+        return None;
+    }
+    let Some(candidate) = operator(graph, node, &NoTypes) else { return Some("it has a call") };
+    if matches!(&candidate.target, Target::Operator(Op::Runtime(_))) {
+        return Some("it has a call");
+    }
+    if is_random(graph, node, &candidate) {
+        return Some("it samples the random numbers");
+    }
+    (!hidden_writes(graph, node, &candidate).is_empty()).then_some("it writes the statistics")
+}
+
+/// The input of a node that is the device of the tensor which the operator creates.
+pub(crate) fn device_argument(graph: &Graph, node: &Node) -> Option<usize> {
+    let candidate = operator(graph, node, &NoTypes)?;
+    candidate.schema.arguments.iter().position(|argument| &*argument.name == "device")
 }
 
 /// Whether a node computes its outputs from its inputs alone, so that equal inputs have equal outputs. Memory that others

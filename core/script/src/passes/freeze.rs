@@ -28,6 +28,10 @@ pub(super) type Slot = (usize, Name);
 /// change stay attributes. Its tensors are those of the module, without gradients. With `optimize_numerics`, batch norms
 /// are folded into the layers before them, which changes results by rounding.
 pub fn freeze(module: &Module, preserved: &[&str], optimize_numerics: bool) -> Result<Module> {
+    frozen(module, preserved, optimize_numerics, false)
+}
+
+fn frozen(module: &Module, preserved: &[&str], optimize_numerics: bool, is_compiled: bool) -> Result<Module> {
     let program = module.program();
     let root = module.object();
     if let Some(slot) = root.class().slot("training") {
@@ -71,16 +75,17 @@ pub fn freeze(module: &Module, preserved: &[&str], optimize_numerics: bool) -> R
         optimize(graph, &**program)?;
     }
     let frozen = rebuild(program, root, &freezer.kept, &freezer.whole, methods)?;
-    define(module, frozen)
+    define(module, frozen, is_compiled)
 }
 
-/// A module that is ready to run often: it is frozen with the method `forward` and `other_methods`, batch norms are
-/// folded, dropout is removed. The module must be in evaluation mode.
+/// A module that is made to run fast: it is frozen with the method `forward` and `other_methods`, batch norms are folded,
+/// dropout is removed, and each method is compiled for the shapes of the inputs that it is called with (see
+/// [`plan`](crate::plan)). The module must be in evaluation mode.
 pub fn optimize_for_inference(module: &Module, other_methods: &[&str]) -> Result<Module> {
-    freeze(module, other_methods, true)
+    frozen(module, other_methods, true, true)
 }
 
-fn define(module: &Module, frozen: Frozen) -> Result<Module> {
+fn define(module: &Module, frozen: Frozen, is_compiled: bool) -> Result<Module> {
     let old = module.class();
     let mut methods = Vec::new();
     for (name, graph) in frozen.methods {
@@ -88,7 +93,7 @@ fn define(module: &Module, frozen: Frozen) -> Result<Module> {
         methods.push((name, graph, schema));
     }
     debug_assert!(old != &frozen.object.class().name);
-    module.program().define_frozen(&frozen.object, frozen.children, methods)?;
+    module.program().define_frozen(&frozen.object, frozen.children, methods, is_compiled)?;
     Ok(Module::new(module.program().clone(), frozen.object))
 }
 

@@ -22,6 +22,7 @@ pub use batch_norm::fold_batch_norms;
 pub use constants::propagate_constants;
 pub use dead_code::eliminate_dead_code;
 pub use dropout::remove_dropout;
+pub(crate) use effects::{device_argument, unrepeatable};
 pub use freeze::{freeze, optimize_for_inference};
 pub use inline::inline;
 pub use known::{Known, Shapes, propagate_shapes};
@@ -64,7 +65,7 @@ fn constant_node(graph: &Graph, value: ValueId) -> Option<&Node> {
 
 /// The value of a constant. Functions have none, and members of an Enum that source code names need a program:
 /// [`constant_in`].
-fn constant_value(graph: &Graph, value: ValueId) -> Option<Value> {
+pub(crate) fn constant_value(graph: &Graph, value: ValueId) -> Option<Value> {
     let attribute = constant_node(graph, value)?.attribute("value");
     match (&graph.value(value).ok()?.kind, attribute) {
         (Type::Function(_), _) | (Type::Enum(_), Some(Attribute::Str(_))) => None,

@@ -6,6 +6,7 @@ use super::object::{Class, EnumValue};
 use crate::ast::Name;
 use crate::classes::Custom;
 use crate::graph::Graph;
+use crate::plan::Compiled;
 use crate::schema::Schema;
 use crate::source::Source;
 use crate::types::{Resolver, Type};
@@ -24,12 +25,32 @@ pub struct Function {
     /// Names, types and defaults of the arguments.
     pub schema: Arc<Schema>,
     code: OnceLock<Result<Arc<Code>>>,
+    /// Its plans, if it is compiled.
+    compiled: Option<Compiled>,
 }
 
 impl Function {
     /// A function.
     pub fn new(name: impl Into<Name>, graph: impl Into<Arc<Graph>>, schema: impl Into<Arc<Schema>>) -> Function {
-        Function { name: name.into(), graph: graph.into(), schema: schema.into(), code: OnceLock::new() }
+        Function {
+            name: name.into(),
+            graph: graph.into(),
+            schema: schema.into(),
+            code: OnceLock::new(),
+            compiled: None,
+        }
+    }
+
+    /// The same function, which runs by plans.
+    #[must_use]
+    pub fn compiled(mut self) -> Function {
+        self.compiled = Some(Compiled::new(&self.name, self.graph.clone()));
+        self
+    }
+
+    /// Its plans, if it is compiled.
+    pub fn plans(&self) -> Option<&Compiled> {
+        self.compiled.as_ref()
     }
 
     /// A function of code without a graph: its graph has one node, which stands for the code.
@@ -46,7 +67,7 @@ impl Function {
             graph.add_output(top, output)?;
         }
         let code = OnceLock::from(Ok(Arc::new(code)));
-        Ok(Function { name: name.into(), graph: graph.into(), schema: schema.into(), code })
+        Ok(Function { name: name.into(), graph: graph.into(), schema: schema.into(), code, compiled: None })
     }
 
     /// The graph, for passes and for saving. Methods of files of the lite interpreter have none.

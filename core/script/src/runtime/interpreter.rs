@@ -19,6 +19,7 @@ use rushlight_tensor::dispatch::LentValues;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Receives what programs print. It must be safe to call from any thread.
 pub type Sink = Arc<dyn Fn(&[u8]) + Send + Sync>;
@@ -46,12 +47,45 @@ impl Environment {
 /// `fork` runs the forked function at once, on the same thread; `wait` returns its result or its error. Results are as
 /// if it had run concurrently, since programs cannot observe the order.
 pub fn run(function: &Function, arguments: Vec<Value>, environment: &Environment) -> Result<Value> {
+    if let Some(plans) = function.plans()
+        && let Some(result) = plans.run(&arguments, &environment.linker)?
+    {
+        return Ok(result);
+    }
     let code = function.code(&*environment.linker)?;
-    let mut results = Interpreter::new(environment).run(code, arguments)?;
-    match results.len() {
-        0 => Ok(Value::None),
-        1 => Ok(results.pop().unwrap_or_default()),
-        _ => Ok(Tuple::new(results).into()),
+    let mut interpreter = Interpreter::new(environment);
+    interpreter.begin(code, arguments)?;
+    match interpreter.run()? {
+        Some(mut results) => Ok(one(&mut results)),
+        None => bail!(Internal, "a run without a deadline was suspended"),
+    }
+}
+
+/// A run that can be suspended after each operator.
+pub(crate) struct Suspended {
+    environment: Environment,
+    stack: Vec<Value>,
+    frames: Vec<Frame>,
+}
+
+impl Suspended {
+    /// Begins a function with complete arguments. No operator has run yet.
+    pub fn new(function: &Function, arguments: Vec<Value>, environment: Environment) -> Result<Suspended> {
+        let code = function.code(&*environment.linker)?;
+        let mut interpreter = Interpreter::new(&environment);
+        interpreter.begin(code, arguments)?;
+        let Interpreter { stack, frames, .. } = interpreter;
+        Ok(Suspended { environment, stack, frames })
+    }
+
+    /// Goes on until the function returns or the time is over. The result, if it returned.
+    pub fn step(&mut self, until: Option<Instant>) -> Result<Option<Value>> {
+        let (stack, frames) = (std::mem::take(&mut self.stack), std::mem::take(&mut self.frames));
+        let mut interpreter = Interpreter { stack, frames, until, ..Interpreter::new(&self.environment) };
+        let results = interpreter.run()?;
+        let Interpreter { stack, frames, .. } = interpreter;
+        (self.stack, self.frames) = (stack, frames);
+        Ok(results.map(|mut results| one(&mut results)))
     }
 }
 
@@ -90,12 +124,16 @@ struct Interpreter<'e> {
     stack: Vec<Value>,
     frames: Vec<Frame>,
     scratch: Vec<Value>,
+    /// When to suspend the run.
+    until: Option<Instant>,
 }
 
 /// Why the loop over the instructions of a frame ends.
 enum Leave {
     /// The call is done already.
     Nothing,
+    /// The time is over.
+    Suspended,
     Call(Arc<Code>, Return),
     Return,
 }
@@ -129,10 +167,11 @@ fn write(registers: &mut [Value], register: Reg, value: Value) {
 
 impl<'e> Interpreter<'e> {
     fn new(environment: &'e Environment) -> Interpreter<'e> {
-        Interpreter { environment, stack: Vec::new(), frames: Vec::new(), scratch: Vec::new() }
+        Interpreter { environment, stack: Vec::new(), frames: Vec::new(), scratch: Vec::new(), until: None }
     }
 
-    fn run(&mut self, code: Arc<Code>, arguments: Vec<Value>) -> Result<Vec<Value>> {
+    /// Begins a function with complete arguments.
+    fn begin(&mut self, code: Arc<Code>, arguments: Vec<Value>) -> Result<()> {
         ensure!(
             arguments.len() == code.inputs as usize,
             Runtime,
@@ -142,13 +181,18 @@ impl<'e> Interpreter<'e> {
             arguments.len()
         );
         self.scratch = arguments;
-        self.enter(code, Return::Top)?;
+        self.enter(code, Return::Top)
+    }
+
+    /// Runs until the first function returns; `None` if the time is over before.
+    fn run(&mut self) -> Result<Option<Vec<Value>>> {
         loop {
             let result = match self.execute() {
+                Ok(Leave::Suspended) => return Ok(None),
                 Ok(Leave::Call(code, results)) => runtime::check_may_begin().and_then(|()| self.enter(code, results)),
                 Ok(Leave::Nothing) => Ok(()),
                 Ok(Leave::Return) => match self.leave() {
-                    Ok(Some(results)) => return Ok(results),
+                    Ok(Some(results)) => return Ok(Some(results)),
                     other => other.map(drop),
                 },
                 Err(error) => Err(error),
@@ -250,6 +294,8 @@ impl<'e> Interpreter<'e> {
         let code = frame.code.clone();
         let code = &*code;
         let mut next = frame.next;
+        let until = self.until;
+        let is_over = || until.is_some_and(|until| Instant::now() >= until);
         let end = frame.base + code.registers as usize;
         let Some(registers) = self.stack.get_mut(frame.base..end) else { bail!(Internal, "registers are missing") };
         let result = loop {
@@ -350,10 +396,16 @@ impl<'e> Interpreter<'e> {
                         Err(error) => break Err(error),
                     }
                     scratch.clear();
+                    if is_over() {
+                        break Ok(Leave::Suspended);
+                    }
                 }
                 Instruction::Operator { index, site } => {
                     if let Err(error) = call_operator(index, site, code, registers) {
                         break Err(error);
+                    }
+                    if is_over() {
+                        break Ok(Leave::Suspended);
                     }
                 }
                 Instruction::Return { first, count } => {

@@ -23,6 +23,7 @@ mod trace;
 pub mod value;
 
 pub(crate) use constant::{attribute_of, constant, member};
+pub(crate) use interpreter::Suspended;
 pub use interpreter::{Environment, Sink, run};
 pub(crate) use lower::{LastUse, last_uses};
 pub(crate) use resolve::{resolve, schema_of};

@@ -39,6 +39,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_profile_table", &["sort_by"]),
     ("rlt_add_callback", &["begin", "end"]),
     ("rlt_trace_finish", &["other"]),
+    ("rlt_module_method_memory", &["unshared"]),
     ("rlt_module_new", &["script"]),
     ("rlt_module_register", &["type"]),
     ("rlt_type_parse", &["script"]),
@@ -170,6 +171,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         | "rlt_script *"
         | "rlt_module *"
         | "rlt_trace *"
+        | "rlt_run *"
         | "rlt_profile *"
         | "rlt_record_function *"
             if function.returns == "void" =>
@@ -191,6 +193,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_state_dict **" => "&out_dict",
         "rlt_script **" => "&out_script",
         "rlt_trace **" => "&out_trace",
+        "rlt_run **" => "&out_stepped",
         "rlt_module **" => "&out_module",
         "const rlt_scalar *" => "&scalar",
         "rlt_scalar *" => "&out_scalar",
@@ -212,6 +215,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_script *" => "script",
         "const rlt_module *" | "rlt_module *" => "module",
         "rlt_trace *" => "trace",
+        "const rlt_run *" | "rlt_run *" => "stepped",
         "rlt_stream" => "stream",
         "rlt_stream *" => "&out_stream",
         "const rlt_cuda_event *" => "event",

@@ -1,6 +1,7 @@
-//! `zoo [FOLDER]... [--only PART] [--library FILE]`: runs the saved models of folders, each model a folder with its
+//! `zoo [FOLDER]... [--only PART] [--compiled] [--library FILE]`: runs the saved models of folders, each model a folder with its
 //! files, `meta.json` and `cases.safetensors`, through the C functions of the library. Prints a line per file, and at
-//! the end how many passed and failed. `--only` chooses models by a part of their name.
+//! the end how many passed and failed. `--only` chooses models by a part of their name; with `--compiled`, their methods
+//! are compiled for inference, and the line says how they ran.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rushlight_conformance::door::built_library;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "usage: zoo [FOLDER]... [--only PART] [--library FILE]";
+const USAGE: &str = "usage: zoo [FOLDER]... [--only PART] [--compiled] [--library FILE]";
 
 /// The files of a model that are run.
 const FILES: [&str; 2] = ["model.pt", "model.ptl"];
@@ -19,11 +20,12 @@ const FILES: [&str; 2] = ["model.pt", "model.ptl"];
 struct Options {
     folders: Vec<PathBuf>,
     only: String,
+    compiled: bool,
     library: Option<PathBuf>,
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { folders: Vec::new(), only: String::new(), library: None };
+    let mut options = Options { folders: Vec::new(), only: String::new(), compiled: false, library: None };
     let mut args = std::env::args_os().skip(1);
     while let Some(arg) = args.next() {
         match arg.to_str() {
@@ -31,6 +33,7 @@ fn options() -> Result<Options, String> {
                 let part = args.next().ok_or("--only needs a part of a name")?;
                 options.only = part.into_string().map_err(|_| "--only needs text")?;
             }
+            Some("--compiled") => options.compiled = true,
             Some("--library") => options.library = Some(args.next().ok_or("--library needs a file")?.into()),
             Some(option) if option.starts_with("--") => return Err(format!("unknown option {option}\n{USAGE}")),
             _ => options.folders.push(arg.into()),
@@ -89,14 +92,15 @@ fn all() -> Result<bool, String> {
     for (name, file) in &found {
         bar.set_message(name.clone());
         let start = Instant::now();
-        let result = Model::open(&library, file).and_then(|model| model.run());
+        let result = Model::open(&library, file, options.compiled).and_then(|model| model.run());
         let seconds = start.elapsed().as_secs_f64();
-        let (word, reason) = match result {
-            Ok(()) => ("ok    ", String::new()),
-            Err(reason) => ("FAILED", format!("  {}", one_line(&reason))),
+        let (word, count, note) = match result {
+            Ok(note) => ("ok    ", &mut passed, note),
+            Err(reason) => ("FAILED", &mut failed, one_line(&reason)),
         };
-        *if reason.is_empty() { &mut passed } else { &mut failed } += 1;
-        let line = format!("{word} {name:width$} {seconds:6.2} s{reason}");
+        *count += 1;
+        let line = format!("{word} {name:width$} {seconds:6.2} s  {note}");
+        let line = line.trim_end();
         bar.suspend(|| writeln!(std::io::stdout(), "{line}")).map_err(|error| error.to_string())?;
         bar.inc(1);
     }

@@ -13,6 +13,8 @@ pub struct Model {
     file: PathBuf,
     /// Whether it is a file of the lite interpreter.
     lite: bool,
+    /// Whether its methods are compiled for inference.
+    compiled: bool,
     meta: Json,
     tensors: Tensors,
 }
@@ -37,17 +39,19 @@ fn at(place: impl std::fmt::Display) -> impl FnOnce(String) -> String {
 
 impl Model {
     /// The model of a file, described by the `meta.json` beside it.
-    pub fn open(library: &Library, file: &Path) -> Result<Model, String> {
+    pub fn open(library: &Library, file: &Path, compiled: bool) -> Result<Model, String> {
         let folder = file.parent().unwrap_or(Path::new("."));
         let text = std::fs::read(folder.join("meta.json")).map_err(|error| format!("meta.json: {error}"))?;
-        let meta = serde_json::from_slice(&text).map_err(|error| format!("meta.json: {error}"))?;
+        let meta: Json = serde_json::from_slice(&text).map_err(|error| format!("meta.json: {error}"))?;
         let tensors = library.tensors(&folder.join("cases.safetensors"))?;
         let lite = file.extension().is_some_and(|extension| extension == "ptl");
-        Ok(Model { library: library.clone(), file: file.to_owned(), lite, meta, tensors })
+        // What trains, or has a state between its calls, is not made for inference.
+        let compiled = compiled && !lite && meta["mode"] != "train" && meta["stateful"] != true;
+        Ok(Model { library: library.clone(), file: file.to_owned(), lite, compiled, meta, tensors })
     }
 
-    /// Runs every case; the reason if one disagrees.
-    pub fn run(&self) -> Result<(), String> {
+    /// Runs every case; the reason if one disagrees. A note about the compiled methods.
+    pub fn run(&self) -> Result<String, String> {
         let cases = self.cases()?;
         if !self.lite {
             // Files of the lite interpreter have no constants of classes.
@@ -66,10 +70,31 @@ impl Model {
             };
             judged.map_err(at(format_args!("case {index}")))?;
         }
-        match self.meta["ptl"]["bundled_inputs"].as_u64().filter(|_| self.lite) {
-            Some(count) => self.bundled(count).map_err(at("bundled inputs")),
-            None => Ok(()),
+        if let Some(count) = self.meta["ptl"]["bundled_inputs"].as_u64().filter(|_| self.lite) {
+            self.bundled(count).map_err(at("bundled inputs"))?;
         }
+        if self.compiled { self.plans(&used) } else { Ok(String::new()) }
+    }
+
+    /// How the methods ran: by a plan, or why not.
+    fn plans(&self, module: &Module) -> Result<String, String> {
+        let mut notes = Vec::new();
+        for method in self.methods() {
+            let plans = module.plan(&method)?;
+            let heads = plans.lines().filter(|line| !line.starts_with(' '));
+            notes.extend(heads.map(|line| line.rsplit_once("): ").map_or(line, |(_, note)| note).to_owned()));
+        }
+        notes.dedup();
+        Ok(if notes.is_empty() { "not compiled".to_owned() } else { notes.join("; ") })
+    }
+
+    /// The methods that the cases call.
+    fn methods(&self) -> Vec<String> {
+        let name = |case: &Json| case["method"].as_str().unwrap_or("forward").to_owned();
+        let mut names: Vec<String> = items(&self.meta["cases"]).map(name).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// The cases that the file serves, with their numbers.
@@ -99,11 +124,16 @@ impl Model {
     }
 
     fn load(&self) -> Result<Module, String> {
-        Module::load(&self.library, &self.file, self.lite)
+        let module = Module::load(&self.library, &self.file, self.lite)?;
+        if !self.compiled {
+            return Ok(module);
+        }
+        // A module that cannot be frozen runs as it is.
+        Ok(module.compiled(&self.methods()).unwrap_or(module))
     }
 
     fn attributes(&self) -> Result<(), String> {
-        let module = self.load()?;
+        let module = Module::load(&self.library, &self.file, self.lite)?;
         entries(&self.meta["attributes"]).try_for_each(|(name, expected)| {
             self.check(&module.attribute(name)?, expected).map_err(at(format_args!("attribute {name}")))
         })

@@ -123,6 +123,33 @@ impl Module {
         let load = if lite { library.api.rlt_module_load_lite } else { library.api.rlt_module_load };
         // SAFETY: the path is a C string, `raw` a valid place for a handle.
         library.door.check(unsafe { load(path.as_ptr(), &mut raw) })?;
+        Module::printing(library, raw)
+    }
+
+    /// The module made to run fast with these methods beside `forward`. An error if it cannot be frozen.
+    pub fn compiled(&self, methods: &[String]) -> Result<Module, String> {
+        let names = methods.iter().map(|name| c_text(name)).collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+        let mut raw = ptr::null_mut();
+        // SAFETY: the handle is live, the names are C strings that live until after the call, `raw` a valid place.
+        self.library.door.check(unsafe {
+            (self.library.api.rlt_module_optimize_for_inference)(self.raw, names.as_ptr(), names.len() as i64, &mut raw)
+        })?;
+        Module::printing(&self.library, raw)
+    }
+
+    /// The plans of a compiled method, as text.
+    pub fn plan(&self, method: &str) -> Result<String, String> {
+        let method = c_text(method)?;
+        // SAFETY: the handle is live, the name a C string, and `out` a valid place for one value.
+        match self.result(|out| unsafe { (self.library.api.rlt_module_method_plan)(self.raw, method.as_ptr(), out) })? {
+            Value::Str(text) => Ok(text),
+            _ => Err("the plan is no text".into()),
+        }
+    }
+
+    /// The module of a new handle, which this value owns.
+    fn printing(library: &Library, raw: *mut RltModule) -> Result<Module, String> {
         let module = Module { library: library.clone(), raw, printed: Arc::default() };
         let ctx = Arc::into_raw(module.printed.clone()).cast_mut().cast::<c_void>();
         // SAFETY: the callback can be called with `ctx` until the library calls the deleter.

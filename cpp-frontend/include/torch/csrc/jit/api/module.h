@@ -299,10 +299,9 @@ RLT_LAZY Module freeze_module(const Module& module, std::vector<std::string> pre
   rlt::check(rlt_module_freeze(module.handle(), names.data(), names.size(), 0, &frozen));
   return Module(frozen);
 }
-/// A copy that is made to run fast: it is frozen, and batch norms are folded. A module without the attribute `training`
-/// stays as it is.
+/// A copy that is made to run fast: it is frozen, batch norms are folded, and each method is compiled for the shapes of the
+/// inputs with which it is called. `rlt_module_method_plan` shows the result.
 RLT_LAZY Module optimize_for_inference(const Module& module, const std::vector<std::string>& other_methods = {}) {
-  if (!module.hasattr("training")) return module.deepcopy();
   detail::NameArray names(other_methods);
   rlt_module* optimized = nullptr;
   rlt::check(rlt_module_optimize_for_inference(module.handle(), names.data(), names.size(), &optimized));

@@ -57,7 +57,9 @@ class CloseablesTest {
         try (Tensor product = tensor.mul(2)) {
             all.put(Node.class, product.gradNode());
         }
-        all.put(ScriptModule.class, ScriptModule.load(ScriptModuleTest.VALUES));
+        ScriptModule module = ScriptModule.load(ScriptModuleTest.VALUES);
+        all.put(ScriptModule.class, module);
+        all.put(ScriptRun.class, module.begin("same_int", 1));
         all.put(IValue.class, IValue.of(1));
         all.put(Profiler.class, Profiler.start(new Profiler.Options().withThisThread(true)));
         all.put(Profiler.Range.class, Profiler.record("range"));

@@ -17,6 +17,7 @@ import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -76,6 +77,23 @@ class ScriptModuleTest {
             }
             assertEquals(Device.CPU, module.run("same_device", Device.CPU).toDevice());
             assertEquals("ababab", module.run("three_times", "ab").toStr());
+        });
+    }
+
+    @Test
+    void callsGoOnStepByStep() {
+        with(VALUES, module -> {
+            try (ScriptRun run = module.begin("list_and_sum", new long[] {4, 5, 6})) {
+                assertThrows(RushlightException.class, run::result, "a call that is not done has a result");
+                assertThrows(IllegalArgumentException.class, () -> run.step(Duration.ofNanos(-1)));
+                int parts = 1;
+                while (!run.step(Duration.ZERO)) {
+                    parts++;
+                }
+                assertTrue(parts > 1, "all operators ran at once");
+                assertEquals(15, run.result().toTuple().get(1).toLong());
+                assertEquals(1.0, run.progress().orElseThrow());
+            }
         });
     }
 

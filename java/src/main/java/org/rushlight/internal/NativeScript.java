@@ -25,6 +25,26 @@ public final class NativeScript {
     /** The last values belong to the names in keywords. A long[] and a String[]. */
     public static native Object[] run(long module, String method, long[] numbers, String[] strings, String[] keywords);
 
+    /** The module with forward and these methods, compiled. */
+    public static native long compile(long module, String[] methods);
+
+    /** Empty if the method is not compiled. */
+    public static native String plan(long module, String method);
+
+    /** As run: a call that goes on step by step. */
+    public static native long begin(long module, String method, long[] numbers, String[] strings, String[] keywords);
+
+    /** Whether the call is done. */
+    public static native boolean step(long run, long nanoseconds);
+
+    /** -1 if it is not known. */
+    public static native double progress(long run);
+
+    /** One value. */
+    public static native Object[] result(long run);
+
+    public static native void freeRun(long run);
+
     /** A {@code Consumer<String>}; null discards what methods print. */
     public static native void setPrint(long module, Object consumer);
 

@@ -1,0 +1,396 @@
+//! Compiled methods: the plans compute what the interpreter computes, and what has no plan is left to it.
+
+use rushlight_base::{ErrorKind, cancel};
+use rushlight_script::module::Module;
+use rushlight_script::passes;
+use rushlight_script::program::Program;
+use rushlight_script::runtime::dict::Dict;
+use rushlight_script::runtime::function::{Function, Linker};
+use rushlight_script::runtime::list::List;
+use rushlight_script::runtime::object::{Role, Tuple};
+use rushlight_script::runtime::value::Value;
+use rushlight_script::runtime::{Environment, run};
+use rushlight_script::types::Type;
+use rushlight_tensor::Tensor;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Numbers that look random and repeat exactly.
+fn numbers(count: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn tensor(sizes: &[i64], seed: u32) -> Tensor {
+    Tensor::from_slice(&numbers(sizes.iter().product::<i64>() as usize, seed), sizes).unwrap()
+}
+
+fn values(value: &Value) -> Vec<f32> {
+    value.as_tensor().unwrap().to_vec::<f32>().unwrap()
+}
+
+fn is_close(found: &Value, expected: &Value) {
+    match (found, expected) {
+        (Value::Tuple(found), Value::Tuple(expected)) => {
+            assert_eq!(found.items().len(), expected.items().len());
+            found.items().iter().zip(expected.items()).for_each(|(found, expected)| is_close(found, expected));
+        }
+        _ => {
+            let (a, b) = (found.as_tensor().unwrap(), expected.as_tensor().unwrap());
+            assert_eq!((a.sizes(), a.strides(), a.dtype()), (b.sizes(), b.strides(), b.dtype()));
+            let (found, expected) = (values(found), values(expected));
+            let most = expected.iter().fold(1e-6f32, |most, value| most.max(value.abs()));
+            for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert!((found - expected).abs() <= 2e-5 * most, "element {at}: {found}, not {expected}");
+            }
+        }
+    }
+}
+
+/// The function `f` of a program, compiled and not.
+struct Pair {
+    environment: Environment,
+    compiled: Function,
+    plain: Arc<Function>,
+}
+
+impl Pair {
+    fn of(source: &str) -> Pair {
+        let program = Program::compile(source).unwrap();
+        let plain = program.function("f").unwrap();
+        let compiled = Function::new("f", plain.graph.clone(), plain.schema.clone()).compiled();
+        Pair { environment: Environment::new(program), compiled, plain }
+    }
+
+    fn plan(&self) -> String {
+        self.compiled.plans().unwrap().describe()
+    }
+
+    fn call(&self, arguments: &[Value]) -> Value {
+        run(&self.compiled, arguments.to_vec(), &self.environment).unwrap()
+    }
+
+    /// Calls both, three times.
+    fn check(&self, arguments: &[Value]) {
+        for _ in 0..3 {
+            let expected = run(&self.plain, arguments.to_vec(), &self.environment).unwrap();
+            is_close(&self.call(arguments), &expected);
+        }
+    }
+
+    /// Whether the function runs by a plan.
+    fn is_planned(&self) -> bool {
+        self.plan().contains(" steps, ")
+    }
+}
+
+const CHAIN: &str = "def f(x: Tensor, y: Tensor) -> Tensor:
+    a = torch.relu(x + y)
+    b = torch.matmul(a, a.t()) * 0.5
+    c = torch.softmax(b, 1)
+    c = c.transpose(0, 1).contiguous()
+    c += 1
+    return torch.sigmoid(c.view(-1))
+";
+
+#[test]
+fn a_plan_computes_what_the_interpreter_computes() {
+    let pair = Pair::of(CHAIN);
+    for size in [3, 5, 8] {
+        pair.check(&[tensor(&[size, 4], 1).into(), tensor(&[4], 2).into()]);
+    }
+    assert_eq!(pair.plan().matches(" steps, ").count(), 3, "{}", pair.plan());
+    // A view is no step.
+    assert!(!pair.plan().contains("transpose") && !pair.plan().contains("view"), "{}", pair.plan());
+}
+
+#[test]
+fn intermediate_results_share_memory() {
+    let steps = "    x = torch.relu(x) * 1.5\n    x = torch.tanh(x)\n".repeat(8);
+    let pair = Pair::of(&format!("def f(x: Tensor) -> Tensor:\n{steps}    return x * 2\n"));
+    pair.check(&[tensor(&[1024], 3).into()]);
+    let (bytes, unshared) = pair.compiled.plans().unwrap().memory().unwrap();
+    assert_eq!(bytes, 2 * 4096);
+    assert!(unshared >= 16 * 4096, "{unshared}");
+}
+
+/// A result belongs to the caller: later runs do not write it.
+#[test]
+fn results_are_new_in_each_run() {
+    let pair = Pair::of("def f(x: Tensor):\n    y = x * 2\n    return y, y + 1, (y + 1).view(-1), x\n");
+    let (a, b) = (tensor(&[2, 3], 1), tensor(&[2, 3], 2));
+    let first = pair.call(&[a.clone().into()]);
+    let before: Vec<Vec<f32>> = first.as_tuple().unwrap().items().iter().map(values).collect();
+    let second = pair.call(&[b.into()]);
+    let after: Vec<Vec<f32>> = first.as_tuple().unwrap().items().iter().map(values).collect();
+    assert_eq!(before, after);
+    assert_ne!(values(&second.as_tuple().unwrap().items()[0]), before[0]);
+    // An argument that is returned is the same tensor.
+    assert!(first.as_tuple().unwrap().items()[3].as_tensor().unwrap().is(&a));
+    assert!(pair.is_planned());
+}
+
+/// What depends on shapes only is computed once: masks, positions, numbers of elements.
+#[test]
+fn what_depends_on_shapes_becomes_constant() {
+    let pair = Pair::of(
+        "def f(x: Tensor) -> Tensor:
+    n = x.size(0)
+    mask = torch.arange(n).unsqueeze(0) <= torch.arange(n).unsqueeze(1)
+    scores = torch.matmul(x, x.t()) / float(x.numel()) ** 0.5
+    if n > 2:
+        scores = scores.masked_fill(torch.logical_not(mask), -1e4)
+    for i in range(n):
+        scores = scores + i
+    return torch.softmax(scores, -1)
+",
+    );
+    for size in [2, 4] {
+        pair.check(&[tensor(&[size, 3], 5).into()]);
+    }
+    let plan = pair.plan();
+    assert!(pair.is_planned() && !plan.contains("arange") && !plan.contains("le.Tensor"), "{plan}");
+}
+
+#[test]
+fn lists_tuples_dicts_and_numbers_may_be_arguments_and_results() {
+    let pair = Pair::of(
+        "def f(xs: List[Tensor], d: Dict[str, Tensor], t: Tuple[Tensor, int], k: Optional[float] = None):
+    total = torch.cat(xs) + d['a']
+    parts = torch.split(total, 2)
+    if k is not None:
+        total = total * k
+    return total, parts[0] + t[0] * t[1], xs[0]
+",
+    );
+    let dict = Dict::new(Type::Str, Type::Tensor);
+    dict.insert("a".into(), tensor(&[4], 7).into()).unwrap();
+    for k in [Value::None, Value::Float(2.5)] {
+        let list = List::tensors(vec![tensor(&[1], 1), tensor(&[3], 2)]);
+        let pair_of = Tuple::new(vec![tensor(&[2], 3).into(), Value::Int(3)]);
+        pair.check(&[list.into(), dict.clone().into(), pair_of.into(), k]);
+    }
+    assert_eq!(pair.plan().matches(" steps, ").count(), 2, "{}", pair.plan());
+}
+
+/// A number that is another one in each call does not fill the memory with plans.
+#[test]
+fn a_function_of_many_numbers_is_left_to_the_interpreter() {
+    let pair = Pair::of("def f(x: Tensor, k: int) -> Tensor:\n    return torch.relu(x) * k\n");
+    for k in 0..100 {
+        let expected = run(&pair.plain, vec![tensor(&[3], 1).into(), Value::Int(k)], &pair.environment).unwrap();
+        is_close(&pair.call(&[tensor(&[3], 1).into(), Value::Int(k)]), &expected);
+    }
+    assert_eq!(pair.plan().matches(" steps, ").count(), 16);
+    assert!(!pair.plan().contains(", 99)"), "{}", pair.plan());
+    pair.check(&[tensor(&[3], 1).into(), Value::Int(31)]);
+}
+
+/// Functions with effects, or whose control flow depends on elements, keep their meaning.
+#[test]
+fn what_has_no_plan_is_run_by_the_interpreter() {
+    let x = || Value::from(tensor(&[4], 1));
+    for (source, reason) in [
+        ("def f(x: Tensor):\n    if bool(x.sum() > 100):\n        return x\n    return x + 1\n", "meta"),
+        ("def f(x: Tensor):\n    return x + float(x.sum())\n", "meta"),
+        ("def f(x: Tensor):\n    return torch.rand(4) * 0 + x\n", "random"),
+        ("def f(x: Tensor):\n    print(x.size(0))\n    return x + 1\n", "prints"),
+        ("def f(x: Tensor):\n    x.add_(1)\n    return x * 1\n", "writes an input"),
+        ("def f(x: Tensor):\n    return torch.nonzero(x > 0).float()\n", "nonzero"),
+    ] {
+        let pair = Pair::of(source);
+        let expected = run(&pair.plain, vec![x()], &pair.environment).unwrap();
+        for _ in 0..2 {
+            is_close(&pair.call(&[x()]), &expected);
+        }
+        let plan = pair.plan();
+        assert!(plan.contains("run by the interpreter, because") && plan.contains(reason), "{source}{plan}");
+    }
+}
+
+#[test]
+fn calls_that_need_gradients_are_recorded() {
+    let pair = Pair::of("def f(x: Tensor) -> Tensor:\n    return (x * x).sum()\n");
+    let x = tensor(&[3], 1);
+    pair.check(&[x.clone().into()]);
+    x.set_requires_grad(true).unwrap();
+    let result = pair.call(&[x.into()]);
+    assert!(result.as_tensor().unwrap().requires_grad());
+}
+
+/// Errors leave the plan as it was, and name the operator.
+#[test]
+fn an_error_in_a_run_leaves_the_plan_usable() {
+    let pair = Pair::of("def f(x: Tensor, at: Tensor) -> Tensor:\n    return torch.relu(x)[at] + 1\n");
+    let at = |index: i64| Value::from(Tensor::from_slice(&[index, 0], &[2]).unwrap());
+    let x = || Value::from(tensor(&[4], 1));
+    pair.check(&[x(), at(3)]);
+    assert!(pair.is_planned());
+    let error = run(&pair.compiled, vec![x(), at(9)], &pair.environment).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Index);
+    assert!(error.message().contains("out of bounds"), "{error}");
+    pair.check(&[x(), at(2)]);
+}
+
+/// A network with batch norms, a residual connection with a projection, and pooling.
+fn network() -> Module {
+    let module = Module::create(Program::new(), "Net").unwrap();
+    let sizes: [(&str, &[i64]); 13] = [
+        ("w1", &[8, 3, 3, 3]),
+        ("b1", &[8]),
+        ("m1", &[8]),
+        ("v1", &[8]),
+        ("g1", &[8]),
+        ("h1", &[8]),
+        ("w2", &[8, 8, 3, 3]),
+        ("w3", &[16, 8, 1, 1]),
+        ("w4", &[16, 8, 1, 1]),
+        ("w5", &[16, 1, 3, 3]),
+        ("b5", &[16]),
+        ("w6", &[10, 16]),
+        ("b6", &[10]),
+    ];
+    for (index, (name, sizes)) in sizes.into_iter().enumerate() {
+        let mut value = tensor(sizes, index as u32 + 40);
+        if name == "v1" {
+            let positive: Vec<f32> = value.to_vec::<f32>().unwrap().iter().map(|value| value.abs() + 0.5).collect();
+            value = Tensor::from_slice(&positive, sizes).unwrap();
+        }
+        module.register(name, None, value.into(), Role::Parameter).unwrap();
+    }
+    module.register("training", None, Value::Bool(true), Role::Plain).unwrap();
+    module
+        .define(
+            "def forward(self, x: Tensor) -> Tensor:
+    if self.training:
+        self.m1.mul_(0.9)
+    x = torch.conv2d(x, self.w1, self.b1, 1, 1)
+    x = torch.batch_norm(x, self.g1, self.h1, self.m1, self.v1, self.training, 0.1, 1e-5, False)
+    x = torch.relu_(x)
+    y = torch.conv2d(x, self.w2, None, 1, 1)
+    y = torch.leaky_relu(y, 0.1)
+    y = torch.conv2d(y, self.w3)
+    z = torch.conv2d(x, self.w4)
+    y += z
+    y = torch.relu(y)
+    y = torch.hardtanh_(torch.conv2d(y, self.w5, self.b5, 2, 1, 1, 16), 0., 6.)
+    return torch.addmm(self.b6, y.mean([2, 3]), self.w6.t())
+",
+        )
+        .unwrap();
+    module
+}
+
+#[test]
+fn a_network_is_compiled_with_what_follows_its_layers() {
+    let module = network();
+    assert!(passes::optimize_for_inference(&module, &[]).is_err(), "a module in training is not compiled");
+    module.train(false).unwrap();
+    let compiled = passes::optimize_for_inference(&module, &[]).unwrap();
+    for (batch, size) in [(1, 9), (2, 12), (3, 9)] {
+        let x = || Value::from(tensor(&[batch, 3, size, size], batch as u32));
+        let expected = module.forward(vec![x()]).unwrap();
+        for _ in 0..3 {
+            is_close(&compiled.forward(vec![x()]).unwrap(), &expected);
+        }
+    }
+    let plan = compiled.method("forward").unwrap().plans().unwrap().describe();
+    for step in
+        ["convolution + relu(", "convolution + leaky_relu(", "convolution + add + relu(", "convolution + hardtanh("]
+    {
+        assert_eq!(plan.matches(step).count(), 3, "{step}\n{plan}");
+    }
+    assert!(!plan.contains("batch_norm"), "{plan}");
+}
+
+/// Each thread has its own memory.
+#[test]
+fn threads_run_a_compiled_module_at_the_same_time() {
+    let module = network();
+    module.train(false).unwrap();
+    let compiled = passes::optimize_for_inference(&module, &[]).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8u32 {
+            let (module, compiled) = (&module, &compiled);
+            scope.spawn(move || {
+                let x = || Value::from(tensor(&[1, 3, 9, 9], thread));
+                let expected = module.forward(vec![x()]).unwrap();
+                for _ in 0..20 {
+                    is_close(&compiled.forward(vec![x()]).unwrap(), &expected);
+                }
+            });
+        }
+    });
+}
+
+/// A run in parts computes the same, by a plan and by the interpreter, and so do runs that take turns.
+#[test]
+fn runs_go_on_step_by_step() {
+    let module = network();
+    module.train(false).unwrap();
+    let compiled = passes::optimize_for_inference(&module, &[]).unwrap();
+    for module in [&module, &compiled] {
+        let x = |seed: u32| Value::from(tensor(&[1, 3, 9, 9], seed));
+        let mut runs = [1, 2].map(|seed| module.begin_method("forward", vec![x(seed)], vec![]).unwrap());
+        assert!(runs[0].result().is_err(), "a run that is not done has a result");
+        let mut parts = 0;
+        let mut done = false;
+        while !done {
+            done = true;
+            for run in &mut runs {
+                done &= run.step(Duration::ZERO).unwrap();
+            }
+            parts += 1;
+            assert!(parts < 100);
+        }
+        assert!(parts > 5, "all operators ran at once");
+        for (seed, run) in [1, 2].into_iter().zip(&mut runs) {
+            is_close(run.result().unwrap(), &module.forward(vec![x(seed)]).unwrap());
+            assert!(run.step(Duration::ZERO).unwrap(), "a run that is done stays done");
+        }
+    }
+    let mut whole = compiled.begin_method("forward", vec![tensor(&[1, 3, 9, 9], 1).into()], vec![]).unwrap();
+    assert_eq!(whole.progress(), Some(0.0));
+    assert!(whole.step(Duration::MAX).unwrap());
+    assert_eq!(whole.progress(), Some(1.0));
+}
+
+#[test]
+fn a_cancelled_run_ends_with_an_error_and_leaves_the_plan_usable() {
+    let module = network();
+    module.train(false).unwrap();
+    let compiled = passes::optimize_for_inference(&module, &[]).unwrap();
+    let x = || Value::from(tensor(&[1, 3, 9, 9], 1));
+    let expected = compiled.forward(vec![x()]).unwrap();
+    let mut run = compiled.begin_method("forward", vec![x()], vec![]).unwrap();
+    assert!(!run.step(Duration::ZERO).unwrap());
+    let token = cancel::CancelToken::new();
+    token.cancel();
+    cancel::enter(&token).unwrap();
+    let error = run.step(Duration::MAX).err();
+    cancel::leave(&token).unwrap();
+    assert_eq!(error.unwrap().kind(), ErrorKind::Cancelled);
+    assert!(run.step(Duration::MAX).is_err(), "a run that failed goes on");
+    is_close(&compiled.forward(vec![x()]).unwrap(), &expected);
+}
+
+/// Layers that are packed read weights once; another module with other weights has its own.
+#[test]
+fn modules_do_not_share_packed_weights() {
+    let (first, second) = (network(), network());
+    for module in [&first, &second] {
+        module.train(false).unwrap();
+    }
+    let doubled: Vec<f32> =
+        tensor(&[8, 3, 3, 3], 40).to_vec::<f32>().unwrap().iter().map(|value| value * 2.0).collect();
+    second.set_attribute("w1", Tensor::from_slice(&doubled, &[8, 3, 3, 3]).unwrap().into()).unwrap();
+    let x = || Value::from(tensor(&[1, 3, 9, 9], 1));
+    for module in [&first, &second] {
+        let compiled = passes::optimize_for_inference(module, &[]).unwrap();
+        is_close(&compiled.forward(vec![x()]).unwrap(), &module.forward(vec![x()]).unwrap());
+    }
+}
