@@ -2,8 +2,9 @@
 //!
 //! An alias is a base name (`absolute`), which every form of the operator has as well, or a schema with an overload name or
 //! argument names or defaults of its own (`special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor`). The types are those
-//! of the operator. `only` before an alias leaves out the in-place and out forms. An alias is offered where the operator is, with two exceptions: names of a namespace (`special_`, `linalg_`,
-//! `fft_`) are functions only and have no in-place form, and names outside of it that such an operator has (`det`) are methods too.
+//! of the operator. `only` before an alias leaves out the in-place and out forms, `without out` the out form. An alias is offered
+//! where the operator is, with two exceptions: names of a namespace (`special_`, `linalg_`, `fft_`) are functions only and have no
+//! in-place form, and names outside of it that such an operator has (`det`) are methods too.
 
 use crate::model::{Alias, Form, FormKind};
 use rushlight_schema::{Argument, Name, Signature};
@@ -19,7 +20,12 @@ fn in_namespace(name: &str) -> bool {
 pub fn of(names: &[String], forms: &[Form], problems: &mut Vec<String>) -> Vec<Alias> {
     let mut aliases = Vec::new();
     for name in names {
-        let (name, forms) = name.strip_prefix("only ").map_or((&**name, forms), |name| (name, &forms[..1]));
+        let in_place = forms.iter().take_while(|form| form.kind != FormKind::Out).count();
+        let (name, forms) = match (name.strip_prefix("only "), name.strip_prefix("without out ")) {
+            (Some(name), _) => (name, &forms[..1]),
+            (None, Some(name)) => (name, &forms[..in_place]),
+            (None, None) => (&**name, forms),
+        };
         match Named::parse(name, &forms[0].signature) {
             Ok(named) => aliases.extend(named.forms(forms)),
             Err(problem) => problems.push(format!("alias `{name}`: {problem}")),

@@ -856,12 +856,6 @@ int32_t rlt_tensor_subtract_Scalar(const rlt_tensor *self, const rlt_scalar *oth
  */
 int32_t rlt_tensor_subtract_Scalar_(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha);
 
-/**
- * `subtract.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_sub_Scalar_out`.
- */
-int32_t rlt_tensor_subtract_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha,
-    const rlt_tensor *out);
-
 /** `multiply.Tensor(Tensor self, Tensor other) -> Tensor`: alias of `rlt_tensor_mul_Tensor`. */
 int32_t rlt_tensor_multiply_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
@@ -876,11 +870,6 @@ int32_t rlt_tensor_multiply_Scalar(const rlt_tensor *self, const rlt_scalar *oth
 
 /** `multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`: alias of `rlt_tensor_mul_Scalar_`. */
 int32_t rlt_tensor_multiply_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
-
-/**
- * `multiply.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_mul_Scalar_out`.
- */
-int32_t rlt_tensor_multiply_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /** `divide.Tensor(Tensor self, Tensor other) -> Tensor`: alias of `rlt_tensor_div_Tensor`. */
 int32_t rlt_tensor_divide_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
@@ -906,21 +895,11 @@ int32_t rlt_tensor_divide_Scalar(const rlt_tensor *self, const rlt_scalar *other
 /** `divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_`. */
 int32_t rlt_tensor_divide_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
-/**
- * `divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_out`.
- */
-int32_t rlt_tensor_divide_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
-
 /** `true_divide.Scalar(Tensor self, Scalar other) -> Tensor`: alias of `rlt_tensor_div_Scalar`. */
 int32_t rlt_tensor_true_divide_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /** `true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_`. */
 int32_t rlt_tensor_true_divide_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
-
-/**
- * `true_divide.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`: alias of `rlt_tensor_div_Scalar_out`.
- */
-int32_t rlt_tensor_true_divide_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /**
  * `divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`: alias of `rlt_tensor_div_Tensor_mode`.

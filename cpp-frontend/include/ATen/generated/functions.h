@@ -7789,14 +7789,10 @@ inline Tensor subtract(const Tensor& self, const Tensor& other, const Scalar& al
 inline Tensor& subtract_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1) { return at::sub_out(out, self, other, alpha); }
 inline Tensor& subtract_outf(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) { return at::sub_outf(self, other, alpha, out); }
 inline Tensor subtract(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) { return at::sub(self, other, alpha); }
-inline Tensor& subtract_out(Tensor& out, const Tensor& self, const Scalar& other, const Scalar& alpha = 1) { return at::sub_out(out, self, other, alpha); }
-inline Tensor& subtract_outf(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) { return at::sub_outf(self, other, alpha, out); }
 inline Tensor multiply(const Tensor& self, const Tensor& other) { return at::mul(self, other); }
 inline Tensor& multiply_out(Tensor& out, const Tensor& self, const Tensor& other) { return at::mul_out(out, self, other); }
 inline Tensor& multiply_outf(const Tensor& self, const Tensor& other, Tensor& out) { return at::mul_outf(self, other, out); }
 inline Tensor multiply(const Tensor& self, const Scalar& other) { return at::mul(self, other); }
-inline Tensor& multiply_out(Tensor& out, const Tensor& self, const Scalar& other) { return at::mul_out(out, self, other); }
-inline Tensor& multiply_outf(const Tensor& self, const Scalar& other, Tensor& out) { return at::mul_outf(self, other, out); }
 inline Tensor divide(const Tensor& self, const Tensor& other) { return at::div(self, other); }
 inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other) { return at::div_out(out, self, other); }
 inline Tensor& divide_outf(const Tensor& self, const Tensor& other, Tensor& out) { return at::div_outf(self, other, out); }
@@ -7804,11 +7800,7 @@ inline Tensor true_divide(const Tensor& self, const Tensor& other) { return at::
 inline Tensor& true_divide_out(Tensor& out, const Tensor& self, const Tensor& other) { return at::div_out(out, self, other); }
 inline Tensor& true_divide_outf(const Tensor& self, const Tensor& other, Tensor& out) { return at::div_outf(self, other, out); }
 inline Tensor divide(const Tensor& self, const Scalar& other) { return at::div(self, other); }
-inline Tensor& divide_out(Tensor& out, const Tensor& self, const Scalar& other) { return at::div_out(out, self, other); }
-inline Tensor& divide_outf(const Tensor& self, const Scalar& other, Tensor& out) { return at::div_outf(self, other, out); }
 inline Tensor true_divide(const Tensor& self, const Scalar& other) { return at::div(self, other); }
-inline Tensor& true_divide_out(Tensor& out, const Tensor& self, const Scalar& other) { return at::div_out(out, self, other); }
-inline Tensor& true_divide_outf(const Tensor& self, const Scalar& other, Tensor& out) { return at::div_outf(self, other, out); }
 inline Tensor divide(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) { return at::div(self, other, rounding_mode); }
 inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) { return at::div_out(out, self, other, rounding_mode); }
 inline Tensor& divide_outf(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode, Tensor& out) { return at::div_outf(self, other, rounding_mode, out); }
