@@ -67,4 +67,5 @@ def main():
     print(f"{prepared} models in {target}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -96,26 +96,39 @@ impl Deref for Loaded {
     }
 }
 
-/// Calls a function or a method with boxed arguments: `run` takes positional and named arguments.
+/// Arguments: positional ones, and named ones.
+type Arguments = (Vec<Value>, Vec<(String, Value)>);
+
+/// Reads the arguments of a call.
 ///
 /// # Safety
 /// For the duration of the call, `args` is NULL or points to `n_args` values and `kwargs` to `n_kwargs` elements whose
-/// names are NULL or NUL-terminated strings and whose payloads match their tags and are live, and `out` is NULL or
-/// writable.
-unsafe fn call(
+/// names are NULL or NUL-terminated strings and whose payloads match their tags and are live.
+unsafe fn arguments(
     (args, n_args): (*const rlt_value, i64),
     (kwargs, n_kwargs): (*const rlt_named_value, i64),
-    out: *mut rlt_value,
-    run: impl FnOnce(Vec<Value>, &[(String, Value)]) -> Result<Value>,
-) -> Result<()> {
+) -> Result<Arguments> {
     // SAFETY: the caller of this function guarantees what each of these reads needs.
     unsafe {
         let each = arg::slice(args, n_args, "args")?.iter().enumerate();
         let args = list::try_collect(each.map(|(index, value)| value::read(value, Element("args", index))))?;
-        let kwargs = named(arg::slice(kwargs, n_kwargs, "kwargs")?)?;
-        let out = out::value(out, "out")?;
-        out.set(value::write(run(args, &kwargs)?))
+        Ok((args, named(arg::slice(kwargs, n_kwargs, "kwargs")?)?))
     }
+}
+
+/// Calls a function or a method with boxed arguments: `run` takes positional and named arguments.
+///
+/// # Safety
+/// The contract of [`arguments`], and `out` is NULL or writable for the duration of the call.
+unsafe fn call(
+    args: (*const rlt_value, i64),
+    kwargs: (*const rlt_named_value, i64),
+    out: *mut rlt_value,
+    run: impl FnOnce(Vec<Value>, &[(String, Value)]) -> Result<Value>,
+) -> Result<()> {
+    // SAFETY: the caller of this function guarantees what both of these need.
+    let ((args, kwargs), out) = unsafe { (arguments(args, kwargs)?, out::value(out, "out")?) };
+    out.set(value::write(run(args, &kwargs)?))
 }
 
 // ---- Source code ----

@@ -1,15 +1,23 @@
 //! Compiled modules, and calls of methods that go on step by step. `NativeScript` is the Java side.
 
-use crate::script::ModuleHandle;
+use crate::script::{ModuleHandle, describe};
 use crate::support::{BoxHandle, EnvUnowned, JClass, JLongs, JString, guard, jboolean, jlong, jobject};
 use jni::objects::JObjectArray;
+use rushlight_base::Result;
+use rushlight_script::passes;
 use rushlight_script::plan::{Compiled, Run};
-use rushlight_script::{boxed, passes};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A call that goes on step by step.
 type RunHandle = BoxHandle<Arc<Mutex<Run>>>;
+
+/// Uses a call; threads take turns.
+fn with<T>(run: &RunHandle, use_it: impl FnOnce(&mut Run) -> Result<T>) -> Result<T> {
+    let run = run.get("run")?;
+    let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+    use_it(&mut run)
+}
 
 /// `NativeScript.compile`: the module with `forward` and these methods.
 #[unsafe(no_mangle)]
@@ -35,8 +43,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeScript_plan<'l>(
     method: JString<'l>,
 ) -> jobject {
     guard(env, |frame| {
-        let function = module.module()?.method(&frame.string(&method, "method")?)?;
-        frame.give_string(&function.plans().map(Compiled::describe).unwrap_or_default())
+        describe(frame, module, &method, |function| function.plans().map(Compiled::describe).unwrap_or_default())
     })
 }
 
@@ -69,9 +76,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeScript_step<'l>(
 ) -> jboolean {
     guard(env, |_| {
         let budget = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0));
-        let run = run.get("run")?;
-        let done = run.lock().unwrap_or_else(PoisonError::into_inner).step(budget)?;
-        Ok(done)
+        with(&run, |run| run.step(budget))
     })
 }
 
@@ -82,11 +87,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeScript_progress<'l>(
     _class: JClass<'l>,
     run: RunHandle,
 ) -> f64 {
-    guard(env, |_| {
-        let run = run.get("run")?;
-        let progress = run.lock().unwrap_or_else(PoisonError::into_inner).progress();
-        Ok(progress.unwrap_or(-1.0))
-    })
+    guard(env, |_| with(&run, |run| Ok(run.progress().unwrap_or(-1.0))))
 }
 
 /// `NativeScript.result`
@@ -97,8 +98,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeScript_result<'l>(
     run: RunHandle,
 ) -> jobject {
     guard(env, |frame| {
-        let run = run.get("run")?;
-        let result = boxed::result(&run.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let result = with(&run, |run| run.result_boxed())?;
         frame.give_values(&[result])
     })
 }

@@ -195,7 +195,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeScript_methods<'l>(
 }
 
 /// A text about a method.
-fn describe(
+pub(crate) fn describe(
     frame: &mut Frame<'_>,
     module: ModuleHandle,
     method: &JString<'_>,

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn rlt_module_methods(module: *const rlt_module, out: *mut
 /// # Safety
 /// For the duration of the call, `module` is NULL or a live handle, `method` is NULL or a NUL-terminated string, and
 /// `out` is NULL or writable.
-unsafe fn describe(
+pub(super) unsafe fn describe(
     module: *const rlt_module,
     method: *const c_char,
     out: *mut rlt_value,

@@ -1,17 +1,14 @@
 //! Calls of methods that go on step by step, and the plans of compiled methods.
 
-use super::rlt_module;
-use crate::dispatch::{named, rlt_named_value, rlt_value};
+use super::methods::describe;
+use super::{arguments, rlt_module};
+use crate::dispatch::{rlt_named_value, rlt_value};
 use crate::support::handle::{self, Handle};
-use crate::support::name::Element;
 use crate::support::{arg, guard, guard_free, out, value};
-use rushlight_base::{err, list};
-use rushlight_script::boxed;
-use rushlight_script::plan::Run;
-use rushlight_tensor::dispatch::Value;
+use rushlight_base::err;
+use rushlight_script::plan::{Compiled, Run};
 use std::ffi::c_char;
-use std::ops::Deref;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A call of a method that goes on step by step.
@@ -21,6 +18,11 @@ pub struct rlt_run {
 
 impl Handle for rlt_run {
     type Rust = Box<Mutex<Run>>;
+}
+
+/// Threads take turns.
+fn locked(run: &Mutex<Run>) -> MutexGuard<'_, Run> {
+    run.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 // ---- Runs in steps ----
@@ -44,9 +46,7 @@ pub unsafe extern "C" fn rlt_module_begin(
         // or writable.
         unsafe {
             let (module, method) = (arg::handle(module, "module")?, arg::string(method, "method")?);
-            let each = arg::slice(args, n_args, "args")?.iter().enumerate();
-            let args = list::try_collect(each.map(|(index, value)| value::read(value, Element("args", index))))?;
-            let kwargs = named(arg::slice(kwargs, n_kwargs, "kwargs")?)?;
+            let (args, kwargs) = arguments((args, n_args), (kwargs, n_kwargs))?;
             let out = out::handle(out, "out")?;
             out.give(Box::new(Mutex::new(module.printing().begin_boxed(method, args, &kwargs)?)))
         }
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn rlt_run_step(run: *mut rlt_run, seconds: f64, done: *mu
             return Err(err!(Value, "`seconds` must be a number of seconds from 0 on, not {seconds}"));
         }
         let budget = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        done.set(run.lock().unwrap_or_else(PoisonError::into_inner).step(budget)?)
+        done.set(locked(&run).step(budget)?)
     })
 }
 
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn rlt_run_progress(run: *const rlt_run, out: *mut f64) ->
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `run` is NULL or a live handle, and `out`
         // is NULL or writable.
         let (run, out) = unsafe { (arg::handle(run, "run")?, out::value(out, "out")?) };
-        out.set(run.lock().unwrap_or_else(PoisonError::into_inner).progress().unwrap_or(-1.0))
+        out.set(locked(&run).progress().unwrap_or(-1.0))
     })
 }
 
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rlt_run_result(run: *const rlt_run, out: *mut rlt_value
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `run` is NULL or a live handle, and `out`
         // is NULL or writable.
         let (run, out) = unsafe { (arg::handle(run, "run")?, out::value(out, "out")?) };
-        out.set(value::write(boxed::result(&run.lock().unwrap_or_else(PoisonError::into_inner))?))
+        out.set(value::write(locked(&run).result_boxed()?))
     })
 }
 
@@ -113,11 +113,9 @@ pub unsafe extern "C" fn rlt_module_method_plan(
     guard("rlt_module_method_plan", || {
         // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `module` is NULL or a live handle,
         // `method` is NULL or a NUL-terminated string, and `out` is NULL or writable.
-        let (module, method, out) =
-            unsafe { (arg::handle(module, "module")?, arg::string(method, "method")?, out::value(out, "out")?) };
-        let function = module.deref().deref().method(method)?;
-        let text = function.plans().map(rushlight_script::plan::Compiled::describe).unwrap_or_default();
-        out.set(value::write(Value::from(text.as_str())))
+        unsafe {
+            describe(module, method, out, |function| function.plans().map(Compiled::describe).unwrap_or_default())
+        }
     })
 }
 
@@ -135,8 +133,8 @@ pub unsafe extern "C" fn rlt_module_method_memory(
         // `method` is NULL or a NUL-terminated string, and `bytes` and `unshared` are NULL or writable.
         let (module, method, bytes) =
             unsafe { (arg::handle(module, "module")?, arg::string(method, "method")?, out::value(bytes, "bytes")?) };
-        let function = module.deref().deref().method(method)?;
-        let memory = function.plans().and_then(rushlight_script::plan::Compiled::memory);
+        let function = module.method(method)?;
+        let memory = function.plans().and_then(Compiled::memory);
         let (own, all) = memory.map_or((-1, -1), |(own, all)| (own as i64, all as i64));
         if !unshared.is_null() {
             // SAFETY: docs/c-abi.md obliges the caller: a pointer that is not NULL is writable.

@@ -181,7 +181,7 @@ fn mish_ratio<V: crate::simd::FloatVector>(x: V) -> V {
 
 /// min(max(x + 3, 0), 6)
 #[inline(always)]
-fn hard_step<V: crate::simd::FloatVector>(x: V) -> V {
+pub(crate) fn hard_step<V: crate::simd::FloatVector>(x: V) -> V {
     V::from_f64(0.0).max(x + V::from_f64(3.0)).min(V::from_f64(6.0))
 }
 

@@ -19,9 +19,11 @@ fn named(values: &[(String, dispatch::Value)]) -> Result<Vec<(&str, Value)>> {
     list::try_collect(values.iter().map(|(name, value)| Ok((name.as_str(), from_operator(value.clone())?))))
 }
 
-/// The result of a run that is done.
-pub fn result(run: &Run) -> Result<dispatch::Value> {
-    to_operator(run.result()?)
+impl Run {
+    /// The result. An error if the run is not done.
+    pub fn result_boxed(&self) -> Result<dispatch::Value> {
+        to_operator(self.result()?)
+    }
 }
 
 impl Program {

@@ -9,7 +9,7 @@
 pub mod archive;
 mod arguments;
 pub mod ast;
-pub mod boxed;
+mod boxed;
 pub mod builtins;
 pub mod classes;
 pub mod compile;

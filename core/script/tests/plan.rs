@@ -11,7 +11,7 @@ use rushlight_script::runtime::object::{Role, Tuple};
 use rushlight_script::runtime::value::Value;
 use rushlight_script::runtime::{Environment, run};
 use rushlight_script::types::Type;
-use rushlight_tensor::Tensor;
+use rushlight_tensor::{Tensor, autograd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -220,6 +220,28 @@ fn calls_that_need_gradients_are_recorded() {
     x.set_requires_grad(true).unwrap();
     let result = pair.call(&[x.into()]);
     assert!(result.as_tensor().unwrap().requires_grad());
+}
+
+/// A function that asks for the grad mode, or whether a tensor requires a gradient, gets the answer of each call.
+#[test]
+fn the_grad_mode_is_that_of_the_call() {
+    let pair = Pair::of(
+        "def f(x: Tensor) -> Tensor:\n    if torch.is_grad_enabled():\n        return x + 1\n    return x + 2\n",
+    );
+    let asks =
+        Pair::of("def f(x: Tensor) -> Tensor:\n    if x.requires_grad:\n        return x + 1\n    return x + 2\n");
+    let before = autograd::is_grad_enabled();
+    for enabled in [true, false, true] {
+        autograd::set_grad_enabled(enabled);
+        pair.check(&[tensor(&[3], 1).into()]);
+        asks.check(&[tensor(&[3], 1).into()]);
+    }
+    autograd::set_grad_enabled(false);
+    let x = tensor(&[3], 1);
+    x.set_requires_grad(true).unwrap();
+    asks.check(&[x.into()]);
+    autograd::set_grad_enabled(before);
+    assert!(pair.is_planned());
 }
 
 /// Errors leave the plan as it was, and name the operator.

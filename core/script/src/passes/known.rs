@@ -4,13 +4,12 @@ use super::alias::Aliases;
 use super::constants::evaluate;
 use crate::builtins::{Args, find};
 use crate::graph::{BlockId, Graph, NodeId, ValueId};
+use crate::plan::values::mapped;
 use crate::program::Program;
 use crate::runtime::Environment;
 use crate::runtime::function::Linker;
-use crate::runtime::list::List;
-use crate::runtime::object::Tuple;
 use crate::runtime::value::Value;
-use rushlight_base::{DType, Device, Result, err, list};
+use rushlight_base::{DType, Device, Result, err};
 use rushlight_tensor::Tensor;
 use std::collections::{HashMap, HashSet};
 
@@ -86,7 +85,7 @@ impl Propagation<'_> {
         if let Value::Tensor(tensor) = value {
             self.devices.insert(id, tensor.device());
         }
-        if let Ok(value) = on_meta(value, MAX_DEPTH) {
+        if let Ok(value) = on_meta(value) {
             self.values.insert(id, value);
         }
         Ok(())
@@ -128,7 +127,7 @@ impl Propagation<'_> {
             if matches!(value, Value::Tensor(_)) {
                 self.devices.insert(output, device.unwrap_or(Device::CPU));
             }
-            self.values.insert(output, on_meta(&value, MAX_DEPTH)?);
+            self.values.insert(output, on_meta(&value)?);
         }
         Ok(())
     }
@@ -151,36 +150,21 @@ impl Propagation<'_> {
     }
 }
 
-/// Values in values.
-const MAX_DEPTH: usize = 16;
-
 /// The value with its tensors on the meta device.
-fn on_meta(value: &Value, depth: usize) -> Result<Value> {
-    let inner = |values: &[Value]| {
-        let depth = depth.checked_sub(1).ok_or_else(|| err!(Runtime, "values are nested too deeply"))?;
-        list::try_collect(values.iter().map(|value| on_meta(value, depth)))
-    };
-    Ok(match value {
-        Value::Tensor(tensor) => meta(tensor)?,
-        Value::List(list) if super::alias::mutable_parts(list.element()) != 0 => {
-            List::from_values(list.element().clone(), inner(&list.values())?)?.into()
-        }
-        Value::List(list) => list.with(list.items()).into(),
-        Value::Tuple(tuple) => match tuple.class() {
-            Some(class) => Tuple::named(class.clone(), inner(tuple.items())?).into(),
-            None => Tuple::new(inner(tuple.items())?).into(),
-        },
+fn on_meta(value: &Value) -> Result<Value> {
+    mapped(value, &mut |value| match value {
+        Value::Tensor(tensor) => meta(tensor),
+        Value::Device(_) => Ok(Value::Device(Device::META)),
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Complex(_) | Value::Str(_) => {
-            value.clone()
+            Ok(value.clone())
         }
-        Value::Device(_) => Value::Device(Device::parse("meta")?),
-        other => return Err(err!(Runtime, "{} has no shape", other.type_of())),
+        other => Err(err!(Runtime, "{} has no shape", other.type_of())),
     })
 }
 
 fn meta(tensor: &Tensor) -> Result<Value> {
     let row = find("aten::to", "prim_Device").ok_or_else(|| err!(Internal, "aten::to is missing"))?;
     let detached = crate::builtins::call("detach", "", &[tensor.clone().into()])?;
-    let mut args = [detached, Value::Device(Device::parse("meta")?), Value::None];
+    let mut args = [detached, Value::Device(Device::META), Value::None];
     (row.run)(&mut Args::new(&mut args, &Environment::new(Program::new())))
 }

@@ -1,6 +1,6 @@
 //! The memory of a run, and running.
 
-use super::lower::{Prepared, tensor_at, value_of};
+use super::lower::{Prepared, tensor_at, tensors_of, value_of};
 use super::record::{Argument, Slot, Store};
 use super::step::{Home, Plan, Step};
 use super::values::mapped;
@@ -164,15 +164,8 @@ impl Instance {
     }
 
     /// Keeps the results of a functional form.
-    fn receive(&mut self, plan: &Plan, step: &Step, mut results: Values) -> Result<Option<String>> {
-        let mut tensors = Vec::with_capacity(step.fresh.len());
-        for value in results.0.iter_mut() {
-            match std::mem::take(value) {
-                dispatch::Value::Tensor(tensor) => tensors.push(tensor),
-                dispatch::Value::Tensors(list) => tensors.extend(list.into_iter().flatten()),
-                _ => {}
-            }
-        }
+    fn receive(&mut self, plan: &Plan, step: &Step, results: Values) -> Result<Option<String>> {
+        let tensors = tensors_of(results);
         if tensors.len() != step.fresh.len() {
             return Ok(Some(format!("{} returned {} tensors", step.op.full_name(), tensors.len())));
         }
@@ -238,6 +231,6 @@ fn run_prepared(step: &Step, prepared: &Prepared, arguments: &[dispatch::Value])
 impl Plan {
     /// Whether the memory of a slot is the same in each run.
     fn is_fixed(&self, slot: Slot) -> bool {
-        matches!(self.homes[self.store(slot)], Home::Constant(_) | Home::Arena(_))
+        self.homes[self.store(slot)].is_fixed()
     }
 }

@@ -1,9 +1,9 @@
 //! From a recording to steps: the innermost calls that explain the results, without views and without what depends on
 //! constants only.
 
-use super::record::{Argument, Call, Place, Recording, Slot, Source, Store, Stored, call};
+use super::record::{Argument, Call, Place, Recording, Slot, Source, Store, Stored};
 use rushlight_base::{Device, Result, SmallVec, bail, ensure, err};
-use rushlight_tensor::dispatch::{self, Op, by_name};
+use rushlight_tensor::dispatch::{self, Op, Values, by_name};
 use rushlight_tensor::ops::prepared::{Convolution, Product};
 use rushlight_tensor::{Dense, Geometry, Tensor};
 use std::collections::HashSet;
@@ -226,15 +226,7 @@ impl Lowering {
         for argument in &step.arguments {
             arguments.push(value_of(argument, &mut |slot| self.constant(slot))?);
         }
-        let mut results = call(&step.op, &arguments)?;
-        let mut tensors = Vec::new();
-        for value in results.0.iter_mut() {
-            match std::mem::take(value) {
-                dispatch::Value::Tensor(tensor) => tensors.push(tensor),
-                dispatch::Value::Tensors(list) => tensors.extend(list.into_iter().flatten()),
-                _ => {}
-            }
-        }
+        let tensors = tensors_of(step.op.call(&arguments)?);
         ensure!(tensors.len() == step.fresh.len(), Runtime, "{} returns other results", step.op.full_name());
         for (slot, tensor) in step.fresh.iter().zip(&tensors) {
             let Some(slot) = *slot else { continue };
@@ -254,6 +246,19 @@ impl Lowering {
         };
         Ok(tensor_at(place, storage.clone(), 0))
     }
+}
+
+/// The tensors of the results of a call, those of lists among them.
+pub(super) fn tensors_of(mut results: Values) -> Vec<Tensor> {
+    let mut tensors = Vec::with_capacity(results.len());
+    for value in results.0.iter_mut() {
+        match std::mem::take(value) {
+            dispatch::Value::Tensor(tensor) => tensors.push(tensor),
+            dispatch::Value::Tensors(list) => tensors.extend(list.into_iter().flatten()),
+            _ => {}
+        }
+    }
+    tensors
 }
 
 /// The tensor of a place in a storage, `shift` bytes from its start on, which are whole elements.
@@ -280,7 +285,6 @@ pub(super) fn value_of(argument: &Argument, tensor: &mut dyn FnMut(Slot) -> Resu
 /// The out form of a functional form: its arguments, followed by one `out` for each result.
 pub(super) fn out_form(op: &Op, results: usize) -> Option<Op> {
     let Op::BuiltIn(row) = op else { return None };
-    let (name, overload) = (row.name(), row.overload());
     let own: Vec<_> = row.arguments().iter().collect();
     let fits = |candidate: &Op| {
         let arguments = candidate.arguments();
@@ -289,7 +293,5 @@ pub(super) fn out_form(op: &Op, results: usize) -> Option<Op> {
             && arguments.iter().skip(own.len()).all(|argument| argument.is_written())
             && matches!(candidate, Op::BuiltIn(_))
     };
-    let names = ["out".to_owned(), format!("{overload}_out")];
-    let direct = names.iter().filter_map(|overload| by_name::find_known(name, overload)).find(fits);
-    direct.or_else(|| by_name::overloads(&format!("aten::{name}")).into_iter().find(fits))
+    by_name::overloads(&format!("aten::{}", row.name())).into_iter().find(fits)
 }

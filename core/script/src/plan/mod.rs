@@ -29,8 +29,8 @@ use crate::runtime::value::Value;
 use fuse::Packing;
 use instance::Outcome;
 use rushlight_base::Result;
-use rushlight_tensor::KeyGuard;
-use rushlight_tensor::KeySet;
+use rushlight_tensor::dispatch::trace;
+use rushlight_tensor::{KeyGuard, KeySet, Tensor};
 use signature::Signature;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,6 +47,8 @@ const MAX_MADE: u64 = 2 * MAX_PLANS as u64;
 pub struct Compiled {
     name: Name,
     graph: Arc<Graph>,
+    /// Whether the function asks if gradients are recorded.
+    reads_grad_mode: bool,
     /// The plan that was used last comes last.
     plans: Mutex<Vec<(Signature, Entry)>>,
     packing: Packing,
@@ -65,9 +67,12 @@ enum Entry {
 impl Compiled {
     /// A function that is compiled when it is called first.
     pub fn new(name: &str, graph: Arc<Graph>) -> Compiled {
+        let asks = |id| graph.node(id).is_ok_and(|node| &*node.kind == "aten::is_grad_enabled");
+        let reads_grad_mode = graph.all_nodes().into_iter().any(asks);
         Compiled {
             name: name.into(),
             graph,
+            reads_grad_mode,
             plans: Mutex::new(Vec::new()),
             packing: Packing::default(),
             made: AtomicU64::new(0),
@@ -93,15 +98,11 @@ impl Compiled {
         self.plan(arguments, linker).map(|(plan, inputs)| run::Planned::new(plan, &inputs)).transpose()
     }
 
-    fn plan(
-        &self,
-        arguments: &[Value],
-        linker: &Arc<dyn Linker>,
-    ) -> Option<(Arc<Plan>, Vec<rushlight_tensor::Tensor>)> {
-        if rushlight_tensor::dispatch::trace::current().is_some() {
+    fn plan(&self, arguments: &[Value], linker: &Arc<dyn Linker>) -> Option<(Arc<Plan>, Vec<Tensor>)> {
+        if trace::current().is_some() {
             return None;
         }
-        let (signature, inputs) = Signature::of(arguments)?;
+        let (signature, inputs) = Signature::of(arguments, self.reads_grad_mode)?;
         let known = self.known(&signature);
         if known.is_some() {
             self.used.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +147,7 @@ impl Compiled {
 
     /// Leaves calls with such arguments to the interpreter from now on.
     fn reject(&self, arguments: &[Value], reason: &str) {
-        let Some((signature, _)) = Signature::of(arguments) else { return };
+        let Some((signature, _)) = Signature::of(arguments, self.reads_grad_mode) else { return };
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, entry)) = plans.iter_mut().find(|(known, _)| *known == signature) {
             *entry = Entry::Interpreted(reason.into());
@@ -180,5 +181,5 @@ impl Compiled {
 
 /// Plans run without autograd, in inference mode or not.
 fn below_autograd() -> KeyGuard {
-    KeyGuard::exclude(KeySet::from_bits(KeySet::AUTOGRAD.bits() | KeySet::INFERENCE.bits()))
+    KeyGuard::exclude(KeySet::AUTOGRAD | KeySet::INFERENCE)
 }

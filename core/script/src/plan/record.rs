@@ -13,9 +13,10 @@ use crate::runtime::{Environment, attribute_of, run};
 use crate::schema::Schema;
 use crate::types::Type;
 use rushlight_base::{DType, Device, DeviceType, Result, Storage, bail, ensure, err};
-use rushlight_tensor::dispatch::{self, Op, Values};
+use rushlight_tensor::dispatch::{self, Op};
 use rushlight_tensor::observe::{self, Call as Observed, Needs, Observer, Scope, Settings};
 use rushlight_tensor::{Dense, Geometry, KeyGuard, KeySet, Tensor};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The index of a slot.
@@ -112,10 +113,10 @@ pub(super) fn record(name: &Name, graph: &Graph, arguments: &[Value], linker: &A
     }
     let recorder =
         Arc::new(Recorder(Mutex::new(State { tables, open: vec![Vec::new()], begun: Vec::new(), failed: None })));
-    let printed = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let printed = Arc::new(AtomicBool::new(false));
     let seen = printed.clone();
     let mut environment = Environment::new(linker.clone());
-    environment.print = Some(Arc::new(move |_: &[u8]| seen.store(true, std::sync::atomic::Ordering::Relaxed)));
+    environment.print = Some(Arc::new(move |_: &[u8]| seen.store(true, Ordering::Relaxed)));
     environment.warn = environment.print.clone();
     let function = Function::new(name.clone(), graph, Schema::new(name, Vec::new(), Type::Any));
     let result = {
@@ -123,7 +124,7 @@ pub(super) fn record(name: &Name, graph: &Graph, arguments: &[Value], linker: &A
         let _below = KeyGuard::exclude(KeySet::AUTOGRAD);
         run(&function, standing, &environment).map_err(|error| without_trace(&error))?
     };
-    ensure!(!printed.load(std::sync::atomic::Ordering::Relaxed), Runtime, "it prints");
+    ensure!(!printed.load(Ordering::Relaxed), Runtime, "it prints");
     let mut state = recorder.lock();
     if let Some(reason) = state.failed.take() {
         return Err(reason);
@@ -411,9 +412,4 @@ impl Drop for Watching {
     fn drop(&mut self) {
         observe::remove(self.0);
     }
-}
-
-/// Calls an operator with these arguments.
-pub(super) fn call(op: &Op, arguments: &[dispatch::Value]) -> Result<Values> {
-    op.call(arguments)
 }

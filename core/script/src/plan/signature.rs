@@ -10,7 +10,11 @@ const MAX_DEPTH: usize = 16;
 
 /// The arguments of a call without the elements of tensors.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Signature(Vec<Part>);
+pub(super) struct Signature {
+    /// Whether gradients are recorded, for a function that asks.
+    grad_mode: Option<bool>,
+    parts: Vec<Part>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Part {
@@ -37,12 +41,13 @@ enum Part {
 impl Signature {
     /// The signature of arguments, and their tensors in order. `None` if a call with them has no plan: tensors on other
     /// devices, with other layouts, or of a call that autograd records.
-    pub fn of(arguments: &[Value]) -> Option<(Signature, Vec<Tensor>)> {
-        let mut reading = Reading { parts: Vec::new(), tensors: Vec::new(), records: autograd::is_grad_enabled() };
+    pub fn of(arguments: &[Value], reads_grad_mode: bool) -> Option<(Signature, Vec<Tensor>)> {
+        let records = autograd::is_grad_enabled();
+        let mut reading = Reading { parts: Vec::new(), tensors: Vec::new(), records };
         for argument in arguments {
             reading.value(argument, MAX_DEPTH)?;
         }
-        Some((Signature(reading.parts), reading.tensors))
+        Some((Signature { grad_mode: reads_grad_mode.then_some(records), parts: reading.parts }, reading.tensors))
     }
 }
 
@@ -107,7 +112,7 @@ impl Reading {
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut first = true;
-        for part in &self.0 {
+        for part in &self.parts {
             if matches!(part, Part::Object) {
                 continue;
             }

@@ -23,10 +23,17 @@ pub(super) enum Home {
     Input,
     /// An offset in the block of the run.
     Arena(usize),
-    /// Memory of its own, which each run allocates: it is returned, or only a call of the functional form makes it.
+    /// Separate memory, which each run allocates: it is returned, or only a call of the functional form makes it.
     PerRun,
     /// No step uses it.
     Unused,
+}
+
+impl Home {
+    /// Whether the bytes are the same in each run with the same block.
+    pub fn is_fixed(&self) -> bool {
+        matches!(self, Home::Constant(_) | Home::Arena(_))
+    }
 }
 
 /// A call of an operator.
@@ -193,8 +200,7 @@ fn schedule(steps: &mut [Step], homes: &[Home], lives: &[Option<Life>], returned
     let mut makes: Vec<HashSet<Store>> = Vec::with_capacity(steps.len());
     for step in steps.iter_mut() {
         makes.push(step.fresh.iter().flatten().map(|&slot| places[slot].store).collect());
-        let is_fixed = |slot: Slot| matches!(homes[places[slot].store], Home::Constant(_) | Home::Arena(_));
-        let all_fixed = step.touched().all(is_fixed);
+        let all_fixed = step.touched().all(|slot| homes[places[slot].store].is_fixed());
         step.is_fixed = all_fixed;
     }
     for (store, life) in lives.iter().enumerate() {

@@ -152,7 +152,7 @@ public final class NativeLibrary {
         return found;
     }
 
-    /** A connection of its own: the jar is closed with its stream. */
+    /** A separate connection: the jar is closed with its stream. */
     private static URLConnection connection() throws IOException {
         URLConnection connection = packed().openConnection();
         connection.setUseCaches(false);
