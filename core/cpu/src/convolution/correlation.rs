@@ -107,28 +107,12 @@ impl Phase {
                 taps: &self.taps,
             };
             let (runs, column_step) = self.runs(job, out, group, &samples, lanes.clone())?;
-            let columns = Columns { lanes, runs: &runs, steps: [job.out.stride(1), column_step], bias: job.bias };
+            let steps = [job.out.stride(1), column_step];
+            let finish = job.finishing.map(|finishing| finishing.at(steps));
+            let after = job.finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
+            let columns = Columns { lanes, runs: &runs, steps, bias: job.bias, after };
             // SAFETY: the runs are the positions of the share's samples in the output, which no other share has.
-            unsafe { self.weights.multiply::<T>(group, rows_of_share.clone(), &unfolded, &columns)? };
-            if let Some(finishing) = &job.finishing {
-                let rows = self.weights.rows_of(rows_of_share);
-                let [row_step, column_step] = columns.steps;
-                for run in &runs {
-                    let at = run.at.cast::<f32>().wrapping_offset(rows.start as isize * row_step);
-                    // SAFETY: these are the elements that the product has just written.
-                    unsafe {
-                        match column_step {
-                            1 => finishing.rows(at, rows.len(), row_step, run.lanes),
-                            // Adjacent channels, or single elements.
-                            _ if row_step == 1 => finishing.rows(at, run.lanes, column_step, rows.len()),
-                            _ => (0..rows.len() as isize).for_each(|row| {
-                                finishing.rows(at.wrapping_offset(row * row_step), run.lanes, column_step, 1);
-                            }),
-                        }
-                    }
-                }
-            }
-            Ok(())
+            unsafe { self.weights.multiply::<T>(group, rows_of_share, &unfolded, &columns) }
         };
         if threads == 1 {
             return (0..cut.shares()).try_for_each(|index| {
@@ -165,6 +149,8 @@ impl Phase {
         let across = self.weights.columns();
         let work = row.saturating_mul(rows).saturating_mul(offsets.len());
         parallel_chunks(lines, (GRAIN / work.max(1)).max(1), &|lines| {
+            let finish = job.finishing.map(|finishing| finishing.at([job.out.stride(1), 1]));
+            let after = job.finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
             for line in lines {
                 let (plane, h) = (line / height, line % height);
                 let (unit, d) = (plane / layers, plane % layers);
@@ -186,11 +172,7 @@ impl Phase {
                 });
                 // SAFETY: the view is a copy with a whole vector behind its last plane; the runs are a row of positions
                 // of the output, which no other share has.
-                unsafe { self.weights.multiply_along(group, runs, offsets, job.out.stride(1)) };
-                if let Some(finishing) = &job.finishing {
-                    // SAFETY: these are the elements that the product has just written.
-                    unsafe { finishing.rows(to.cast(), rows, job.out.stride(1), row) };
-                }
+                unsafe { self.weights.multiply_along(group, runs, offsets, job.out.stride(1), after) };
             }
         })
     }

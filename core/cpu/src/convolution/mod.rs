@@ -8,7 +8,7 @@
 //! |---|---|
 //! | groups with a single source channel | `depthwise/`: vectors along the width, or along adjacent channels |
 //! | a kernel of a single element over images whose positions are the rows of a matrix | `pointwise.rs`: one product |
-//! | 3 x 3, step 1, f32, from 28 x 28 positions and 32 channels on | `winograd.rs` |
+//! | 3 x 3, step 1, f32, from 784 positions of all samples (256 if the weights are packed) and 32 channels on | `winograd.rs` |
 //! | any other | `correlation.rs`: the weights are packed once, the image is padded and sorted (`padded.rs`), and each share unfolds and multiplies some columns (`unfolded.rs`); with few rows, it reads the columns in place |
 //! | weight gradient | `weights.rs`: one product for each group over an image with adjacent channels (`channels.rs`) |
 //! | transposed, where PyTorch rounds tap by tap | `taps.rs`: one product per tap |
@@ -117,11 +117,11 @@ fn run(
     if channels == 1 && groups > 1 && rows * groups >= 4 {
         return depthwise::run(&job, &axes);
     }
-    if pointwise::run(&job, &axes)? {
-        return finishing.map_or(Ok(()), |finishing| finishing.all(out));
-    }
     if winograd::run(&job, &axes)? {
         return Ok(());
+    }
+    if pointwise::run(&job, &axes)? {
+        return finishing.map_or(Ok(()), |finishing| finishing.all(out));
     }
     by_size!(out, T => correlation::run::<T>(&job, &axes))
 }

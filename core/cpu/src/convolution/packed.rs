@@ -1,7 +1,7 @@
 //! Weights that are packed once for many runs, of images of any shapes.
 
 use crate::gemm::PackedA;
-use rushlight_base::{Result, Scratch};
+use rushlight_base::Result;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The elements of a kernel that the taps of a phase have, for each spatial dimension.
@@ -14,7 +14,7 @@ pub struct Packed {
     /// Rows of products (`correlation.rs`), for each selection of taps.
     rows: Mutex<Vec<(Taps, Arc<PackedA>)>>,
     /// The points of the kernels (`winograd.rs`).
-    points: OnceLock<Scratch>,
+    points: OnceLock<PackedA>,
 }
 
 // SAFETY: what is packed is written before it is shared, and only read afterwards; its memory may be freed by any thread.
@@ -35,7 +35,7 @@ impl Packed {
     }
 
     /// The points.
-    pub(super) fn points(&self, pack: impl FnOnce() -> Result<Scratch>) -> Result<&Scratch> {
+    pub(super) fn points(&self, pack: impl FnOnce() -> Result<PackedA>) -> Result<&PackedA> {
         if let Some(points) = self.points.get() {
             return Ok(points);
         }

@@ -428,17 +428,20 @@ fn large_products_are_the_sums_written_out() {
     }
 }
 
-/// Whole and partial tiles, several rows of tiles, both formats; the transposed one with the padding that is left.
+/// Whole and partial tiles, several rows of tiles, several small samples, both formats; the transposed one with the padding that
+/// is left.
 #[test]
 fn winograd_is_within_two_in_a_hundred_thousand_of_the_largest_output() {
     let mut random = Random(12);
-    for (formats, padding, image) in [
-        ([Format::First; 3], 1, [30, 33]),
-        ([Format::Last, Format::First, Format::Last], 1, [29, 61]),
-        ([Format::Gaps, Format::Last, Format::Gaps], 0, [31, 30]),
+    for (formats, samples, padding, image) in [
+        ([Format::First; 3], 2, 1, [30, 33]),
+        ([Format::Last, Format::First, Format::Last], 2, 1, [29, 61]),
+        ([Format::Gaps, Format::Last, Format::Gaps], 2, 0, [31, 30]),
+        ([Format::First; 3], 13, 1, [7, 11]),
+        ([Format::Last, Format::First, Format::Last], 5, 1, [13, 14]),
     ] {
         let shape = Shape {
-            samples: 2,
+            samples,
             groups: 1,
             rows: 33,
             channels: 40,
@@ -455,9 +458,9 @@ fn winograd_is_within_two_in_a_hundred_thousand_of_the_largest_output() {
             image.values.iter_mut().for_each(|value| *value = random.between(-1000, 1000) as f32 / 1000.0);
             image
         };
-        let mut image = any(&with(2, 40, &shape.image), formats[0]);
+        let mut image = any(&with(samples, 40, &shape.image), formats[0]);
         let mut weight = any(&with(33, 40, &shape.kernel), formats[1]);
-        let mut out = any(&with(2, 33, &extents), formats[2]);
+        let mut out = any(&with(samples, 33, &extents), formats[2]);
         let (mut outs, mut images) = (out.sums(), image.sums());
         let mut bias: Vec<f32> = (0..33).map(|row| row as f32 / 8.0).collect();
         out.each(|index, at| outs[at] = index[1] as f64 / 8.0);

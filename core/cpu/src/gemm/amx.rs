@@ -208,6 +208,7 @@ const fn kernels(group: usize, in_bytes: usize, packed: &'static [[TileFn; 3]]) 
         packed,
         along: &[],
         direct: &[],
+        clamps: false,
         registers: Some((open, close)),
     }
 }

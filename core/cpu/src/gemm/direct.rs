@@ -77,6 +77,7 @@ impl Direct {
             add_row: 0,
             rows,
             columns,
+            last: None,
         };
         (kernels.direct[rows - 1][columns.div_ceil(kernels.lanes) - 1], tile)
     }

@@ -305,6 +305,7 @@ impl<'a> Run<'a> {
                                 add_row: 0,
                                 rows: down,
                                 columns: across,
+                                last: None,
                             };
                             let function = kernels.packed[down.div_ceil(step) - 1][vectors - 1];
                             self.compute(function, tile, row, column, stage, sums);
@@ -421,6 +422,7 @@ impl<'a> Run<'a> {
                                     add_row: 0,
                                     rows: down,
                                     columns: across,
+                                    last: None,
                                 };
                                 let function = match in_place {
                                     Some(left) => {

@@ -103,6 +103,7 @@ macro_rules! kernels {
             packed: PACKED,
             direct: DIRECT,
             along: ALONG,
+            clamps: <$vector as Vector>::CLAMPS,
             registers: None,
         };
         KERNELS

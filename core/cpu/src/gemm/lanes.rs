@@ -27,6 +27,8 @@ pub(super) trait Vector: Copy + 'static {
     const GROUP: usize = 1;
     /// Whether panels of the right operand begin with a row of initial sums.
     const HEAD: bool = false;
+    /// Whether sums can be clamped.
+    const CLAMPS: bool = false;
 
     /// Sums to begin with.
     unsafe fn zero() -> Self;
@@ -50,6 +52,11 @@ pub(super) trait Vector: Copy + 'static {
     unsafe fn read(at: *const Self::Sum, count: usize) -> Self::Total;
     /// Sum of two.
     unsafe fn add(a: Self::Total, b: Self::Total) -> Self::Total;
+    /// min(max(total, low), high); NaN is preserved. Only if `CLAMPS`.
+    unsafe fn clamp(total: Self::Total, bounds: [f32; 2]) -> Self::Total {
+        let _ = bounds;
+        total
+    }
     /// The first `count` lanes into memory.
     unsafe fn write(total: Self::Total, at: *mut Self::Sum, count: usize);
 }

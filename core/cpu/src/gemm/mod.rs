@@ -63,7 +63,7 @@ pub(crate) use across::across;
 pub use batch::batched;
 pub use epilogue::Activation;
 pub use packed::{Factor, PackedB, Panels, SLACK};
-pub use stationary::{Columns, PackedA, Run};
+pub use stationary::{After, Columns, PackedA, Run};
 
 /// The epilogue of a product: activation(alpha product + beta c).
 #[derive(Clone, Copy)]

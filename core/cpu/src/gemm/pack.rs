@@ -6,8 +6,7 @@
 //! memory are copied, lanes that run along k are transposed in registers, others are copied one by one.
 
 use super::convert::Convert;
-use super::tile::prefetch;
-use crate::simd::Level;
+use crate::simd::{Level, prefetch};
 use std::any::TypeId;
 
 /// The location of the elements of some lanes. Steps are in elements.

@@ -9,7 +9,7 @@ use super::blocking::{Depth, even_parts};
 use super::driver::{Buffer, Fill, Operand, each, pack_panel, right_panel_bytes};
 use super::epilogue::{Activation, Factor as Scale, Finish};
 use super::packed::{Erased, Factor, Panels};
-use super::tile::Tile;
+use super::tile::{Kernels, Last, Tile};
 use super::ways::{Ways, ways};
 use super::{rows as rows_of, worthwhile_threads};
 use crate::array::Array;
@@ -60,6 +60,30 @@ pub struct Columns<'a> {
     pub steps: [isize; 2],
     /// The addend of each row of all groups.
     pub bias: Option<&'a Array<'a>>,
+    /// What follows.
+    pub after: Option<After<'a>>,
+}
+
+/// What follows finished elements while they are in registers, or in the cache.
+#[derive(Clone, Copy)]
+pub struct After<'a> {
+    /// An element of the output, and what is added to it; other addends are at the same offset.
+    pub add: Option<[*const u8; 2]>,
+    /// Bounds, if the function that is applied last is min(max(x, low), high).
+    pub bounds: Option<[f32; 2]>,
+    /// Adds to rows and columns of elements at the steps of the output, and applies the function.
+    pub run: &'a dyn Fn(*mut u8, [usize; 2]),
+}
+
+impl After<'_> {
+    /// The last step of a tile, if it is one.
+    fn last(&self, kernels: &Kernels, out: *mut u8, out_row: isize) -> Option<Last> {
+        let bounds = self.bounds.filter(|_| kernels.clamps)?;
+        let add = self.add.map_or(std::ptr::null(), |[of, add]| {
+            add.wrapping_offset(out.addr().wrapping_sub(of.addr()).cast_signed())
+        });
+        Some(Last { add, add_row: out_row, bounds })
+    }
 }
 
 /// The destination of a panel of columns.
@@ -126,11 +150,6 @@ impl PackedA {
         failed.result().map(|()| packed)
     }
 
-    /// The rows of a group in some of its panels.
-    pub fn rows_of(&self, panels: Range<usize>) -> Range<usize> {
-        panels.start * self.height..self.rows.min(panels.end * self.height)
-    }
-
     /// Panels of rows of a group.
     pub fn row_panels(&self) -> usize {
         self.per_group
@@ -187,13 +206,14 @@ impl PackedA {
     /// # Safety
     /// There are as many offsets as the operand has columns. Whole vectors can be read at each of them for each run,
     /// which has as many columns as a tile at most. The elements of the runs are parts of an output that no other share
-    /// writes, adjacent in a row, and rows are `row_step` elements apart.
+    /// writes, adjacent in a row, and rows are `row_step` elements apart. `after` is that of [`Columns`].
     pub unsafe fn multiply_along(
         &self,
         group: usize,
         runs: impl Iterator<Item = (*const u8, Run)>,
         offsets: &[isize],
         row_step: isize,
+        after: Option<After>,
     ) {
         let kernels = self.ways.kernels;
         let (across, bytes) = (self.columns(), kernels.sum_bytes);
@@ -204,7 +224,7 @@ impl PackedA {
                 let bias = self.bias.as_ref().map_or(std::ptr::null(), |bias| {
                     bias.start().wrapping_add((group * self.rows + row) * across * bytes).cast_const()
                 });
-                let tile = Tile {
+                let mut tile = Tile {
                     depth: offsets.len(),
                     left: self.panels.start().wrapping_add((group * self.per_group + panel) * self.panel_bytes),
                     left_row: 0,
@@ -217,12 +237,17 @@ impl PackedA {
                     add_row: (across * bytes) as isize,
                     rows: down,
                     columns: run.lanes,
+                    last: None,
                 };
+                tile.last = after.and_then(|after| after.last(kernels, tile.out, tile.out_row));
                 let function =
                     kernels.along[down.div_ceil(kernels.height_step) - 1][run.lanes.div_ceil(kernels.lanes) - 1];
                 // SAFETY: the panel was packed for a tile of so many rows; the caller guarantees columns and
                 // destinations.
                 unsafe { function(&tile, offsets) };
+                if let (Some(after), None) = (after, tile.last) {
+                    (after.run)(tile.out, [down, run.lanes]);
+                }
             }
         }
     }
@@ -237,7 +262,7 @@ impl PackedA {
         let packed = Scratch::new(panels.saturating_mul(right_bytes))?;
         let targets = self.targets(columns, panels)?;
         let buffered = depth.blocks > 1 && (!self.ways.stores_sums || targets.iter().any(|t| t.direct.is_none()));
-        let Range { start: first_row, end: last_row } = self.rows_of(rows.clone());
+        let (first_row, last_row) = (rows.start * self.height, self.rows.min(rows.end * self.height));
         let sums_row = panels * across;
         let sums_bytes = if buffered { (last_row - first_row) * sums_row * kernels.sum_bytes } else { 0 };
         let sums = Scratch::new(sums_bytes)?;
@@ -270,6 +295,7 @@ impl PackedA {
                             add_row: 0,
                             rows: down,
                             columns: width,
+                            last: None,
                         };
                         let vectors = width.div_ceil(kernels.lanes);
                         let function = kernels.packed[down.div_ceil(kernels.height_step) - 1][vectors - 1];
@@ -285,8 +311,13 @@ impl PackedA {
                             if !first {
                                 (tile.add, tile.add_row) = (tile.out, tile.out_row);
                             }
+                            let after = columns.after.filter(|_| last);
+                            tile.last = after.and_then(|after| after.last(kernels, tile.out, tile.out_row));
                             // SAFETY: the panels were packed for this tile, whose sums are inside the run.
                             unsafe { function(&tile) };
+                            if let (Some(after), None) = (after, tile.last) {
+                                (after.run)(tile.out, [down, width]);
+                            }
                             continue;
                         }
                         let waiting = sums
@@ -403,6 +434,9 @@ impl PackedA {
                 // SAFETY: the caller guarantees the sums and the columns of the run; the bias has an element for each
                 // row of each group.
                 unsafe { (ways.finish)(&finish) };
+            }
+            if let Some(after) = columns.after {
+                (after.run)(out, [rows.len(), count]);
             }
             column += count;
             skipped += count;

@@ -10,11 +10,10 @@ use super::driver::{Operand, Problem, each};
 use super::epilogue::Finish;
 use super::lanes::{Stream, Vector};
 use super::pack::Source;
-use super::tile::prefetch;
 use super::ways::Ways;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
-use crate::simd::Level;
+use crate::simd::{Level, prefetch};
 use rushlight_base::runtime::{FirstError, check_cancelled, num_threads};
 use rushlight_base::{DType, Result, Storage};
 #[cfg(target_arch = "x86_64")]

@@ -4,6 +4,7 @@
 //! tile size. `driver` splits products into tiles.
 
 use super::lanes::Vector;
+use crate::simd::{prefetch, prefetch_far};
 
 /// Inputs and outputs of a tile. Steps are in bytes.
 pub(super) struct Tile {
@@ -26,6 +27,18 @@ pub(super) struct Tile {
     pub rows: usize,
     /// Columns that are written: the last vector of the tile has at least one.
     pub columns: usize,
+    /// What follows finished sums. Only of arithmetics that clamp.
+    pub last: Option<Last>,
+}
+
+/// What follows finished sums while they are in registers: a second addend, and bounds.
+#[derive(Clone, Copy)]
+pub(super) struct Last {
+    /// The addend: none if it is null.
+    pub add: *const u8,
+    pub add_row: isize,
+    /// min(max(sum, low), high); NaN is preserved.
+    pub bounds: [f32; 2],
 }
 
 /// Rows of an operand in place are prefetched this many groups of k ahead.
@@ -79,6 +92,8 @@ pub(super) struct Kernels {
     /// Tiles with a packed left operand and a right one in place, `[height / height_step - 1][vectors - 1]`. Not for
     /// every arithmetic.
     pub along: &'static [[AlongFn; WIDEST]],
+    /// Whether tiles have a [`Last`] step.
+    pub clamps: bool,
     /// Functions that enable and disable the registers of the tiles.
     pub registers: Option<Switches>,
 }
@@ -182,21 +197,7 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
             left = left.offset(left_step);
             right = right.offset(right_step);
         }
-        for (row, sums) in sums.iter().enumerate() {
-            if row >= tile.rows {
-                break;
-            }
-            let out = tile.out.offset(row as isize * tile.out_row).cast::<V::Sum>();
-            for (v, sums) in sums.iter().enumerate() {
-                let count = if v + 1 < N { V::LANES } else { last };
-                let mut total = sums.total();
-                if !tile.add.is_null() {
-                    let add = tile.add.offset(row as isize * tile.add_row).cast::<V::Sum>().add(v * V::LANES);
-                    total = V::add(total, V::read(add, count));
-                }
-                V::write(total, out.add(v * V::LANES), count);
-            }
-        }
+        store::<V, M, N>(tile, sums);
     }
 }
 
@@ -209,7 +210,6 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
 pub(super) unsafe fn along<V: Vector, const M: usize, const N: usize>(tile: &Tile, offsets: &[isize]) {
     // SAFETY: the caller guarantees pointers that are valid for the sizes in `tile`, and whole vectors at the offsets.
     unsafe {
-        let last = tile.columns - (N - 1) * V::LANES;
         let mut sums = [[V::zero(); N]; M];
         let mut left = tile.left.cast::<V::In>();
         for &offset in offsets {
@@ -226,44 +226,77 @@ pub(super) unsafe fn along<V: Vector, const M: usize, const N: usize>(tile: &Til
             }
             left = left.add(M);
         }
-        for (row, sums) in sums.iter().enumerate() {
+        store::<V, M, N>(tile, sums);
+    }
+}
+
+/// Adds what is to be added to the sums of a tile, and stores them. Each loop is small, so that the compiler unrolls it
+/// and the sums stay in registers.
+///
+/// # Safety
+/// The contract of [`TileFn`].
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
+unsafe fn store<V: Vector, const M: usize, const N: usize>(tile: &Tile, sums: [[V; N]; M]) {
+    // SAFETY: the caller guarantees pointers that are valid for the sizes in `tile`.
+    unsafe {
+        let mut totals = [[sums[0][0].total(); N]; M];
+        for row in 0..M {
+            for v in 0..N {
+                totals[row][v] = sums[row][v].total();
+            }
+        }
+        if !tile.add.is_null() {
+            add::<V, M, N>(tile, tile.add, tile.add_row, &mut totals);
+        }
+        if V::CLAMPS
+            && let Some(last) = &tile.last
+        {
+            if !last.add.is_null() {
+                add::<V, M, N>(tile, last.add, last.add_row, &mut totals);
+            }
+            for row in 0..M {
+                for v in 0..N {
+                    totals[row][v] = V::clamp(totals[row][v], last.bounds);
+                }
+            }
+        }
+        for row in 0..M {
             if row >= tile.rows {
                 break;
             }
             let out = tile.out.offset(row as isize * tile.out_row).cast::<V::Sum>();
-            for (v, sums) in sums.iter().enumerate() {
-                let count = if v + 1 < N { V::LANES } else { last };
-                let mut total = sums.total();
-                if !tile.add.is_null() {
-                    let add = tile.add.offset(row as isize * tile.add_row).cast::<V::Sum>().add(v * V::LANES);
-                    total = V::add(total, V::read(add, count));
-                }
-                V::write(total, out.add(v * V::LANES), count);
+            for v in 0..N {
+                let count = if v + 1 < N { V::LANES } else { tile.columns - (N - 1) * V::LANES };
+                V::write(totals[row][v], out.add(v * V::LANES), count);
             }
         }
     }
 }
 
-/// Prefetches a cache line.
+/// Adds rows of elements to the sums of a tile.
+///
+/// # Safety
+/// The contract of [`TileFn`], with the addend at `from`.
 #[inline(always)]
-pub(super) fn prefetch(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint and may use any address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+#[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
+unsafe fn add<V: Vector, const M: usize, const N: usize>(
+    tile: &Tile,
+    from: *const u8,
+    step: isize,
+    totals: &mut [[V::Total; N]; M],
+) {
+    for row in 0..M {
+        if row >= tile.rows {
+            break;
+        }
+        // SAFETY: the caller guarantees rows and columns of the addend.
+        unsafe {
+            let from = from.offset(row as isize * step).cast::<V::Sum>();
+            for v in 0..N {
+                let count = if v + 1 < N { V::LANES } else { tile.columns - (N - 1) * V::LANES };
+                totals[row][v] = V::add(totals[row][v], V::read(from.add(v * V::LANES), count));
+            }
+        }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
-
-/// Like [`prefetch`], into the second-level cache.
-#[inline(always)]
-pub(super) fn prefetch_far(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint and may use any address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }

@@ -39,7 +39,8 @@ macro_rules! register {
      load_first($first_at:ident, $first_count:ident) $load_first:expr;
      mul_add($sum:ident, $left:ident, $right:ident) $mul_add:expr; add($a:ident, $b:ident) $add:expr;
      store($store_at:ident, $stored:ident) $store:expr;
-     store_first($part_at:ident, $part:ident, $part_count:ident) $store_first:expr;) => {
+     store_first($part_at:ident, $part:ident, $part_count:ident) $store_first:expr;
+     $(clamp($clamped:ident, $low:ident, $high:ident) $clamp:expr;)?) => {
         $(#[$meta])*
         #[derive(Clone, Copy)]
         pub(super) struct $name($register);
@@ -84,6 +85,14 @@ macro_rules! register {
             unsafe fn add($a: $register, $b: $register) -> $register {
                 unsafe { $add }
             }
+            $(
+                const CLAMPS: bool = true;
+                #[inline(always)]
+                unsafe fn clamp($clamped: $register, [$low, $high]: [f32; 2]) -> $register {
+                    // The instructions return their second operand if one of the two is NaN.
+                    unsafe { $clamp }
+                }
+            )?
             #[inline(always)]
             unsafe fn write($stored: $register, $store_at: *mut $of, count: usize) {
                 if count >= $lanes {
@@ -108,6 +117,7 @@ register! {
     add(a, b) _mm512_add_ps(a, b);
     store(at, values) _mm512_storeu_ps(at, values);
     store_first(at, values, count) _mm512_mask_storeu_ps(at, mask16(count), values);
+    clamp(values, low, high) _mm512_min_ps(_mm512_set1_ps(high), _mm512_max_ps(_mm512_set1_ps(low), values));
 }
 
 register! {
@@ -160,6 +170,7 @@ register! {
     add(a, b) _mm256_add_ps(a, b);
     store(at, values) _mm256_storeu_ps(at, values);
     store_first(at, values, count) _mm256_maskstore_ps(at, lanes32(count), values);
+    clamp(values, low, high) _mm256_min_ps(_mm256_set1_ps(high), _mm256_max_ps(_mm256_set1_ps(low), values));
 }
 
 register! {

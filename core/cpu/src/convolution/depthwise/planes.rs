@@ -2,7 +2,6 @@
 //! adjacent positions are summed over the taps in registers.
 
 use super::super::axis::{Axis, products};
-use super::super::finish::Finishing;
 use super::super::line::{Layout, ZEROS};
 use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
@@ -10,9 +9,11 @@ use super::super::{Job, Place};
 use super::kernel_offsets;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
-use crate::simd::{Float, FloatVector, Kernel, Simd, run as run_kernel};
+use crate::simd::{Float, FloatVector, Kernel, Simd, prefetch_far, run as run_kernel};
+use rushlight_base::plan::Plan;
 use rushlight_base::runtime::try_parallel_chunks;
 use rushlight_base::{Result, list};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Multiplications that are worth a second thread.
@@ -23,6 +24,8 @@ pub(super) const BEHIND: usize = 64;
 const CACHED: usize = 4096;
 /// Vectors of a tile.
 const TILE: usize = 4;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// The positions of the output that meet the same taps.
 struct Phase {
@@ -45,6 +48,11 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
         work += axes.iter().map(|axis| axis.length).product::<usize>() * (taps.len() + 1);
         list::push(&mut phases, Phase { axes, taps, kernel, place })?;
     }
+    let steps = layout.steps();
+    let adjacent = phases.iter().all(|phase| phase.place.steps[2] == 1);
+    let bounds = job.finishing.filter(|_| adjacent).and_then(|finishing| finishing.bounds());
+    let lanes = run_kernel(Lanes::<T>(PhantomData));
+    let entries: Vec<_> = list::try_collect(phases.iter().map(|phase| phase.entries(steps, lanes)))?;
     let (planes, shortage) = (job.image.size(0) * job.groups, Shortage::new());
     let [per_group, _] = job.channels();
     let (elements, together) = (pitch(&layout), together(&layout));
@@ -64,6 +72,8 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
             job,
             layout: &layout,
             phases: &phases,
+            entries: &entries,
+            bounds,
             planes,
             plane,
             factors,
@@ -76,11 +86,27 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
     shortage.check()
 }
 
+/// Elements of a vector.
+struct Lanes<T>(PhantomData<T>);
+
+impl<T: Float> Kernel for Lanes<T> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> usize {
+        T::Vector::<S>::LANES
+    }
+}
+
 /// Some planes of the source.
 struct Share<'a, T: Float> {
     job: &'a Job<'a>,
     layout: &'a Layout,
     phases: &'a [Phase],
+    /// Those of each phase.
+    entries: &'a [Vec<Entry>],
+    /// The bounds of the sums of adjacent positions. What follows other ones is computed when their plane is complete.
+    bounds: Option<[f32; 2]>,
     planes: Range<usize>,
     /// Some padded planes.
     plane: *mut T::Wide,
@@ -99,10 +125,9 @@ impl<T: Float> Kernel for Share<'_, T> {
         let job = self.job;
         let [per_group, _] = job.channels();
         let (pitch, together) = (pitch(self.layout), together(self.layout));
-        let mut entries = list::with_capacity(self.phases.len())?;
-        for phase in self.phases {
-            entries.push(phase.entries(self.layout.steps(), T::Vector::<S>::LANES)?);
-        }
+        let positions = Plan::new(&job.out.sizes()[2..], [&job.out.strides()[2..]]);
+        let tiles = per_group * self.entries.iter().map(|entries| entries.len() / TILE).sum::<usize>();
+        let all = job.image.size(0) * job.groups;
         for plane in self.planes.clone() {
             let (sample, group) = (plane / job.groups, plane % job.groups);
             let nth = (plane - self.planes.start) % together;
@@ -116,6 +141,8 @@ impl<T: Float> Kernel for Share<'_, T> {
                 }
             }
             let padded = self.plane.wrapping_add(nth * pitch).cast_const();
+            let next = plane + together;
+            let mut ahead = if next < all { self.ahead(next, tiles) } else { Ahead::default() };
             for within in 0..per_group {
                 let channel = group * per_group + within;
                 let (first, second) = if job.transposed { (group, within) } else { (channel, 0) };
@@ -126,18 +153,21 @@ impl<T: Float> Kernel for Share<'_, T> {
                     _ => <T::Wide as crate::number::Wide>::ZERO,
                 };
                 let to = sample as isize * job.out.stride(0) + channel as isize * job.out.stride(1);
-                for (phase, entries) in self.phases.iter().zip(&entries) {
+                for (phase, entries) in self.phases.iter().zip(self.entries) {
                     // SAFETY: the weight has an element at each offset, and the buffer a factor for each tap; the
                     // phase's positions are elements of the output's plane, which belongs to this share alone.
                     unsafe {
                         for (t, &offset) in phase.kernel.iter().enumerate() {
                             self.factors.add(t).write(self.weights.offset(kernel + offset).read().wide());
                         }
-                        self.phase::<S>(phase, entries, padded, start, self.targets.offset(to + phase.place.offset));
+                        let to = self.targets.offset(to + phase.place.offset);
+                        self.phase::<S>(phase, entries, padded, start, to, &mut ahead);
                     }
                 }
-                if let Some(finishing) = &job.finishing {
-                    self.finish(finishing, self.targets.wrapping_offset(to).cast());
+                if let (Some(finishing), None) = (&job.finishing, self.bounds) {
+                    let at = self.targets.wrapping_offset(to).cast();
+                    // SAFETY: the plane belongs to this share alone, which has just written it.
+                    unsafe { finishing.rows(at, &positions, 0..positions.outer()) };
                 }
             }
         }
@@ -145,32 +175,24 @@ impl<T: Float> Kernel for Share<'_, T> {
     }
 }
 
-impl<T: Float> Share<'_, T> {
-    /// Finishes a plane of the output.
-    fn finish(&self, finishing: &Finishing, at: *mut f32) {
-        let (out, spatial) = (self.job.out, self.job.spatial);
-        let lines: usize = (2..1 + spatial).map(|dim| out.size(dim)).product();
-        let (row, step) = (out.size(1 + spatial), out.stride(1 + spatial));
-        let is_even = step == 1
-            && (2..1 + spatial).all(|dim| out.stride(dim) == out.stride(dim + 1) * out.size(dim + 1) as isize);
-        // SAFETY: the plane belongs to this share alone, which has just written it.
-        unsafe {
-            if is_even {
-                finishing.rows(at, 1, 0, lines * row);
-                return;
-            }
-            for line in 0..lines {
-                let (mut rest, mut offset) = (line, 0);
-                for dim in (2..1 + spatial).rev() {
-                    offset += (rest % out.size(dim)) as isize * out.stride(dim);
-                    rest /= out.size(dim);
-                }
-                let at = at.wrapping_offset(offset);
-                match step {
-                    1 => finishing.rows(at, 1, 0, row),
-                    step => finishing.rows(at, row, step, 1),
-                }
-            }
+/// The lines of a plane that is read later, which are prefetched while another one is computed: the rows of an image with
+/// a step are not read in the order of memory. On an AMD Zen 4 with one thread, with the clamp in registers: 0.61 of the time
+/// of 3 x 3 kernels over 32 planes of 112 x 112 positions, 0.60 with step 2 over 96 planes.
+#[derive(Default)]
+struct Ahead {
+    at: usize,
+    lines: usize,
+    /// Lines for each tile.
+    each: usize,
+}
+
+impl Ahead {
+    #[inline(always)]
+    fn prefetch(&mut self) {
+        for _ in 0..self.each.min(self.lines) {
+            prefetch_far(std::ptr::without_provenance(self.at));
+            self.at = self.at.wrapping_add(LINE);
+            self.lines -= 1;
         }
     }
 }
@@ -201,6 +223,20 @@ impl Phase {
 }
 
 impl<T: Float> Share<'_, T> {
+    /// The lines of a plane of the source, for a plane of so many tiles.
+    fn ahead(&self, plane: usize, tiles: usize) -> Ahead {
+        let (image, groups) = (self.job.image, self.job.groups);
+        let spatial = 2..image.ndim();
+        let last: isize = spatial.clone().map(|dim| (image.size(dim).max(1) - 1) as isize * image.stride(dim)).sum();
+        let elements: usize = spatial.map(|dim| image.size(dim)).product();
+        if !(0..2 * elements as isize).contains(&last) {
+            return Ahead::default();
+        }
+        let offset = (plane / groups) as isize * image.stride(0) + (plane % groups) as isize * image.stride(1);
+        let lines = (last as usize * size_of::<T>()) / LINE + 1;
+        Ahead { at: self.sources.wrapping_offset(offset).addr(), lines, each: lines.div_ceil(tiles.max(1)) }
+    }
+
     /// # Safety
     /// The positions of the phase are elements of the output from `to` on, and factors and plane are those of the
     /// phase.
@@ -212,8 +248,10 @@ impl<T: Float> Share<'_, T> {
         plane: *const T::Wide,
         start: T::Wide,
         to: *mut T,
+        ahead: &mut Ahead,
     ) {
         for tile in entries.as_chunks::<TILE>().0 {
+            ahead.prefetch();
             // SAFETY: the caller guarantees the positions of the phase.
             unsafe { self.tile::<S>(&phase.taps, plane, start, tile, to, phase.place.steps[2]) };
         }
@@ -243,8 +281,11 @@ impl<T: Float> Share<'_, T> {
                     sums[v] = T::Vector::<S>::load(from[v].offset(tap)).mul_add(factor, sums[v]);
                 }
             }
-            for (sum, &(_, offset, count)) in sums.into_iter().zip(tile) {
+            for (mut sum, &(_, offset, count)) in sums.into_iter().zip(tile) {
                 let to = to.offset(offset);
+                if let (Some(finishing), Some(bounds)) = (&self.job.finishing, self.bounds) {
+                    sum = finishing.clamp::<T, S>(sum, bounds, to, count);
+                }
                 match step {
                     _ if count == 0 => {}
                     1 => T::store_some::<S>(sum, to, count),
