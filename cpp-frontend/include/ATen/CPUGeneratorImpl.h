@@ -21,11 +21,9 @@ class CPUGeneratorImpl {
   /// The object of a generator. It stays for the next generator at the same address, and owns nothing of it.
   RLT_LAZY static CPUGeneratorImpl* of(rlt_generator* handle) {
     static std::mutex guard;
-    static std::map<rlt_generator*, std::unique_ptr<CPUGeneratorImpl>> all;
+    static RLT_LATER(std::map<rlt_generator*, CPUGeneratorImpl>) all;
     std::lock_guard<std::mutex> lock(guard);
-    std::unique_ptr<CPUGeneratorImpl>& entry = all[handle];
-    if (!entry) entry = std::make_unique<CPUGeneratorImpl>(handle);
-    return entry.get();
+    return &all.try_emplace(handle, handle).first->second;
   }
 
   static DeviceType device_type() { return DeviceType::CPU; }

@@ -185,8 +185,8 @@ class Context {
   }
 
   QEngine qEngine() const { return QEngine::NoQEngine; }
-  static const std::vector<QEngine>& supportedQEngines() {
-    static const std::vector<QEngine> engines{QEngine::NoQEngine};
+  RLT_LAZY static const std::vector<QEngine>& supportedQEngines() {
+    static const RLT_LATER(std::vector<QEngine>) engines{QEngine::NoQEngine};
     return engines;
   }
   void setQEngine(QEngine engine) {
@@ -228,7 +228,7 @@ inline size_t getNumGPUs() { return static_cast<size_t>(c10::cuda::device_count(
 
 /// Full float precision in its scope. It has no effect: the CPU always computes in full precision.
 struct NoTF32Guard {
-  NoTF32Guard() : before_(std::exchange(flag(), true)) {}
+  NoTF32Guard() : before_(rlt::exchange_value(flag(), true)) {}
   ~NoTF32Guard() { flag() = before_; }
   NoTF32Guard(const NoTF32Guard&) = delete;
   NoTF32Guard& operator=(const NoTF32Guard&) = delete;

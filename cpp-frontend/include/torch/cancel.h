@@ -15,9 +15,9 @@ class CancelToken {
  public:
   CancelToken() { rlt::check(rlt_cancel_token_new(&handle_)); }
   CancelToken(const CancelToken& other) { rlt::check(rlt_cancel_token_retain(other.handle_, &handle_)); }
-  CancelToken(CancelToken&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  CancelToken(CancelToken&& other) noexcept : handle_(rlt::exchange_value(other.handle_, nullptr)) {}
   CancelToken& operator=(CancelToken other) noexcept {
-    std::swap(handle_, other.handle_);
+    rlt::swap_values(handle_, other.handle_);
     return *this;
   }
   ~CancelToken() { rlt_cancel_token_free(handle_); }

@@ -46,7 +46,7 @@ void load(std::vector<at::Tensor>& tensors, Args&&... args) {
   serialize::InputArchive archive;
   archive.load_from(std::forward<Args>(args)...);
   at::Tensor tensor;
-  for (size_t i = 0; archive.try_read(std::to_string(i), tensor); ++i) tensors.push_back(std::exchange(tensor, at::Tensor()));
+  for (size_t i = 0; archive.try_read(std::to_string(i), tensor); ++i) tensors.push_back(rlt::exchange_value(tensor, at::Tensor()));
 }
 /// Loads the tensors of a file by name, from a state_dict that Python saved or from safetensors.
 template <class... Args>

@@ -24,9 +24,9 @@ struct Generator {
   Generator(const Generator& other) {
     if (other.handle_) rlt::check(rlt_generator_retain(other.handle_, &handle_));
   }
-  Generator(Generator&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Generator(Generator&& other) noexcept : handle_(rlt::exchange_value(other.handle_, nullptr)) {}
   Generator& operator=(Generator other) noexcept {
-    std::swap(handle_, other.handle_);
+    rlt::swap_values(handle_, other.handle_);
     return *this;
   }
   ~Generator() { rlt_generator_free(handle_); }

@@ -43,14 +43,14 @@ class TensorBase {
   TensorBase(const TensorBase& other) {
     if (other.handle_) rlt::check(rlt_tensor_retain(other.handle_, &handle_));
   }
-  TensorBase(TensorBase&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  TensorBase(TensorBase&& other) noexcept : handle_(rlt::exchange_value(other.handle_, nullptr)) {}
   TensorBase& operator=(const TensorBase& other) {
     TensorBase copy(other);
-    std::swap(handle_, copy.handle_);
+    rlt::swap_values(handle_, copy.handle_);
     return *this;
   }
   TensorBase& operator=(TensorBase&& other) noexcept {
-    std::swap(handle_, other.handle_);
+    rlt::swap_values(handle_, other.handle_);
     return *this;
   }
   ~TensorBase() {
@@ -59,7 +59,7 @@ class TensorBase {
 
   rlt_tensor* handle() const noexcept { return handle_; }
   /// Releases ownership of the reference.
-  rlt_tensor* release() noexcept { return std::exchange(handle_, nullptr); }
+  rlt_tensor* release() noexcept { return rlt::exchange_value(handle_, nullptr); }
   c10::TensorImpl* unsafeGetTensorImpl() const noexcept { return reinterpret_cast<c10::TensorImpl*>(handle_); }
   c10::intrusive_ptr<c10::TensorImpl> getIntrusivePtr() const { return c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(unsafeGetTensorImpl()); }
 

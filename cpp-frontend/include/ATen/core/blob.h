@@ -50,8 +50,8 @@ class Blob final : public c10::intrusive_ptr_target {
   }
   const void* GetRaw() const { return value_.get(); }
   void swap(Blob& other) noexcept {
-    std::swap(value_, other.value_);
-    std::swap(type_, other.type_);
+    rlt::swap_values(value_, other.value_);
+    rlt::swap_values(type_, other.type_);
   }
 
  private:

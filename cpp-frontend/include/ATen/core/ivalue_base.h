@@ -233,9 +233,9 @@ struct IValue final {
     return result;
   }
   void swap(IValue& other) noexcept {
-    std::swap(tag_, other.tag_);
-    std::swap(data_, other.data_);
-    std::swap(tensor_, other.tensor_);
+    rlt::swap_values(tag_, other.tag_);
+    rlt::swap_values(data_, other.data_);
+    rlt::swap_values(tensor_, other.tensor_);
     object_.swap(other.object_);
   }
 

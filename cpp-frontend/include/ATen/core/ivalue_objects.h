@@ -36,7 +36,7 @@ inline ScriptHandle& current_program() {
 }
 class ProgramScope {
  public:
-  explicit ProgramScope(ScriptHandle program) : before_(std::exchange(current_program(), std::move(program))) {}
+  explicit ProgramScope(ScriptHandle program) : before_(rlt::exchange_value(current_program(), std::move(program))) {}
   ProgramScope(const ProgramScope&) = delete;
   ~ProgramScope() { current_program() = std::move(before_); }
 
@@ -320,7 +320,7 @@ struct Future final : intrusive_ptr_target {
  private:
   void finish(std::unique_lock<std::mutex>& lock) {
     completed_ = true;
-    auto callbacks = std::exchange(callbacks_, {});
+    auto callbacks = rlt::exchange_value(callbacks_, {});
     lock.unlock();
     finished_.notify_all();
     for (auto& callback : callbacks) callback(*this);

@@ -18,7 +18,7 @@ class Scalar {
   // Only of bool itself: a pointer would convert to it.
   template <class T, std::enable_if_t<std::is_same_v<T, bool>, int> = 0>
   Scalar(T value) : raw_{RLT_SCALAR_BOOL, 0, value, 0, 0} {}
-  template <class T, std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, bool> = true>
+  template <class T, std::enable_if_t<rlt::is_number<T> && !std::is_same_v<T, bool>, bool> = true>
   Scalar(T value) {
     if constexpr (std::is_floating_point_v<T>) {
       raw_ = {RLT_SCALAR_FLOAT, 0, 0, static_cast<double>(value), 0};

@@ -17,9 +17,9 @@ class Storage {
   Storage(const Storage& other) {
     if (other.owner_) rlt::check(rlt_tensor_retain(other.owner_, &owner_));
   }
-  Storage(Storage&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+  Storage(Storage&& other) noexcept : owner_(rlt::exchange_value(other.owner_, nullptr)) {}
   Storage& operator=(Storage other) noexcept {
-    std::swap(owner_, other.owner_);
+    rlt::swap_values(owner_, other.owner_);
     return *this;
   }
   ~Storage() {

@@ -110,12 +110,12 @@ class SymInt {
 // An operator of two SymInts, of a SymInt and an integer, and, as SymFloat, of a SymInt and a floating-point number.
 #define RLT_SYM_ARITHMETIC(op, function)                                                                            \
   friend constexpr SymInt operator op(const SymInt& a, const SymInt& b) { return function(a, b); }                  \
-  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                        \
+  template <class T, std::enable_if_t<rlt::is_number<T>, bool> = true>                                        \
   friend constexpr auto operator op(const SymInt& a, T b) {                                                         \
     if constexpr (std::is_integral_v<T>) return function(a, static_cast<int64_t>(b));                               \
     else return SymFloat(a) op SymFloat(b);                                                                         \
   }                                                                                                                 \
-  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                        \
+  template <class T, std::enable_if_t<rlt::is_number<T>, bool> = true>                                        \
   friend constexpr auto operator op(T a, const SymInt& b) {                                                         \
     if constexpr (std::is_integral_v<T>) return function(static_cast<int64_t>(a), b);                               \
     else return SymFloat(a) op SymFloat(b);                                                                         \
@@ -129,11 +129,11 @@ class SymInt {
 
 #define RLT_SYM_COMPARISON(op)                                                                                      \
   friend constexpr bool operator op(const SymInt& a, const SymInt& b) { return a.value_ op b.value_; }              \
-  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                        \
+  template <class T, std::enable_if_t<rlt::is_number<T>, bool> = true>                                        \
   friend constexpr bool operator op(const SymInt& a, T b) {                                                         \
     return a.value_ op static_cast<std::conditional_t<std::is_integral_v<T>, int64_t, T>>(b);                       \
   }                                                                                                                 \
-  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                        \
+  template <class T, std::enable_if_t<rlt::is_number<T>, bool> = true>                                        \
   friend constexpr bool operator op(T a, const SymInt& b) {                                                         \
     return static_cast<std::conditional_t<std::is_integral_v<T>, int64_t, T>>(a) op b.value_;                       \
   }

@@ -55,8 +55,9 @@ class TensorImpl {
   void set_backend_meta(const intrusive_ptr<BackendMeta>&) const { rlt::raise<NotImplementedError>("set_backend_meta is not implemented"); }
   void shallow_copy_from(const intrusive_ptr<TensorImpl>&) const { rlt::raise<NotImplementedError>("shallow_copy_from is not implemented"); }
   /// nullptr removes the names.
-  void set_named_tensor_meta(std::unique_ptr<NamedTensorMetaInterface> names) const {
-    if (names) names->set_on(handle());
+  RLT_LAZY void set_named_tensor_meta(std::unique_ptr<NamedTensorMetaInterface> names) const {
+    const RLT_LATER(std::unique_ptr<NamedTensorMetaInterface>)& given = names;
+    if (given) given->set_on(handle());
     else rlt::check(rlt_tensor_set_names(handle(), nullptr, 0));
   }
   /// For tensors that require gradients and for views; otherwise nullptr.

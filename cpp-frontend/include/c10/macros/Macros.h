@@ -88,6 +88,47 @@ template <class RltLazy, class T>
 struct Later {
   using type = T;
 };
+/// std::exchange and std::swap without the thirty classes that those instantiate for each type.
+template <class T, class U = T>
+T exchange_value(T& object, U&& next) {
+  T before = static_cast<T&&>(object);
+  object = static_cast<U&&>(next);
+  return before;
+}
+template <class T>
+void swap_values(T& a, T& b) {
+  T before = static_cast<T&&>(a);
+  a = static_cast<T&&>(b);
+  b = static_cast<T&&>(before);
+}
+/// std::is_arithmetic_v for types without const and volatile, of which the standard library instantiates seven classes for each type.
+template <class T>
+inline constexpr bool is_number = false;
+#define RLT_NUMBER(T) \
+  template <>         \
+  inline constexpr bool is_number<T> = true;
+RLT_NUMBER(bool)
+RLT_NUMBER(char)
+RLT_NUMBER(signed char)
+RLT_NUMBER(unsigned char)
+RLT_NUMBER(wchar_t)
+RLT_NUMBER(char16_t)
+RLT_NUMBER(char32_t)
+#ifdef __cpp_char8_t
+RLT_NUMBER(char8_t)
+#endif
+RLT_NUMBER(short)
+RLT_NUMBER(unsigned short)
+RLT_NUMBER(int)
+RLT_NUMBER(unsigned)
+RLT_NUMBER(long)
+RLT_NUMBER(unsigned long)
+RLT_NUMBER(long long)
+RLT_NUMBER(unsigned long long)
+RLT_NUMBER(float)
+RLT_NUMBER(double)
+RLT_NUMBER(long double)
+#undef RLT_NUMBER
 RLT_NAMESPACE_END
 }  // namespace rlt
 namespace c10 {

@@ -151,15 +151,23 @@ ArrayRef<T> makeArrayRef(const Container& items) {
   return {items.data(), items.size()};
 }
 
+namespace detail {
+/// `take<T>(make<U>())` compiles if a U converts to T: std::is_convertible_v without its classes.
+template <class T>
+void take(T) noexcept;
+template <class U>
+U&& make() noexcept;
+}  // namespace detail
+
 /// None, or a view. Accepts a braced list, like ArrayRef.
 template <class T>
 class OptionalArrayRef final {
  public:
   constexpr OptionalArrayRef() = default;
   constexpr OptionalArrayRef(std::nullopt_t) {}
-  template <class U, std::enable_if_t<!std::is_same_v<std::decay_t<U>, OptionalArrayRef> && !std::is_arithmetic_v<std::decay_t<U>> && std::is_constructible_v<ArrayRef<T>, U&&> &&
-                                          std::is_convertible_v<U&&, ArrayRef<T>>,
-                                      bool> = true>
+  // The comparisons below make this a candidate for most arguments of operators of this namespace. A call is the cheapest test.
+  template <class U, class = decltype(detail::take<ArrayRef<T>>(detail::make<U>())),
+            std::enable_if_t<!std::is_same_v<std::decay_t<U>, OptionalArrayRef> && !rlt::is_number<std::decay_t<U>>, bool> = true>
   constexpr OptionalArrayRef(U&& value) : value_(std::forward<U>(value)), set_(true) {}
   constexpr OptionalArrayRef(const std::initializer_list<T>& items) : value_(items), set_(true) {}
   constexpr OptionalArrayRef(const T& one) : value_(one), set_(true) {}

@@ -22,14 +22,21 @@ namespace c10 {
 RLT_NAMESPACE_BEGIN
 namespace detail {
 
+/// Memory of malloc. This header precedes all others, and what std::unique_ptr and std::vector instantiate costs more than all of it.
+template <class T>
+struct Allocated {
+  T* data;
+  ~Allocated() { std::free(data); }
+};
+
 /// `program(_ZN1f...+0x12) [0x...]` with the name of the function as in its source, where the program has it.
 RLT_COLD inline std::string readable_frame(const std::string& frame) {
 #if RLT_BACKTRACE
   size_t start = frame.find('('), end = frame.find('+', start);
   if (start == std::string::npos || end == std::string::npos) return frame;
   int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(frame.substr(start + 1, end - start - 1).c_str(), nullptr, nullptr, &status), &std::free);
-  if (status == 0 && name) return std::string(name.get()) + " " + frame.substr(end, frame.find(')', end) - end) + " in " + frame.substr(0, start);
+  Allocated<char> name{abi::__cxa_demangle(frame.substr(start + 1, end - start - 1).c_str(), nullptr, nullptr, &status)};
+  if (status == 0 && name.data) return std::string(name.data) + " " + frame.substr(end, frame.find(')', end) - end) + " in " + frame.substr(0, start);
 #endif
   return frame;
 }
@@ -49,12 +56,14 @@ RLT_COLD inline std::string get_backtrace(size_t frames_to_skip = 0, size_t maxi
 #if RLT_BACKTRACE
   // This function is not among them.
   ++frames_to_skip;
-  std::vector<void*> frames(frames_to_skip + maximum_number_of_frames);
-  int count = backtrace(frames.data(), static_cast<int>(frames.size()));
-  std::unique_ptr<char*, decltype(&std::free)> symbols(backtrace_symbols(frames.data(), count), &std::free);
-  if (!symbols) return lines;
+  size_t capacity = frames_to_skip + maximum_number_of_frames;
+  detail::Allocated<void*> frames{static_cast<void**>(std::malloc(capacity * sizeof(void*)))};
+  if (!frames.data) return lines;
+  int count = backtrace(frames.data, static_cast<int>(capacity));
+  detail::Allocated<char*> symbols{backtrace_symbols(frames.data, count)};
+  if (!symbols.data) return lines;
   for (size_t i = frames_to_skip; i < static_cast<size_t>(count); ++i) {
-    lines += "frame #" + std::to_string(i - frames_to_skip) + ": " + detail::readable_frame(symbols.get()[i]) + "\n";
+    lines += "frame #" + std::to_string(i - frames_to_skip) + ": " + detail::readable_frame(symbols.data[i]) + "\n";
   }
 #else
   (void)frames_to_skip, (void)maximum_number_of_frames;

@@ -150,7 +150,7 @@ inline FailureHandler& failure_handler() {
 
 /// Sets the failure handler and returns the previous one (nullptr: the message is written to stderr).
 inline FailureHandler set_failure_handler(FailureHandler handler) {
-  return std::exchange(failure_handler(), handler);
+  return rlt::exchange_value(failure_handler(), handler);
 }
 
 template <class E>

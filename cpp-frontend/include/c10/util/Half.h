@@ -60,12 +60,12 @@ inline uint16_t fp16_ieee_from_fp32_value(float value) { return half_from_float(
 #define RLT_HALF_OPERATOR(Half, op)                                                                                       \
   Half& operator op##=(Half other) { return *this = Half(float(*this) op float(other)); }                                 \
   friend Half operator op(Half a, Half b) { return a op##= b; }                                                           \
-  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                              \
+  template <class T, std::enable_if_t<rlt::is_number<T>, bool> = true>                                              \
   friend auto operator op(Half a, T b) {                                                                                  \
     if constexpr (std::is_floating_point_v<T>) return static_cast<T>(static_cast<float>(a)) op b;                         \
     else return a op Half(static_cast<float>(b));                                                                         \
   }                                                                                                                       \
-  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>                                              \
+  template <class T, std::enable_if_t<rlt::is_number<T>, bool> = true>                                              \
   friend auto operator op(T a, Half b) {                                                                                  \
     if constexpr (std::is_floating_point_v<T>) return a op static_cast<T>(static_cast<float>(b));                         \
     else return Half(static_cast<float>(a)) op b;                                                                         \

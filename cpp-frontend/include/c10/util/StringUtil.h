@@ -50,15 +50,26 @@ void write_to(std::ostream& out, const T& value) {
 inline void write_to(std::ostream& out, const std::wstring& text) { out << utf8(text.data(), text.size()); }
 inline void write_to(std::ostream& out, const wchar_t* text) { write_to(out, std::wstring(text)); }
 inline void write_to(std::ostream& out, wchar_t letter) { out << utf8(&letter, 1); }
+// The type of an argument: arrays and pointers of any length.
 template <class T>
-constexpr bool is_wide = std::is_same_v<T, wchar_t> || std::is_same_v<T, std::wstring> || std::is_same_v<T, const wchar_t*> || std::is_same_v<T, wchar_t*>;
+constexpr bool is_wide = false;
+template <>
+inline constexpr bool is_wide<wchar_t> = true;
+template <>
+inline constexpr bool is_wide<std::wstring> = true;
+template <>
+inline constexpr bool is_wide<const wchar_t*> = true;
+template <>
+inline constexpr bool is_wide<wchar_t*> = true;
+template <size_t N>
+constexpr bool is_wide<wchar_t[N]> = true;
 }  // namespace detail
 
 /// The arguments, written one after the other; wide strings in UTF-8.
 template <class... Args>
 std::string str(const Args&... args) {
   std::ostringstream out;
-  if constexpr ((detail::is_wide<std::decay_t<const Args>> || ...)) (detail::write_to(out, static_cast<const std::decay_t<const Args>&>(args)), ...);
+  if constexpr ((detail::is_wide<Args> || ...)) (detail::write_to(out, static_cast<const std::decay_t<const Args>&>(args)), ...);
   else (void)(out << ... << args);
   return out.str();
 }

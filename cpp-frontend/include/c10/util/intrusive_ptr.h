@@ -114,9 +114,9 @@ class intrusive_ptr final {
   size_t weak_use_count() const noexcept { return defined() ? IntrusiveCount<T>::count_weak(object_) : 0; }
   bool unique() const noexcept { return use_count() == 1; }
   void reset() noexcept { intrusive_ptr().swap(*this); }
-  void swap(intrusive_ptr& other) noexcept { std::swap(object_, other.object_); }
+  void swap(intrusive_ptr& other) noexcept { rlt::swap_values(object_, other.object_); }
   /// Releases the reference; `reclaim` takes it back.
-  T* release() noexcept { return std::exchange(object_, NullType::singleton()); }
+  T* release() noexcept { return rlt::exchange_value(object_, NullType::singleton()); }
   static intrusive_ptr reclaim(T* owned) { return intrusive_ptr(owned, false); }
   static intrusive_ptr reclaim_copy(T* borrowed) { return intrusive_ptr(borrowed, true); }
   /// The first owner of an object made with new.
@@ -179,11 +179,11 @@ class weak_intrusive_ptr final {
     weak_intrusive_ptr none(NullType::singleton(), false);
     swap(none);
   }
-  void swap(weak_intrusive_ptr& other) noexcept { std::swap(object_, other.object_); }
+  void swap(weak_intrusive_ptr& other) noexcept { rlt::swap_values(object_, other.object_); }
   /// The address, also of an object without an owner.
   T* _unsafe_get_target() const noexcept { return object_; }
   bool is_null() const noexcept { return object_ == NullType::singleton(); }
-  T* release() noexcept { return std::exchange(object_, NullType::singleton()); }
+  T* release() noexcept { return rlt::exchange_value(object_, NullType::singleton()); }
   static weak_intrusive_ptr reclaim(T* owned) {
     TORCH_INTERNAL_ASSERT_DEBUG_ONLY(owned == NullType::singleton() || IntrusiveCount<T>::count_weak(owned) > 0,
                                      "weak_intrusive_ptr: only a pointer that was released can be reclaimed");

@@ -16,7 +16,7 @@ RLT_NAMESPACE_BEGIN
 
 struct TempFile {
   TempFile(std::string path, int descriptor) : fd(descriptor), name(std::move(path)) {}
-  TempFile(TempFile&& other) noexcept : fd(std::exchange(other.fd, -1)), name(std::exchange(other.name, std::string())) {}
+  TempFile(TempFile&& other) noexcept : fd(rlt::exchange_value(other.fd, -1)), name(rlt::exchange_value(other.name, std::string())) {}
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
   ~TempFile() {
@@ -31,9 +31,9 @@ struct TempFile {
 struct TempDir {
   TempDir() = delete;
   explicit TempDir(std::string path) : name(std::move(path)) {}
-  TempDir(TempDir&& other) noexcept : name(std::exchange(other.name, std::string())) {}
+  TempDir(TempDir&& other) noexcept : name(rlt::exchange_value(other.name, std::string())) {}
   TempDir& operator=(TempDir&& other) noexcept {
-    std::swap(name, other.name);
+    name.swap(other.name);
     return *this;
   }
   TempDir(const TempDir&) = delete;
@@ -73,9 +73,9 @@ std::optional<Dir> try_make_tempdir(std::string_view prefix = "torch-dir-") {
   return Dir(std::move(path));
 }
 inline TempDir make_tempdir(std::string_view prefix = "torch-dir-") {
-  std::optional<TempDir> folder = try_make_tempdir<>(prefix);
-  if (!folder) rlt::raise<Error>("Error generating temporary directory");
-  return std::move(*folder);
+  std::string path = detail::tempfile_pattern(prefix);
+  if (!mkdtemp(&path[0])) rlt::raise<Error>("Error generating temporary directory");
+  return TempDir(std::move(path));
 }
 inline TempFile make_tempfile(std::string_view prefix = "torch-file-") {
   TempFile file = detail::open_tempfile(prefix);

@@ -3,8 +3,6 @@
 
 #include <c10/macros/Macros.h>
 
-#include <utility>
-
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace detail {
@@ -13,13 +11,21 @@ template <class T>
 class Owned {
  public:
   explicit Owned(T* object = nullptr) : object_(object) {}
-  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Owned(Owned&& other) noexcept : object_(other.release()) {}
   Owned& operator=(Owned&& other) noexcept {
-    std::swap(object_, other.object_);
+    T* object = object_;
+    object_ = other.object_;
+    other.object_ = object;
     return *this;
   }
   ~Owned() { delete object_; }
   T* get() const { return object_; }
+  T* release() {
+    T* object = object_;
+    object_ = nullptr;
+    return object;
+  }
+  explicit operator bool() const { return object_ != nullptr; }
   T& operator*() const { return *object_; }
   T* operator->() const { return object_; }
 

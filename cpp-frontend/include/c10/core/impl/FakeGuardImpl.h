@@ -30,7 +30,7 @@ struct FakeGuardImpl final : DeviceGuardImplInterface {
   void uncheckedSetDevice(Device device) const noexcept override { current() = device.index(); }
   Stream getStream(Device device) const override { return Stream(Stream::UNSAFE, device, stream_of(device.index())); }
   Stream exchangeStream(Stream stream) const override {
-    StreamId before = std::exchange(stream_of(stream.device_index()), stream.id());
+    StreamId before = rlt::exchange_value(stream_of(stream.device_index()), stream.id());
     return Stream(Stream::UNSAFE, stream.device(), before);
   }
   DeviceIndex deviceCount() const noexcept override { return static_cast<DeviceIndex>(kFakeGuardImplMaxDevices); }

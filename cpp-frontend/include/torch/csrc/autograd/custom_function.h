@@ -87,7 +87,7 @@ struct AutogradContext {
     return context;
   }
   struct Running {
-    explicit Running(const AutogradContext* context) : before(std::exchange(running(), context)) {}
+    explicit Running(const AutogradContext* context) : before(rlt::exchange_value(running(), context)) {}
     ~Running() { running() = before; }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <c10/util/Type.h>
 #include <torch/csrc/autograd/function_hook.h>
+#include <torch/detail/owned.h>
 
 #include <algorithm>
 #include <functional>
@@ -19,6 +20,21 @@ namespace autograd {
 using IndexRange = std::pair<size_t, size_t>;
 
 struct Node;
+
+namespace detail {
+/// Owns a reference to a node of the library.
+struct NodeHandle {
+  rlt_node* node;
+  ~NodeHandle() {
+    if (node) rlt_node_free(node);
+  }
+  rlt_node* release() {
+    rlt_node* released = node;
+    node = nullptr;
+    return released;
+  }
+};
+}  // namespace detail
 
 /// The destination of a gradient: an input of a node.
 struct Edge {
@@ -105,9 +121,9 @@ struct Node : std::enable_shared_from_this<Node> {
 
   /// Registers a hook that is called before the node runs, after the hooks of its tensors. The result removes the hook
   /// (del_hook).
-  RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook>&& hook) { return register_prehook(RLT_LATER(detail::HookObject<FunctionPreHook>)(static_cast<std::unique_ptr<FunctionPreHook>&&>(hook))); }
+  RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook>&& hook) { return register_prehook(RLT_LATER(detail::HookObject<FunctionPreHook>)(static_cast<RLT_LATER(std::unique_ptr<FunctionPreHook>)&&>(hook))); }
   /// Registers a hook that is called after the node ran.
-  RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook>&& hook) { return register_hook(RLT_LATER(detail::HookObject<FunctionPostHook>)(static_cast<std::unique_ptr<FunctionPostHook>&&>(hook))); }
+  RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook>&& hook) { return register_hook(RLT_LATER(detail::HookObject<FunctionPostHook>)(static_cast<RLT_LATER(std::unique_ptr<FunctionPostHook>)&&>(hook))); }
   /// The same with functions: `list(const variable_list& grads)`, and `list(const variable_list& outputs, const
   /// variable_list& inputs)`.
   template <class Hook>
@@ -178,7 +194,7 @@ struct Node : std::enable_shared_from_this<Node> {
   struct Callbacks;
 
   rlt_node* handle_ = nullptr;
-  std::unique_ptr<Own> own_;
+  torch::detail::Owned<Own> own_;
 };
 
 // The callbacks of a node of the program.
@@ -239,7 +255,7 @@ void Node::join_graph(const variable_list& outputs, const std::vector<int32_t>& 
   Own& own = changeable();
   detail::EdgesOf<RltLazy> next(own.next_edges, name());
   std::string text = name();
-  auto holder = std::make_unique<std::shared_ptr<Node>>(shared_from_this());
+  torch::detail::Owned<std::shared_ptr<Node>> holder(new std::shared_ptr<Node>(shared_from_this()));
   rlt_custom_function entry = {};
   entry.struct_size = sizeof entry;
   entry.name = text.c_str();
@@ -261,11 +277,11 @@ void Node::join_graph(const variable_list& outputs, const std::vector<int32_t>& 
 template <class RltLazy>
 Edge Node::wrap(rlt_node* adopted, int64_t input_nr) {
   if (!adopted) return {};
-  std::unique_ptr<rlt_node, void (*)(rlt_node*)> owner(adopted, &rlt_node_free);
+  detail::NodeHandle owner{adopted};
   uint32_t input = static_cast<uint32_t>(input_nr);
   void* ctx = nullptr;
   rlt::check(rlt_node_custom_ctx(adopted, &Callbacks<RltLazy>::backward, &ctx));
-  if (ctx) return {Callbacks<RltLazy>::node(ctx), input, std::move(owner)};
+  if (ctx) return {Callbacks<RltLazy>::node(ctx), input, std::shared_ptr<const rlt_node>(owner.release(), &rlt_node_free)};
   Edge edge{std::make_shared<Node>(adopted), input};
   owner.release();
   return edge;

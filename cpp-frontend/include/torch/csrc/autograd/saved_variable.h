@@ -32,10 +32,10 @@ class SavedVariable {
   }
   SavedVariable(const std::optional<at::Tensor>& variable, bool is_output, bool is_inplace_on_view = false)
       : SavedVariable(variable ? *variable : at::Tensor(), is_output, is_inplace_on_view) {}
-  SavedVariable(SavedVariable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), freed_(other.freed_) {}
+  SavedVariable(SavedVariable&& other) noexcept : handle_(rlt::exchange_value(other.handle_, nullptr)), freed_(other.freed_) {}
   SavedVariable& operator=(SavedVariable&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    std::swap(freed_, other.freed_);
+    rlt::swap_values(handle_, other.handle_);
+    rlt::swap_values(freed_, other.freed_);
     return *this;
   }
   ~SavedVariable() { rlt_saved_tensor_free(handle_); }
@@ -50,7 +50,7 @@ class SavedVariable {
 
   /// Releases the tensor.
   void reset_data() {
-    rlt_saved_tensor_free(std::exchange(handle_, nullptr));
+    rlt_saved_tensor_free(rlt::exchange_value(handle_, nullptr));
     freed_ = true;
   }
 

@@ -4,6 +4,7 @@
 #include <ATen/core/Dimname.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/csrc/jit/api/function.h>
+#include <torch/detail/owned.h>
 
 #include <functional>
 #include <memory>
@@ -23,7 +24,7 @@ class Operator {
   explicit Operator(std::string schema) : text_(std::move(schema)) {}
   /// Read from the text at the first call.
   RLT_LAZY const c10::FunctionSchema& schema() const {
-    std::call_once(read_, [this] { schema_ = std::make_unique<c10::FunctionSchema>(parseSchema(text_)); });
+    std::call_once(read_, [this] { schema_ = torch::detail::Owned<c10::FunctionSchema>(new c10::FunctionSchema(parseSchema(text_))); });
     return *schema_;
   }
   RLT_LAZY Operation getOperation() const {
@@ -54,7 +55,7 @@ class Operator {
  private:
   std::string text_;
   mutable std::once_flag read_;
-  mutable std::unique_ptr<c10::FunctionSchema> schema_;
+  mutable torch::detail::Owned<c10::FunctionSchema> schema_;
 };
 
 namespace detail {
