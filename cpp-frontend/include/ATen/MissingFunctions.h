@@ -22,6 +22,13 @@ struct TupleOf<T, std::index_sequence<I...>> {
 template <class T, size_t Count>
 using Several = typename TupleOf<T, std::make_index_sequence<Count>>::type;
 
+template <class Result>
+struct Missing;
+template <size_t Count>
+using MissingTensors = Missing<Several<at::Tensor, Count>>;
+template <size_t Count>
+using MissingOut = Missing<Several<at::Tensor&, Count>>;
+
 /// A function that returns a Result, and raises an error. Objects cost programs a tenth of the memory of function templates.
 template <class Result>
 struct Missing {
@@ -39,9 +46,9 @@ RLT_NAMESPACE_END
 namespace at {
 RLT_NAMESPACE_BEGIN
 
-#define RLT_MISSING(name, count)                                                      \
-  inline constexpr rlt::Missing<rlt::Several<Tensor, count>> name{#name, RLT_REASON}; \
-  inline constexpr rlt::Missing<rlt::Several<Tensor&, count>> name##_out{#name "_out", RLT_REASON};
+#define RLT_MISSING(name, count)                                     \
+  inline constexpr rlt::MissingTensors<count> name{#name, RLT_REASON}; \
+  inline constexpr rlt::MissingOut<count> name##_out{#name "_out", RLT_REASON};
 #define RLT_MISSING_VALUE(Result, name, reason) inline constexpr rlt::Missing<Result> name{#name, reason};
 
 // cuDNN

@@ -12,7 +12,7 @@ namespace linalg {
 #define RLT_LINALG(name)                                   \
   template <class... Args>                                 \
   decltype(auto) name(Args&&... args) {                    \
-    return at::linalg_##name(std::forward<Args>(args)...); \
+    return at::linalg_##name(static_cast<Args&&>(args)...); \
   }
 #include <ATen/generated/linalg_functions.h>
 #undef RLT_LINALG

@@ -11,7 +11,7 @@ namespace special {
 #define RLT_SPECIAL(name)                                   \
   template <class... Args>                                  \
   decltype(auto) name(Args&&... args) {                     \
-    return at::special_##name(std::forward<Args>(args)...); \
+    return at::special_##name(static_cast<Args&&>(args)...); \
   }
 #include <ATen/generated/special_functions.h>
 #undef RLT_SPECIAL

@@ -122,7 +122,7 @@ fn functions(families: &[Family]) -> String {
 /// The method of an alias, which calls the operator's method, or the alias' C function where the operator has no method.
 fn alias_method(alias: &Face, target: &Face) -> String {
     if !target.form.method {
-        return format!("{} {{\n{}}}\n", method_head(alias, ""), body(alias, "*this", "const_cast<Tensor&>(*this)").1);
+        return format!("{} {{\n{}}}\n", method_head(alias, ""), body(alias, "*this", "itself()").1);
     }
     let names = alias.params.iter().filter(|p| p.name != "self").map(|p| names::c_identifier(&p.name));
     let head = method_head(alias, "");
@@ -173,7 +173,7 @@ fn method_head(face: &Face, class: &str) -> String {
 }
 
 fn method(face: &Face) -> String {
-    let (_, body) = body(face, "*this", "const_cast<Tensor&>(*this)");
+    let (_, body) = body(face, "*this", "itself()");
     format!("{}{} {{\n{body}}}\n", comment(face, true), method_head(face, ""))
 }
 
@@ -230,11 +230,11 @@ pub fn out_result(outs: usize) -> String {
 fn out_functions(face: &Face) -> String {
     let back = match &face.outs[..] {
         [out] => format!("return {out};"),
-        outs => format!("return {}({});", out_result(face.outs.len()), outs.join(", ")),
+        outs => format!("return {{{}}};", outs.join(", ")),
     };
     let (first, last) = out_heads(face);
     format!(
-        "inline {last} {{\n  rlt::check({}({}));\n  {back}\n}}\ninline {first} {{\n  return {}f({});\n}}\n",
+        "inline {last} {{\n  rlt_check({}({}));\n  {back}\n}}\ninline {first} {{\n  return {}f({});\n}}\n",
         symbol(face),
         values(face, "self").join(", "),
         names::cxx_function(face.form),
@@ -249,7 +249,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
     let mut values = values(face, receiver);
     match face.returns {
         Returns::Nothing => {
-            let line = format!("  rlt::check({call}({}));\n", values.join(", "));
+            let line = format!("  rlt_check({call}({}));\n", values.join(", "));
             if face.has_self() {
                 ("Tensor&".into(), format!("{line}  return {written};\n"))
             } else {
@@ -259,7 +259,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
         Returns::TensorList => {
             values.push("&out0".into());
             let body = format!(
-                "  rlt_tensor_list* out0 = nullptr;\n  rlt::check({call}({}));\n  return rlt::adopt_list(out0);\n",
+                "  rlt_tensor_list* out0 = nullptr;\n  rlt_check({call}({}));\n  return rlt::adopt_list(out0);\n",
                 values.join(", ")
             );
             ("std::vector<Tensor>".into(), body)
@@ -268,7 +268,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             values.push("&out0".into());
             let spelling = kind.spelling();
             let body = format!(
-                "  {} out0{{}};\n  rlt::check({call}({}));\n  return {};\n",
+                "  {} out0{{}};\n  rlt_check({call}({}));\n  return {};\n",
                 spelling.c,
                 values.join(", "),
                 spelling.adopted.replace('$', "out0")
@@ -281,13 +281,17 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             let count = if let Returns::Tensors(count) = face.returns { count } else { 1 };
             let outs: Vec<String> = (0..count).map(|index| format!("out{index}")).collect();
             values.extend(outs.iter().map(|out| format!("&{out}")));
-            let locals: String = outs.iter().map(|out| format!("  rlt_tensor* {out} = nullptr;\n")).collect();
-            let adopted: Vec<String> = outs.iter().map(|out| format!("Tensor({out})")).collect();
-            let (result, back) = match &adopted[..] {
-                [one] => ("Tensor".to_string(), one.clone()),
+            let locals = match &outs[..] {
+                [one] => format!("  rlt_tensor* {one};\n"),
+                many => format!("  rlt_tensor *{};\n", many.join(", *")),
+            };
+            // A call with the status and the result: half of the operators return a tensor.
+            let call = format!("{call}({})", values.join(", "));
+            let (result, back) = match &outs[..] {
+                [_] => ("Tensor".to_string(), format!("rlt_adopt({call}, out0)")),
                 many => (
                     format!("std::tuple<{}>", vec!["Tensor"; many.len()].join(", ")),
-                    format!("{{{}}}", many.join(", ")),
+                    format!("rlt::adopt_all({call}, {})", many.join(", ")),
                 ),
             };
             // The factories of the C interface do not set requires_grad, so the last step sets it. Conversions (`to`)
@@ -307,7 +311,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             } else {
                 format!("  return {back};\n")
             };
-            (result, format!("{begin}{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
+            (result, format!("{begin}{locals}{end}"))
         }
     }
 }
@@ -344,9 +348,17 @@ pub fn declare(face: &Face, param: &Parameter, defaults: bool) -> String {
     let required = !defaults || face.op.cxx_required.contains(&param.name);
     let default = param.default.as_ref().filter(|_| !required);
     // `{}` also means None, and needs no overload resolution of the constructors of std::optional.
-    let spell = |value: &Default| if *value == Default::None { "{}".into() } else { default_value(param.kind, value) };
+    let spell = |value: &Default| {
+        if *value == Default::None {
+            "{}".to_string()
+        } else {
+            default_value(param.kind, value).trim_start_matches("at::").to_string()
+        }
+    };
     let tail = default.map_or(String::new(), |value| format!(" = {}", spell(value)));
-    format!("{} {}{tail}", param.kind.spelling().cxx, names::c_identifier(&param.name))
+    // at:: has the name `optional`. The compiler stores every token of the headers until their end.
+    let ty = param.kind.spelling().cxx.replace("std::optional<", "optional<");
+    format!("{ty} {}{tail}", names::c_identifier(&param.name))
 }
 
 /// One argument of the C call. Programs compile every operator, also those that they do not call, and overload
@@ -360,12 +372,12 @@ fn value(kind: Kind, x: &str) -> String {
         Kind::Int | Kind::Float | Kind::Bool => x.into(),
         Kind::DType | Kind::MemoryFormat => format!("static_cast<int32_t>({x})"),
         Kind::Str => format!("rlt::text({x})"),
-        Kind::TensorList => format!("rlt::handles({x}), rlt::length({x}.size())"),
+        Kind::TensorList => format!("rlt::handles({x}), {x}.raw_length()"),
         Kind::TensorOptionalList => format!("rlt::index_handles({x}).data(), rlt::index_count({x})"),
-        Kind::ScalarList => format!("rlt::scalars({x}), rlt::length({x}.size())"),
-        Kind::IntList | Kind::FloatList => format!("{x}.data(), rlt::length({x}.size())"),
+        Kind::ScalarList => format!("rlt::scalars({x}), {x}.raw_length()"),
+        Kind::IntList | Kind::FloatList => format!("{x}.data(), {x}.raw_length()"),
         Kind::IntListOptional | Kind::FloatListOptional => format!("{x}.raw_data(), {x}.raw_length()"),
-        Kind::BoolList => format!("rlt::flags({x}), rlt::length({x}.size())"),
+        Kind::BoolList => format!("rlt::flags({x}), {x}.raw_length()"),
         Kind::TensorOptional => format!("rlt::optional_tensor({x})"),
         Kind::GeneratorOptional => format!("rlt::optional_generator({x})"),
         Kind::ScalarOptional => format!("rlt::optional_scalar({x})"),

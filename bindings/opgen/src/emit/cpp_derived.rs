@@ -66,7 +66,7 @@ fn named_function(face: &Face) -> String {
     let (name, overload) = (&face.form.signature.name, &face.form.signature.overload);
     let arguments: String = function_arguments(face, "").iter().map(|argument| format!(", {argument}")).collect();
     format!(
-        "RLT_LAZY {} {{ return rlt::Named<{}({})>::call(\"aten::{name}\", {overload:?}{arguments}); }}",
+        "template <class...> {} {{ return rlt::Named<{}({})>::call(\"aten::{name}\", {overload:?}{arguments}); }}",
         function_head(face),
         result(face),
         types.join(", "),
@@ -148,7 +148,7 @@ fn out_form(face: &Face) -> String {
     let mut arguments = function_arguments(face, "out0.options()");
     let call = if is_method(face) { format!("{}.{name}", arguments.remove(0)) } else { format!("at::{name}") };
     format!(
-        "RLT_LAZY {returned} {name}_out({}) {{ return rlt::copy_out(\"{name}\", {written}, {call}({})); }}",
+        "template <class...> {returned} {name}_out({}) {{ return rlt::copy_out(\"{name}\", {written}, {call}({})); }}",
         params.join(", "),
         arguments.join(", ")
     )
@@ -178,8 +178,8 @@ fn functional(face: &Face, present: &BTreeSet<String>) -> Option<String> {
         _ => format!("at::{written}({})", copied.join(", ")),
     };
     Some(format!(
-        "RLT_LAZY Tensor {name}({}) {{ Tensor copy = self.clone(); {call}; return copy; }}\n\
-         RLT_LAZY Tensor& {name}_out(Tensor& out0, {}) {{ return rlt::copy_out(\"{name}\", out0, at::{name}({})); }}",
+        "template <class...> Tensor {name}({}) {{ Tensor copy = self.clone(); {call}; return copy; }}\n\
+         template <class...> Tensor& {name}_out(Tensor& out0, {}) {{ return rlt::copy_out(\"{name}\", out0, at::{name}({})); }}",
         declared(true).join(", "),
         declared(true).join(", "),
         arguments.join(", ")

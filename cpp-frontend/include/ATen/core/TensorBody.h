@@ -21,6 +21,9 @@ RLT_COLD inline void warn_of_create_graph() {
 
 // Converters that need the complete Tensor; methods use them, so they are declared before it.
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result);
+/// The results of a call with this status.
+template <class... Handles>
+std::tuple<typename Later<Handles, at::Tensor>::type...> adopt_all(int32_t status, Handles*&... results);
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
 inline const rlt_tensor* const* handles(at::TensorList tensors);
 inline std::vector<const rlt_tensor*> index_handles(const at::IOptTensorListRef& tensors);
@@ -37,6 +40,11 @@ RLT_NAMESPACE_END
 
 namespace at {
 RLT_NAMESPACE_BEGIN
+
+// `rlt::check` in one token, and the result of a call with this status: two thousand functions call them, and compilers keep all
+// tokens in memory.
+inline void rlt_check(int32_t status) { rlt::check(status); }
+inline Tensor rlt_adopt(int32_t status, rlt_tensor*& result);
 
 namespace indexing {
 struct TensorIndex;
@@ -219,7 +227,7 @@ class Tensor : public TensorBase {
   }
   Tensor& requires_grad_(bool requires_grad = true) const {
     set_requires_grad(requires_grad);
-    return const_cast<Tensor&>(*this);
+    return itself();
   }
   /// Registers a hook that is called with the gradient of this tensor, which is undefined if none arrived. A returned
   /// tensor replaces the gradient.
@@ -259,6 +267,8 @@ class Tensor : public TensorBase {
   inline void print() const;
 
  private:
+  /// The result of methods that write to this tensor: they are `const`, as in libtorch.
+  Tensor& itself() const { return const_cast<Tensor&>(*this); }
   RLT_COLD void warn_of_no_leaf() const {
     if (is_leaf() || retains_grad()) return;
     TORCH_WARN(
@@ -305,6 +315,10 @@ class IOptTensorListRef final {
   ArrayRef<std::optional<Tensor>> view_;
 };
 
+inline Tensor rlt_adopt(int32_t status, rlt_tensor*& result) {
+  rlt::check(status);
+  return Tensor(result);
+}
 inline MutableGrad Tensor::mutable_grad() const { return MutableGrad(*this); }
 
 inline Tensor Generator::get_state() const {
@@ -325,6 +339,11 @@ RLT_NAMESPACE_END
 namespace rlt {
 RLT_NAMESPACE_BEGIN
 
+template <class... Handles>
+std::tuple<typename Later<Handles, at::Tensor>::type...> adopt_all(int32_t status, Handles*&... results) {
+  check(status);
+  return {at::Tensor(results)...};
+}
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor) { return tensor ? tensor->handle() : nullptr; }
 inline const rlt_tensor* const* handles(at::TensorList tensors) {
   // A Tensor contains only its handle, so that a list of tensors is a list of handles.

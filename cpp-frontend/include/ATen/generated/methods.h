@@ -3,309 +3,272 @@
 
 // activation: Activation functions, applied element-wise.
 Tensor hardshrink(const Scalar& lambd = 0.5) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardshrink(handle(), &lambd.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_hardshrink(handle(), &lambd.raw(), &out0), out0);
 }
 Tensor hardshrink_backward(const Tensor& grad_out, const Scalar& lambd) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardshrink_backward(grad_out.handle(), handle(), &lambd.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_hardshrink_backward(grad_out.handle(), handle(), &lambd.raw(), &out0), out0);
 }
 Tensor prelu(const Tensor& weight) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prelu(handle(), weight.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_prelu(handle(), weight.handle(), &out0), out0);
 }
-Tensor logit(std::optional<double> eps = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logit(handle(), rlt::optional_float(eps), &out0));
-  return Tensor(out0);
+Tensor logit(optional<double> eps = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logit(handle(), rlt::optional_float(eps), &out0), out0);
 }
-Tensor& logit_(std::optional<double> eps = {}) const {
-  rlt::check(rlt_tensor_logit_(handle(), rlt::optional_float(eps)));
-  return const_cast<Tensor&>(*this);
+Tensor& logit_(optional<double> eps = {}) const {
+  rlt_check(rlt_tensor_logit_(handle(), rlt::optional_float(eps)));
+  return itself();
 }
 
 // bitwise: Bitwise logic and shifts of integer and bool tensors.
 Tensor bitwise_not() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_not(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_not(handle(), &out0), out0);
 }
 Tensor& bitwise_not_() const {
-  rlt::check(rlt_tensor_bitwise_not_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_not_(handle()));
+  return itself();
 }
 Tensor bitwise_and(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_and_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_and_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& bitwise_and_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_and_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_and_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor bitwise_and(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_and_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_and_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& bitwise_and_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_and_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_and_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor bitwise_or(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_or_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_or_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& bitwise_or_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_or_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_or_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor bitwise_or(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_or_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_or_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& bitwise_or_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_or_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_or_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor bitwise_xor(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_xor_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_xor_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& bitwise_xor_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_xor_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_xor_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor bitwise_xor(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_xor_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_xor_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& bitwise_xor_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_xor_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_xor_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor bitwise_left_shift(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_left_shift_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& bitwise_left_shift_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_left_shift_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor bitwise_left_shift(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_left_shift_Tensor_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& bitwise_left_shift_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor bitwise_right_shift(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_right_shift_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& bitwise_right_shift_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_right_shift_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor bitwise_right_shift(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bitwise_right_shift_Tensor_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& bitwise_right_shift_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 
 // comparison: Comparisons and logical operators, which return bool tensors.
 Tensor eq(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_eq_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_eq_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& eq_(const Tensor& other) const {
-  rlt::check(rlt_tensor_eq_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_eq_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor eq(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_eq_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_eq_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& eq_(const Scalar& other) const {
-  rlt::check(rlt_tensor_eq_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_eq_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor ne(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ne_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ne_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& ne_(const Tensor& other) const {
-  rlt::check(rlt_tensor_ne_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_ne_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor ne(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ne_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ne_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& ne_(const Scalar& other) const {
-  rlt::check(rlt_tensor_ne_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_ne_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor lt(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lt_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_lt_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& lt_(const Tensor& other) const {
-  rlt::check(rlt_tensor_lt_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_lt_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor lt(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lt_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_lt_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& lt_(const Scalar& other) const {
-  rlt::check(rlt_tensor_lt_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_lt_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor le(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_le_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_le_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& le_(const Tensor& other) const {
-  rlt::check(rlt_tensor_le_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_le_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor le(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_le_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_le_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& le_(const Scalar& other) const {
-  rlt::check(rlt_tensor_le_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_le_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor gt(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gt_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_gt_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& gt_(const Tensor& other) const {
-  rlt::check(rlt_tensor_gt_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_gt_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor gt(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gt_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_gt_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& gt_(const Scalar& other) const {
-  rlt::check(rlt_tensor_gt_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_gt_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor ge(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ge_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ge_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& ge_(const Tensor& other) const {
-  rlt::check(rlt_tensor_ge_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_ge_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor ge(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ge_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ge_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& ge_(const Scalar& other) const {
-  rlt::check(rlt_tensor_ge_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_ge_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor logical_and(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_and(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logical_and(handle(), other.handle(), &out0), out0);
 }
 Tensor& logical_and_(const Tensor& other) const {
-  rlt::check(rlt_tensor_logical_and_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_logical_and_(handle(), other.handle()));
+  return itself();
 }
 Tensor logical_or(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_or(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logical_or(handle(), other.handle(), &out0), out0);
 }
 Tensor& logical_or_(const Tensor& other) const {
-  rlt::check(rlt_tensor_logical_or_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_logical_or_(handle(), other.handle()));
+  return itself();
 }
 Tensor logical_not() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_not(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logical_not(handle(), &out0), out0);
 }
 Tensor& logical_not_() const {
-  rlt::check(rlt_tensor_logical_not_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_logical_not_(handle()));
+  return itself();
 }
 Tensor isnan() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isnan(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_isnan(handle(), &out0), out0);
 }
 Tensor isinf() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isinf(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_isinf(handle(), &out0), out0);
 }
 Tensor isfinite() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isfinite(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_isfinite(handle(), &out0), out0);
 }
 Tensor isposinf() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isposinf(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_isposinf(handle(), &out0), out0);
 }
 Tensor isneginf() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isneginf(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_isneginf(handle(), &out0), out0);
 }
 Tensor signbit() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_signbit(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_signbit(handle(), &out0), out0);
 }
 Tensor logical_xor(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_xor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logical_xor(handle(), other.handle(), &out0), out0);
 }
 Tensor& logical_xor_(const Tensor& other) const {
-  rlt::check(rlt_tensor_logical_xor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_logical_xor_(handle(), other.handle()));
+  return itself();
 }
 bool equal(const Tensor& other) const {
   int32_t out0{};
-  rlt::check(rlt_tensor_equal(handle(), other.handle(), &out0));
+  rlt_check(rlt_tensor_equal(handle(), other.handle(), &out0));
   return out0 != 0;
 }
 Tensor not_equal(const Tensor& other) const { return ne(other); }
@@ -333,392 +296,349 @@ Tensor& greater_equal_(const Scalar& other) const { return ge_(other); }
 /// Copies the elements of `src` into `self`, with broadcasting and conversion of dtype and device.
 /// `self_i = src_i`
 Tensor& copy_(const Tensor& src, bool non_blocking = false) const {
-  rlt::check(rlt_tensor_copy_(handle(), src.handle(), non_blocking));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_copy_(handle(), src.handle(), non_blocking));
+  return itself();
 }
-Tensor clone(std::optional<MemoryFormat> memory_format = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clone(handle(), rlt::optional_memory_format(memory_format), &out0));
-  return Tensor(out0);
+Tensor clone(optional<MemoryFormat> memory_format = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_clone(handle(), rlt::optional_memory_format(memory_format), &out0), out0);
 }
 /// Returns the tensor itself if it is contiguous in `memory_format`, else a contiguous copy.
 /// `out_i = self_i`
 Tensor contiguous(MemoryFormat memory_format = MemoryFormat::Contiguous) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_contiguous(handle(), static_cast<int32_t>(memory_format), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_contiguous(handle(), static_cast<int32_t>(memory_format), &out0), out0);
 }
 /// Converts the tensor to a dtype; returns `self` if nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_dtype(handle(), static_cast<int32_t>(dtype), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
-  return Tensor(out0);
+Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false, optional<MemoryFormat> memory_format = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_dtype(handle(), static_cast<int32_t>(dtype), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0), out0);
 }
 /// Converts the tensor to a device and dtype; returns `self` if nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_device(handle(), &device.raw(), static_cast<int32_t>(dtype), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
-  return Tensor(out0);
+Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false, optional<MemoryFormat> memory_format = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_device(handle(), &device.raw(), static_cast<int32_t>(dtype), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0), out0);
 }
 /// Converts the tensor to the dtype and device of another; returns `self` if nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_other(handle(), other.handle(), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
-  return Tensor(out0);
+Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false, optional<MemoryFormat> memory_format = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_other(handle(), other.handle(), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0), out0);
 }
 /// Converts the tensor to the given tensor options (dtype, layout, device); returns `self` if nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
+Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false, optional<MemoryFormat> memory_format = {}) const {
   if (C10_UNLIKELY(options.requires_grad())) rlt::refuse_requires_grad();
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_dtype_layout(handle(), &options.raw(), non_blocking, copy, rlt::memory_format_of(options, memory_format), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_dtype_layout(handle(), &options.raw(), non_blocking, copy, rlt::memory_format_of(options, memory_format), &out0), out0);
 }
 
 // creation: Creation of tensors from sizes, constants and ranges, and filling.
 Tensor& fill_(const Scalar& value) const {
-  rlt::check(rlt_tensor_fill_Scalar_(handle(), &value.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_fill_Scalar_(handle(), &value.raw()));
+  return itself();
 }
 Tensor& zero_() const {
-  rlt::check(rlt_tensor_zero_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_zero_(handle()));
+  return itself();
 }
 Tensor& fill_(const Tensor& value) const {
-  rlt::check(rlt_tensor_fill_Tensor_(handle(), value.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_fill_Tensor_(handle(), value.handle()));
+  return itself();
 }
 
 // distance: Distances and similarities between vectors.
 Tensor dist(const Tensor& other, const Scalar& p = 2) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_dist(handle(), other.handle(), &p.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_dist(handle(), other.handle(), &p.raw(), &out0), out0);
 }
 Tensor renorm(const Scalar& p, int64_t dim, const Scalar& maxnorm) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_renorm(handle(), &p.raw(), dim, &maxnorm.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_renorm(handle(), &p.raw(), dim, &maxnorm.raw(), &out0), out0);
 }
 Tensor& renorm_(const Scalar& p, int64_t dim, const Scalar& maxnorm) const {
-  rlt::check(rlt_tensor_renorm_(handle(), &p.raw(), dim, &maxnorm.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_renorm_(handle(), &p.raw(), dim, &maxnorm.raw()));
+  return itself();
 }
 
 // elementary: Element-wise powers, exponentials, logarithms, trigonometric and hyperbolic functions; integer inputs give floating-point results.
 Tensor exp2() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_exp2(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_exp2(handle(), &out0), out0);
 }
 Tensor& exp2_() const {
-  rlt::check(rlt_tensor_exp2_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_exp2_(handle()));
+  return itself();
 }
 Tensor expm1() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_expm1(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_expm1(handle(), &out0), out0);
 }
 Tensor& expm1_() const {
-  rlt::check(rlt_tensor_expm1_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_expm1_(handle()));
+  return itself();
 }
 Tensor log2() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log2(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_log2(handle(), &out0), out0);
 }
 Tensor& log2_() const {
-  rlt::check(rlt_tensor_log2_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_log2_(handle()));
+  return itself();
 }
 Tensor log10() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log10(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_log10(handle(), &out0), out0);
 }
 Tensor& log10_() const {
-  rlt::check(rlt_tensor_log10_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_log10_(handle()));
+  return itself();
 }
 Tensor log1p() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log1p(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_log1p(handle(), &out0), out0);
 }
 Tensor& log1p_() const {
-  rlt::check(rlt_tensor_log1p_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_log1p_(handle()));
+  return itself();
 }
 Tensor rsqrt() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rsqrt(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_rsqrt(handle(), &out0), out0);
 }
 Tensor& rsqrt_() const {
-  rlt::check(rlt_tensor_rsqrt_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_rsqrt_(handle()));
+  return itself();
 }
 Tensor square() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_square(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_square(handle(), &out0), out0);
 }
 Tensor& square_() const {
-  rlt::check(rlt_tensor_square_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_square_(handle()));
+  return itself();
 }
 Tensor sin() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sin(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sin(handle(), &out0), out0);
 }
 Tensor& sin_() const {
-  rlt::check(rlt_tensor_sin_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sin_(handle()));
+  return itself();
 }
 Tensor cos() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cos(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cos(handle(), &out0), out0);
 }
 Tensor& cos_() const {
-  rlt::check(rlt_tensor_cos_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_cos_(handle()));
+  return itself();
 }
 Tensor tan() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tan(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_tan(handle(), &out0), out0);
 }
 Tensor& tan_() const {
-  rlt::check(rlt_tensor_tan_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_tan_(handle()));
+  return itself();
 }
 Tensor asin() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_asin(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_asin(handle(), &out0), out0);
 }
 Tensor& asin_() const {
-  rlt::check(rlt_tensor_asin_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_asin_(handle()));
+  return itself();
 }
 Tensor acos() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_acos(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_acos(handle(), &out0), out0);
 }
 Tensor& acos_() const {
-  rlt::check(rlt_tensor_acos_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_acos_(handle()));
+  return itself();
 }
 Tensor atan() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atan(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_atan(handle(), &out0), out0);
 }
 Tensor& atan_() const {
-  rlt::check(rlt_tensor_atan_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_atan_(handle()));
+  return itself();
 }
 Tensor sinh() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sinh(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sinh(handle(), &out0), out0);
 }
 Tensor& sinh_() const {
-  rlt::check(rlt_tensor_sinh_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sinh_(handle()));
+  return itself();
 }
 Tensor cosh() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cosh(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cosh(handle(), &out0), out0);
 }
 Tensor& cosh_() const {
-  rlt::check(rlt_tensor_cosh_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_cosh_(handle()));
+  return itself();
 }
 Tensor tanh() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tanh(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_tanh(handle(), &out0), out0);
 }
 Tensor& tanh_() const {
-  rlt::check(rlt_tensor_tanh_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_tanh_(handle()));
+  return itself();
 }
 Tensor asinh() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_asinh(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_asinh(handle(), &out0), out0);
 }
 Tensor& asinh_() const {
-  rlt::check(rlt_tensor_asinh_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_asinh_(handle()));
+  return itself();
 }
 Tensor acosh() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_acosh(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_acosh(handle(), &out0), out0);
 }
 Tensor& acosh_() const {
-  rlt::check(rlt_tensor_acosh_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_acosh_(handle()));
+  return itself();
 }
 Tensor atanh() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atanh(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_atanh(handle(), &out0), out0);
 }
 Tensor& atanh_() const {
-  rlt::check(rlt_tensor_atanh_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_atanh_(handle()));
+  return itself();
 }
 Tensor sigmoid() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sigmoid(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sigmoid(handle(), &out0), out0);
 }
 Tensor& sigmoid_() const {
-  rlt::check(rlt_tensor_sigmoid_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sigmoid_(handle()));
+  return itself();
 }
 Tensor erf() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_erf(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_erf(handle(), &out0), out0);
 }
 Tensor& erf_() const {
-  rlt::check(rlt_tensor_erf_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_erf_(handle()));
+  return itself();
 }
 Tensor erfc() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_erfc(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_erfc(handle(), &out0), out0);
 }
 Tensor& erfc_() const {
-  rlt::check(rlt_tensor_erfc_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_erfc_(handle()));
+  return itself();
 }
 Tensor pow(const Tensor& exponent) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pow_Tensor_Tensor(handle(), exponent.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_pow_Tensor_Tensor(handle(), exponent.handle(), &out0), out0);
 }
 Tensor& pow_(const Tensor& exponent) const {
-  rlt::check(rlt_tensor_pow_Tensor_(handle(), exponent.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_pow_Tensor_(handle(), exponent.handle()));
+  return itself();
 }
 Tensor pow(const Scalar& exponent) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pow_Tensor_Scalar(handle(), &exponent.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_pow_Tensor_Scalar(handle(), &exponent.raw(), &out0), out0);
 }
 Tensor& pow_(const Scalar& exponent) const {
-  rlt::check(rlt_tensor_pow_Scalar_(handle(), &exponent.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_pow_Scalar_(handle(), &exponent.raw()));
+  return itself();
 }
 Tensor sinc() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sinc(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sinc(handle(), &out0), out0);
 }
 Tensor& sinc_() const {
-  rlt::check(rlt_tensor_sinc_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sinc_(handle()));
+  return itself();
 }
 Tensor deg2rad() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_deg2rad(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_deg2rad(handle(), &out0), out0);
 }
 Tensor& deg2rad_() const {
-  rlt::check(rlt_tensor_deg2rad_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_deg2rad_(handle()));
+  return itself();
 }
 Tensor rad2deg() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rad2deg(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_rad2deg(handle(), &out0), out0);
 }
 Tensor& rad2deg_() const {
-  rlt::check(rlt_tensor_rad2deg_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_rad2deg_(handle()));
+  return itself();
 }
 Tensor atan2(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atan2(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_atan2(handle(), other.handle(), &out0), out0);
 }
 Tensor& atan2_(const Tensor& other) const {
-  rlt::check(rlt_tensor_atan2_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_atan2_(handle(), other.handle()));
+  return itself();
 }
 Tensor hypot(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hypot(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_hypot(handle(), other.handle(), &out0), out0);
 }
 Tensor& hypot_(const Tensor& other) const {
-  rlt::check(rlt_tensor_hypot_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_hypot_(handle(), other.handle()));
+  return itself();
 }
 Tensor logaddexp(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logaddexp(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logaddexp(handle(), other.handle(), &out0), out0);
 }
 Tensor logaddexp2(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logaddexp2(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logaddexp2(handle(), other.handle(), &out0), out0);
 }
 Tensor xlogy(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_xlogy_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_xlogy_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& xlogy_(const Tensor& other) const {
-  rlt::check(rlt_tensor_xlogy_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_xlogy_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor xlogy(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_xlogy_Scalar_Other(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_xlogy_Scalar_Other(handle(), &other.raw(), &out0), out0);
 }
 Tensor& xlogy_(const Scalar& other) const {
-  rlt::check(rlt_tensor_xlogy_Scalar_Other_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_xlogy_Scalar_Other_(handle(), &other.raw()));
+  return itself();
 }
 Tensor float_power(const Tensor& exponent) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_float_power_Tensor_Tensor(handle(), exponent.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_float_power_Tensor_Tensor(handle(), exponent.handle(), &out0), out0);
 }
 Tensor float_power(const Scalar& exponent) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_float_power_Tensor_Scalar(handle(), &exponent.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_float_power_Tensor_Scalar(handle(), &exponent.raw(), &out0), out0);
 }
 /// Raises each element to the power of the corresponding element of `exponent`, in place; `self` must be in double precision.
 /// `self_i = self_i^(exponent_i)`
 Tensor& float_power_(const Tensor& exponent) const {
-  rlt::check(rlt_tensor_float_power_Tensor_(handle(), exponent.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_float_power_Tensor_(handle(), exponent.handle()));
+  return itself();
 }
 /// Raises each element to the power of a scalar, in place; `self` must be in double precision.
 /// `self_i = self_i^exponent`
 Tensor& float_power_(const Scalar& exponent) const {
-  rlt::check(rlt_tensor_float_power_Scalar_(handle(), &exponent.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_float_power_Scalar_(handle(), &exponent.raw()));
+  return itself();
 }
 Tensor arcsin() const { return asin(); }
 Tensor& arcsin_() const { return asin_(); }
@@ -739,920 +659,795 @@ Tensor& arctan2_(const Tensor& other) const { return atan2_(other); }
 /// Returns a tensor of the given size with the dtype and device of `self` and uninitialized elements.
 /// `out_i = unspecified`
 Tensor new_empty(IntArrayRef size, TensorOptions options = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_new_empty(handle(), size.data(), rlt::length(size.size()), &options.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_new_empty(handle(), size.data(), size.raw_length(), &options.raw(), &out0), out0);
 }
 /// Returns a tensor of the given size and strides with the dtype and device of `self` and uninitialized elements.
 /// `out_i = unspecified`
 Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride, TensorOptions options = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_new_empty_strided(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), &options.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_new_empty_strided(handle(), size.data(), size.raw_length(), stride.data(), stride.raw_length(), &options.raw(), &out0), out0);
 }
 /// Returns a tensor of the given size filled with `fill_value`, with the dtype and device of `self`.
 /// `out_i = fill_value`
 Tensor new_full(IntArrayRef size, const Scalar& fill_value, TensorOptions options = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_new_full(handle(), size.data(), rlt::length(size.size()), &fill_value.raw(), &options.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_new_full(handle(), size.data(), size.raw_length(), &fill_value.raw(), &options.raw(), &out0), out0);
 }
 /// Returns a tensor of the given size filled with ones, with the dtype and device of `self`.
 /// `out_i = 1`
 Tensor new_ones(IntArrayRef size, TensorOptions options = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_new_ones(handle(), size.data(), rlt::length(size.size()), &options.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_new_ones(handle(), size.data(), size.raw_length(), &options.raw(), &out0), out0);
 }
 /// Returns a tensor of the given size filled with zeros, with the dtype and device of `self`.
 /// `out_i = 0`
 Tensor new_zeros(IntArrayRef size, TensorOptions options = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_new_zeros(handle(), size.data(), rlt::length(size.size()), &options.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_new_zeros(handle(), size.data(), size.raw_length(), &options.raw(), &out0), out0);
 }
 /// Resizes the tensor in place; its storage grows if needed, and added elements are uninitialized.
 /// `out = the first elements of the storage of self, in row-major order`
-Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format = {}) const {
-  rlt::check(rlt_tensor_resize_(handle(), size.data(), rlt::length(size.size()), rlt::optional_memory_format(memory_format)));
-  return const_cast<Tensor&>(*this);
+Tensor& resize_(IntArrayRef size, optional<MemoryFormat> memory_format = {}) const {
+  rlt_check(rlt_tensor_resize_(handle(), size.data(), size.raw_length(), rlt::optional_memory_format(memory_format)));
+  return itself();
 }
-Tensor& resize_as_(const Tensor& the_template, std::optional<MemoryFormat> memory_format = {}) const {
-  rlt::check(rlt_tensor_resize_as_(handle(), the_template.handle(), rlt::optional_memory_format(memory_format)));
-  return const_cast<Tensor&>(*this);
+Tensor& resize_as_(const Tensor& the_template, optional<MemoryFormat> memory_format = {}) const {
+  rlt_check(rlt_tensor_resize_as_(handle(), the_template.handle(), rlt::optional_memory_format(memory_format)));
+  return itself();
 }
 
 // fft: Discrete Fourier transforms in one, two and n dimensions, of complex, real and Hermitian data, and short-time Fourier transforms.
-Tensor stft(int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length, const std::optional<Tensor>& window, bool normalized, std::optional<bool> onesided = {}, std::optional<bool> return_complex = {}, std::optional<bool> align_to_window = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_stft(handle(), n_fft, rlt::optional_int(hop_length), rlt::optional_int(win_length), rlt::optional_tensor(window), normalized, rlt::optional_bool(onesided), rlt::optional_bool(return_complex), rlt::optional_bool(align_to_window), &out0));
-  return Tensor(out0);
+Tensor stft(int64_t n_fft, optional<int64_t> hop_length, optional<int64_t> win_length, const optional<Tensor>& window, bool normalized, optional<bool> onesided = {}, optional<bool> return_complex = {}, optional<bool> align_to_window = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_stft(handle(), n_fft, rlt::optional_int(hop_length), rlt::optional_int(win_length), rlt::optional_tensor(window), normalized, rlt::optional_bool(onesided), rlt::optional_bool(return_complex), rlt::optional_bool(align_to_window), &out0), out0);
 }
-Tensor stft(int64_t n_fft, std::optional<int64_t> hop_length = {}, std::optional<int64_t> win_length = {}, const std::optional<Tensor>& window = {}, bool center = true, std::string_view pad_mode = "reflect", bool normalized = false, std::optional<bool> onesided = {}, std::optional<bool> return_complex = {}, std::optional<bool> align_to_window = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_stft_center(handle(), n_fft, rlt::optional_int(hop_length), rlt::optional_int(win_length), rlt::optional_tensor(window), center, rlt::text(pad_mode), normalized, rlt::optional_bool(onesided), rlt::optional_bool(return_complex), rlt::optional_bool(align_to_window), &out0));
-  return Tensor(out0);
+Tensor stft(int64_t n_fft, optional<int64_t> hop_length = {}, optional<int64_t> win_length = {}, const optional<Tensor>& window = {}, bool center = true, std::string_view pad_mode = "reflect", bool normalized = false, optional<bool> onesided = {}, optional<bool> return_complex = {}, optional<bool> align_to_window = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_stft_center(handle(), n_fft, rlt::optional_int(hop_length), rlt::optional_int(win_length), rlt::optional_tensor(window), center, rlt::text(pad_mode), normalized, rlt::optional_bool(onesided), rlt::optional_bool(return_complex), rlt::optional_bool(align_to_window), &out0), out0);
 }
-Tensor istft(int64_t n_fft, std::optional<int64_t> hop_length = {}, std::optional<int64_t> win_length = {}, const std::optional<Tensor>& window = {}, bool center = true, bool normalized = false, std::optional<bool> onesided = {}, std::optional<int64_t> length = {}, bool return_complex = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_istft(handle(), n_fft, rlt::optional_int(hop_length), rlt::optional_int(win_length), rlt::optional_tensor(window), center, normalized, rlt::optional_bool(onesided), rlt::optional_int(length), return_complex, &out0));
-  return Tensor(out0);
+Tensor istft(int64_t n_fft, optional<int64_t> hop_length = {}, optional<int64_t> win_length = {}, const optional<Tensor>& window = {}, bool center = true, bool normalized = false, optional<bool> onesided = {}, optional<int64_t> length = {}, bool return_complex = false) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_istft(handle(), n_fft, rlt::optional_int(hop_length), rlt::optional_int(win_length), rlt::optional_tensor(window), center, normalized, rlt::optional_bool(onesided), rlt::optional_int(length), return_complex, &out0), out0);
 }
 
 // indexing: Indexing, gathering, scattering, masking, padding and concatenation.
 Tensor index_select(int64_t dim, const Tensor& index) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_select(handle(), dim, index.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_select(handle(), dim, index.handle(), &out0), out0);
 }
 Tensor index_add(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_add(handle(), dim, index.handle(), source.handle(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_add(handle(), dim, index.handle(), source.handle(), &alpha.raw(), &out0), out0);
 }
 Tensor& index_add_(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_index_add_(handle(), dim, index.handle(), source.handle(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_index_add_(handle(), dim, index.handle(), source.handle(), &alpha.raw()));
+  return itself();
 }
 Tensor gather(int64_t dim, const Tensor& index, bool sparse_grad = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gather(handle(), dim, index.handle(), sparse_grad, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_gather(handle(), dim, index.handle(), sparse_grad, &out0), out0);
 }
 Tensor scatter(int64_t dim, const Tensor& index, const Tensor& src) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_src(handle(), dim, index.handle(), src.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_scatter_src(handle(), dim, index.handle(), src.handle(), &out0), out0);
 }
 Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {
-  rlt::check(rlt_tensor_scatter_src_(handle(), dim, index.handle(), src.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_scatter_src_(handle(), dim, index.handle(), src.handle()));
+  return itself();
 }
 Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_value(handle(), dim, index.handle(), &value.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_scatter_value(handle(), dim, index.handle(), &value.raw(), &out0), out0);
 }
 Tensor& scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
-  rlt::check(rlt_tensor_scatter_value_(handle(), dim, index.handle(), &value.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_scatter_value_(handle(), dim, index.handle(), &value.raw()));
+  return itself();
 }
 Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_add(handle(), dim, index.handle(), src.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_scatter_add(handle(), dim, index.handle(), src.handle(), &out0), out0);
 }
 Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {
-  rlt::check(rlt_tensor_scatter_add_(handle(), dim, index.handle(), src.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_scatter_add_(handle(), dim, index.handle(), src.handle()));
+  return itself();
 }
 Tensor scatter(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_reduce(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_scatter_reduce(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), &out0), out0);
 }
 Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) const {
-  rlt::check(rlt_tensor_scatter_reduce_(handle(), dim, index.handle(), src.handle(), rlt::text(reduce)));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_scatter_reduce_(handle(), dim, index.handle(), src.handle(), rlt::text(reduce)));
+  return itself();
 }
 Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_value_reduce(handle(), dim, index.handle(), &value.raw(), rlt::text(reduce), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_scatter_value_reduce(handle(), dim, index.handle(), &value.raw(), rlt::text(reduce), &out0), out0);
 }
 Tensor& scatter_(int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) const {
-  rlt::check(rlt_tensor_scatter_value_reduce_(handle(), dim, index.handle(), &value.raw(), rlt::text(reduce)));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_scatter_value_reduce_(handle(), dim, index.handle(), &value.raw(), rlt::text(reduce)));
+  return itself();
 }
 Tensor scatter_reduce(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_reduce_two(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_scatter_reduce_two(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self, &out0), out0);
 }
 Tensor& scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true) const {
-  rlt::check(rlt_tensor_scatter_reduce_two_(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_scatter_reduce_two_(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self));
+  return itself();
 }
 Tensor index_copy(int64_t dim, const Tensor& index, const Tensor& source) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_copy(handle(), dim, index.handle(), source.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_copy(handle(), dim, index.handle(), source.handle(), &out0), out0);
 }
 Tensor& index_copy_(int64_t dim, const Tensor& index, const Tensor& source) const {
-  rlt::check(rlt_tensor_index_copy_(handle(), dim, index.handle(), source.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_index_copy_(handle(), dim, index.handle(), source.handle()));
+  return itself();
 }
 Tensor index_fill(int64_t dim, const Tensor& index, const Scalar& value) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_fill_int_Scalar(handle(), dim, index.handle(), &value.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_fill_int_Scalar(handle(), dim, index.handle(), &value.raw(), &out0), out0);
 }
 Tensor& index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
-  rlt::check(rlt_tensor_index_fill_int_Scalar_(handle(), dim, index.handle(), &value.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_index_fill_int_Scalar_(handle(), dim, index.handle(), &value.raw()));
+  return itself();
 }
 Tensor index_fill(int64_t dim, const Tensor& index, const Tensor& value) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_fill_int_Tensor(handle(), dim, index.handle(), value.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_fill_int_Tensor(handle(), dim, index.handle(), value.handle(), &out0), out0);
 }
 Tensor& index_fill_(int64_t dim, const Tensor& index, const Tensor& value) const {
-  rlt::check(rlt_tensor_index_fill_int_Tensor_(handle(), dim, index.handle(), value.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_index_fill_int_Tensor_(handle(), dim, index.handle(), value.handle()));
+  return itself();
 }
 Tensor index_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_reduce(handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_reduce(handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self, &out0), out0);
 }
 Tensor& index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true) const {
-  rlt::check(rlt_tensor_index_reduce_(handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_index_reduce_(handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self));
+  return itself();
 }
 Tensor take(const Tensor& index) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_take(handle(), index.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_take(handle(), index.handle(), &out0), out0);
 }
 Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_put(handle(), index.handle(), source.handle(), accumulate, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_put(handle(), index.handle(), source.handle(), accumulate, &out0), out0);
 }
 Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false) const {
-  rlt::check(rlt_tensor_put_(handle(), index.handle(), source.handle(), accumulate));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_put_(handle(), index.handle(), source.handle(), accumulate));
+  return itself();
 }
-Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_take_along_dim(handle(), indices.handle(), rlt::optional_int(dim), &out0));
-  return Tensor(out0);
+Tensor take_along_dim(const Tensor& indices, optional<int64_t> dim = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_take_along_dim(handle(), indices.handle(), rlt::optional_int(dim), &out0), out0);
 }
 Tensor index(const IOptTensorListRef& indices) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_Tensor(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_Tensor(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), &out0), out0);
 }
 Tensor index_put(const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_put(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_index_put(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, &out0), out0);
 }
 Tensor& index_put_(const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false) const {
-  rlt::check(rlt_tensor_index_put_(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_index_put_(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate));
+  return itself();
 }
 Tensor& _index_put_impl_(const IOptTensorListRef& indices, const Tensor& values, bool accumulate = false, bool unsafe = false) const {
-  rlt::check(rlt_tensor__index_put_impl_(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, unsafe));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor__index_put_impl_(handle(), rlt::index_handles(indices).data(), rlt::index_count(indices), values.handle(), accumulate, unsafe));
+  return itself();
 }
 Tensor select_scatter(const Tensor& src, int64_t dim, int64_t index) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_select_scatter(handle(), src.handle(), dim, index, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_select_scatter(handle(), src.handle(), dim, index, &out0), out0);
 }
-Tensor slice_scatter(const Tensor& src, int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_slice_scatter(handle(), src.handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0));
-  return Tensor(out0);
+Tensor slice_scatter(const Tensor& src, int64_t dim = 0, optional<int64_t> start = {}, optional<int64_t> end = {}, int64_t step = 1) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_slice_scatter(handle(), src.handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0), out0);
 }
 Tensor diagonal_scatter(const Tensor& src, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_diagonal_scatter(handle(), src.handle(), offset, dim1, dim2, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_diagonal_scatter(handle(), src.handle(), offset, dim1, dim2, &out0), out0);
 }
-Tensor as_strided_scatter(const Tensor& src, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_as_strided_scatter(handle(), src.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
-  return Tensor(out0);
+Tensor as_strided_scatter(const Tensor& src, IntArrayRef size, IntArrayRef stride, optional<int64_t> storage_offset = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_as_strided_scatter(handle(), src.handle(), size.data(), size.raw_length(), stride.data(), stride.raw_length(), rlt::optional_int(storage_offset), &out0), out0);
 }
 Tensor diag_embed(int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_diag_embed(handle(), offset, dim1, dim2, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_diag_embed(handle(), offset, dim1, dim2, &out0), out0);
 }
 Tensor diag(int64_t diagonal = 0) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_diag(handle(), diagonal, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_diag(handle(), diagonal, &out0), out0);
 }
 Tensor diagflat(int64_t offset = 0) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_diagflat(handle(), offset, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_diagflat(handle(), offset, &out0), out0);
 }
 Tensor tril(int64_t diagonal = 0) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tril(handle(), diagonal, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_tril(handle(), diagonal, &out0), out0);
 }
 Tensor& tril_(int64_t diagonal = 0) const {
-  rlt::check(rlt_tensor_tril_(handle(), diagonal));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_tril_(handle(), diagonal));
+  return itself();
 }
 Tensor triu(int64_t diagonal = 0) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_triu(handle(), diagonal, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_triu(handle(), diagonal, &out0), out0);
 }
 Tensor& triu_(int64_t diagonal = 0) const {
-  rlt::check(rlt_tensor_triu_(handle(), diagonal));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_triu_(handle(), diagonal));
+  return itself();
 }
 Tensor nonzero() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nonzero(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nonzero(handle(), &out0), out0);
 }
 Tensor argwhere() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argwhere(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_argwhere(handle(), &out0), out0);
 }
 Tensor masked_select(const Tensor& mask) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_masked_select(handle(), mask.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_masked_select(handle(), mask.handle(), &out0), out0);
 }
 Tensor masked_scatter(const Tensor& mask, const Tensor& source) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_masked_scatter(handle(), mask.handle(), source.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_masked_scatter(handle(), mask.handle(), source.handle(), &out0), out0);
 }
 Tensor& masked_scatter_(const Tensor& mask, const Tensor& source) const {
-  rlt::check(rlt_tensor_masked_scatter_(handle(), mask.handle(), source.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_masked_scatter_(handle(), mask.handle(), source.handle()));
+  return itself();
 }
-Tensor slice_inverse(const Tensor& src, int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_slice_inverse(handle(), src.handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0));
-  return Tensor(out0);
+Tensor slice_inverse(const Tensor& src, int64_t dim = 0, optional<int64_t> start = {}, optional<int64_t> end = {}, int64_t step = 1) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_slice_inverse(handle(), src.handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0), out0);
 }
 /// Fills the main diagonal with a number, in place; with `wrap`, the diagonal of a tall matrix starts again after each block of as many rows as columns, with one row between them.
 /// `self[i, ..., i] = fill_value; with wrap, self[k * (m + 1) + i, i] = fill_value for every k`
 Tensor& fill_diagonal_(const Scalar& fill_value, bool wrap = false) const {
-  rlt::check(rlt_tensor_fill_diagonal_(handle(), &fill_value.raw(), wrap));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_fill_diagonal_(handle(), &fill_value.raw(), wrap));
+  return itself();
 }
 
 // joining: Stacking, splitting, repeating, broadcasting and flipping.
 std::vector<Tensor> chunk(int64_t chunks, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_chunk(handle(), chunks, dim, &out0));
+  rlt_check(rlt_tensor_chunk(handle(), chunks, dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> tensor_split(int64_t sections, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_tensor_split_sections(handle(), sections, dim, &out0));
+  rlt_check(rlt_tensor_tensor_split_sections(handle(), sections, dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> tensor_split(IntArrayRef indices, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_tensor_split_indices(handle(), indices.data(), rlt::length(indices.size()), dim, &out0));
+  rlt_check(rlt_tensor_tensor_split_indices(handle(), indices.data(), indices.raw_length(), dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> tensor_split(const Tensor& tensor_indices_or_sections, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_tensor_split_tensor_indices_or_sections(handle(), tensor_indices_or_sections.handle(), dim, &out0));
+  rlt_check(rlt_tensor_tensor_split_tensor_indices_or_sections(handle(), tensor_indices_or_sections.handle(), dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> hsplit(int64_t sections) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_hsplit_int(handle(), sections, &out0));
+  rlt_check(rlt_tensor_hsplit_int(handle(), sections, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> hsplit(IntArrayRef indices) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_hsplit_array(handle(), indices.data(), rlt::length(indices.size()), &out0));
+  rlt_check(rlt_tensor_hsplit_array(handle(), indices.data(), indices.raw_length(), &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> vsplit(int64_t sections) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_vsplit_int(handle(), sections, &out0));
+  rlt_check(rlt_tensor_vsplit_int(handle(), sections, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> vsplit(IntArrayRef indices) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_vsplit_array(handle(), indices.data(), rlt::length(indices.size()), &out0));
+  rlt_check(rlt_tensor_vsplit_array(handle(), indices.data(), indices.raw_length(), &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> dsplit(int64_t sections) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_dsplit_int(handle(), sections, &out0));
+  rlt_check(rlt_tensor_dsplit_int(handle(), sections, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> dsplit(IntArrayRef indices) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_dsplit_array(handle(), indices.data(), rlt::length(indices.size()), &out0));
+  rlt_check(rlt_tensor_dsplit_array(handle(), indices.data(), indices.raw_length(), &out0));
   return rlt::adopt_list(out0);
 }
 /// Repeats the tensor along each dimension; additional dimensions are prepended. The elements are copied.
 /// `out[i_0, ..., i_n] = self[i_0 mod d_0, ..., i_n mod d_n]`
 Tensor repeat(IntArrayRef repeats) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_repeat(handle(), repeats.data(), rlt::length(repeats.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_repeat(handle(), repeats.data(), repeats.raw_length(), &out0), out0);
 }
 Tensor tile(IntArrayRef dims) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tile(handle(), dims.data(), rlt::length(dims.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_tile(handle(), dims.data(), dims.raw_length(), &out0), out0);
 }
 Tensor broadcast_to(IntArrayRef size) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_broadcast_to(handle(), size.data(), rlt::length(size.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_broadcast_to(handle(), size.data(), size.raw_length(), &out0), out0);
 }
 Tensor flip(IntArrayRef dims) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_flip(handle(), dims.data(), rlt::length(dims.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_flip(handle(), dims.data(), dims.raw_length(), &out0), out0);
 }
 Tensor fliplr() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fliplr(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_fliplr(handle(), &out0), out0);
 }
 Tensor flipud() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_flipud(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_flipud(handle(), &out0), out0);
 }
 Tensor roll(IntArrayRef shifts, IntArrayRef dims = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_roll(handle(), shifts.data(), rlt::length(shifts.size()), dims.data(), rlt::length(dims.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_roll(handle(), shifts.data(), shifts.raw_length(), dims.data(), dims.raw_length(), &out0), out0);
 }
 Tensor rot90(int64_t k = 1, IntArrayRef dims = {0, 1}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rot90(handle(), k, dims.data(), rlt::length(dims.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_rot90(handle(), k, dims.data(), dims.raw_length(), &out0), out0);
 }
 std::vector<Tensor> unsafe_chunk(int64_t chunks, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_unsafe_chunk(handle(), chunks, dim, &out0));
+  rlt_check(rlt_tensor_unsafe_chunk(handle(), chunks, dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> unsafe_split_with_sizes(IntArrayRef split_sizes, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_unsafe_split_with_sizes(handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
+  rlt_check(rlt_tensor_unsafe_split_with_sizes(handle(), split_sizes.data(), split_sizes.raw_length(), dim, &out0));
   return rlt::adopt_list(out0);
 }
 
 // linalg: Matrix products, and products of vectors and tensors.
 Tensor mm(const Tensor& mat2) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mm(handle(), mat2.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mm(handle(), mat2.handle(), &out0), out0);
 }
 Tensor bmm(const Tensor& mat2) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bmm(handle(), mat2.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bmm(handle(), mat2.handle(), &out0), out0);
 }
 Tensor addmm(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addmm(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_addmm(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0), out0);
 }
 Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_addmm_(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_addmm_(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw()));
+  return itself();
 }
 Tensor baddbmm(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_baddbmm(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_baddbmm(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0), out0);
 }
 Tensor& baddbmm_(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_baddbmm_(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_baddbmm_(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw()));
+  return itself();
 }
 Tensor addbmm(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addbmm(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_addbmm(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0), out0);
 }
 Tensor& addbmm_(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_addbmm_(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_addbmm_(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw()));
+  return itself();
 }
 Tensor mv(const Tensor& vec) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mv(handle(), vec.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mv(handle(), vec.handle(), &out0), out0);
 }
 Tensor addmv(const Tensor& mat, const Tensor& vec, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addmv(handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_addmv(handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw(), &out0), out0);
 }
 Tensor& addmv_(const Tensor& mat, const Tensor& vec, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_addmv_(handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_addmv_(handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw()));
+  return itself();
 }
 Tensor dot(const Tensor& tensor) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_dot(handle(), tensor.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_dot(handle(), tensor.handle(), &out0), out0);
 }
 Tensor vdot(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_vdot(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_vdot(handle(), other.handle(), &out0), out0);
 }
 Tensor inner(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_inner(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_inner(handle(), other.handle(), &out0), out0);
 }
 Tensor outer(const Tensor& vec2) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_outer(handle(), vec2.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_outer(handle(), vec2.handle(), &out0), out0);
 }
 Tensor addr(const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addr(handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_addr(handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw(), &out0), out0);
 }
 Tensor& addr_(const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_addr_(handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_addr_(handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw()));
+  return itself();
 }
 Tensor matmul(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matmul(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_matmul(handle(), other.handle(), &out0), out0);
 }
-Tensor cross(const Tensor& other, std::optional<int64_t> dim = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cross(handle(), other.handle(), rlt::optional_int(dim), &out0));
-  return Tensor(out0);
+Tensor cross(const Tensor& other, optional<int64_t> dim = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cross(handle(), other.handle(), rlt::optional_int(dim), &out0), out0);
 }
 Tensor trace() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_trace(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_trace(handle(), &out0), out0);
 }
 Tensor kron(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_kron(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_kron(handle(), other.handle(), &out0), out0);
 }
 Tensor ger(const Tensor& vec2) const { return outer(vec2); }
 
 // linalg_solve: Factorizations of matrices, linear systems, inverses and determinants.
 Tensor cholesky_inverse(bool upper = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cholesky_inverse(handle(), upper, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cholesky_inverse(handle(), upper, &out0), out0);
 }
 Tensor cholesky(bool upper = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cholesky(handle(), upper, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cholesky(handle(), upper, &out0), out0);
 }
 Tensor cholesky_solve(const Tensor& input2, bool upper = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cholesky_solve(handle(), input2.handle(), upper, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cholesky_solve(handle(), input2.handle(), upper, &out0), out0);
 }
 Tensor lu_solve(const Tensor& LU_data, const Tensor& LU_pivots) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lu_solve(handle(), LU_data.handle(), LU_pivots.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_lu_solve(handle(), LU_data.handle(), LU_pivots.handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& A, bool upper = true, bool transpose = false, bool unitriangular = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_triangular_solve(handle(), A.handle(), upper, transpose, unitriangular, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_triangular_solve(handle(), A.handle(), upper, transpose, unitriangular, &out0, &out1), out0, out1);
 }
 Tensor logdet() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logdet(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logdet(handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> geqrf() const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_geqrf(handle(), &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_geqrf(handle(), &out0, &out1), out0, out1);
 }
 Tensor ormqr(const Tensor& input2, const Tensor& input3, bool left = true, bool transpose = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ormqr(handle(), input2.handle(), input3.handle(), left, transpose, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ormqr(handle(), input2.handle(), input3.handle(), left, transpose, &out0), out0);
 }
 std::tuple<Tensor, Tensor> qr(bool some = true) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_qr(handle(), some, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_qr(handle(), some, &out0, &out1), out0, out1);
 }
 Tensor inverse() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_inverse(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_inverse(handle(), &out0), out0);
 }
 Tensor det() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_det(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_det(handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> slogdet() const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_slogdet(handle(), &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_slogdet(handle(), &out0, &out1), out0, out1);
 }
 Tensor orgqr(const Tensor& input2) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_orgqr(handle(), input2.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_orgqr(handle(), input2.handle(), &out0), out0);
 }
 Tensor matrix_power(int64_t n) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matrix_power(handle(), n, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_matrix_power(handle(), n, &out0), out0);
 }
 Tensor matrix_exp() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matrix_exp(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_matrix_exp(handle(), &out0), out0);
 }
 
 // linalg_spectral: Eigenvalues and singular values of matrices, and what is computed with them.
 std::tuple<Tensor, Tensor, Tensor> svd(bool some = true, bool compute_uv = true) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt_tensor* out2 = nullptr;
-  rlt::check(rlt_tensor_svd(handle(), some, compute_uv, &out0, &out1, &out2));
-  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+  rlt_tensor *out0, *out1, *out2;
+  return rlt::adopt_all(rlt_tensor_svd(handle(), some, compute_uv, &out0, &out1, &out2), out0, out1, out2);
 }
 Tensor pinverse(double rcond = 1e-15) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pinverse(handle(), rcond, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_pinverse(handle(), rcond, &out0), out0);
 }
 
 // loss: Loss functions and the log-probabilities that they start from.
-Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log_softmax_int(handle(), dim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor log_softmax(int64_t dim, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_log_softmax_int(handle(), dim, rlt::optional_dtype(dtype), &out0), out0);
 }
 
 // metadata: Metadata of tensors, dtypes, devices and numbers: sizes, strides, types, state of autograd.
 bool is_distributed() const {
   int32_t out0{};
-  rlt::check(rlt_tensor_is_distributed(handle(), &out0));
+  rlt_check(rlt_tensor_is_distributed(handle(), &out0));
   return out0 != 0;
 }
 /// Returns whether both tensors have the same storage, offset, sizes and strides.
 /// `out = whether self and tensor are the same elements`
 bool is_set_to(const Tensor& tensor) const {
   int32_t out0{};
-  rlt::check(rlt_tensor_is_set_to(handle(), tensor.handle(), &out0));
+  rlt_check(rlt_tensor_is_set_to(handle(), tensor.handle(), &out0));
   return out0 != 0;
 }
 
 // nn: Functions of neural network layers: softmax, layer normalization, dropout, embeddings and attention.
-Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_softmax_int(handle(), dim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor softmax(int64_t dim, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_softmax_int(handle(), dim, rlt::optional_dtype(dtype), &out0), out0);
 }
 
 // numeric: Element-wise arithmetic: rounding, signs, remainders, division with rounding modes, minima and maxima, clamping and interpolation.
 Tensor sign() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sign(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sign(handle(), &out0), out0);
 }
 Tensor& sign_() const {
-  rlt::check(rlt_tensor_sign_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sign_(handle()));
+  return itself();
 }
 Tensor ceil() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ceil(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ceil(handle(), &out0), out0);
 }
 Tensor& ceil_() const {
-  rlt::check(rlt_tensor_ceil_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_ceil_(handle()));
+  return itself();
 }
 Tensor floor() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_floor(handle(), &out0), out0);
 }
 Tensor& floor_() const {
-  rlt::check(rlt_tensor_floor_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_floor_(handle()));
+  return itself();
 }
 Tensor trunc() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_trunc(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_trunc(handle(), &out0), out0);
 }
 Tensor& trunc_() const {
-  rlt::check(rlt_tensor_trunc_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_trunc_(handle()));
+  return itself();
 }
 Tensor round() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_round(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_round(handle(), &out0), out0);
 }
 Tensor& round_() const {
-  rlt::check(rlt_tensor_round_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_round_(handle()));
+  return itself();
 }
 Tensor round(int64_t decimals) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_round_decimals(handle(), decimals, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_round_decimals(handle(), decimals, &out0), out0);
 }
 Tensor& round_(int64_t decimals) const {
-  rlt::check(rlt_tensor_round_decimals_(handle(), decimals));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_round_decimals_(handle(), decimals));
+  return itself();
 }
 Tensor frac() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_frac(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_frac(handle(), &out0), out0);
 }
 Tensor& frac_() const {
-  rlt::check(rlt_tensor_frac_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_frac_(handle()));
+  return itself();
 }
-Tensor nan_to_num(std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nan_to_num(handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf), &out0));
-  return Tensor(out0);
+Tensor nan_to_num(optional<double> nan = {}, optional<double> posinf = {}, optional<double> neginf = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nan_to_num(handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf), &out0), out0);
 }
-Tensor& nan_to_num_(std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) const {
-  rlt::check(rlt_tensor_nan_to_num_(handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf)));
-  return const_cast<Tensor&>(*this);
+Tensor& nan_to_num_(optional<double> nan = {}, optional<double> posinf = {}, optional<double> neginf = {}) const {
+  rlt_check(rlt_tensor_nan_to_num_(handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf)));
+  return itself();
 }
 Tensor copysign(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_copysign_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_copysign_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& copysign_(const Tensor& other) const {
-  rlt::check(rlt_tensor_copysign_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_copysign_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor copysign(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_copysign_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_copysign_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& copysign_(const Scalar& other) const {
-  rlt::check(rlt_tensor_copysign_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_copysign_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor fmod(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmod_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_fmod_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& fmod_(const Tensor& other) const {
-  rlt::check(rlt_tensor_fmod_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_fmod_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor fmod(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmod_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_fmod_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& fmod_(const Scalar& other) const {
-  rlt::check(rlt_tensor_fmod_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_fmod_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor remainder(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_remainder_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_remainder_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& remainder_(const Tensor& other) const {
-  rlt::check(rlt_tensor_remainder_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_remainder_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor remainder(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_remainder_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_remainder_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& remainder_(const Scalar& other) const {
-  rlt::check(rlt_tensor_remainder_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_remainder_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor floor_divide(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor_divide(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_floor_divide(handle(), other.handle(), &out0), out0);
 }
 Tensor& floor_divide_(const Tensor& other) const {
-  rlt::check(rlt_tensor_floor_divide_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_floor_divide_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor floor_divide(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor_divide_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_floor_divide_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& floor_divide_(const Scalar& other) const {
-  rlt::check(rlt_tensor_floor_divide_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_floor_divide_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor minimum(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_minimum(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_minimum(handle(), other.handle(), &out0), out0);
 }
 Tensor fmax(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmax(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_fmax(handle(), other.handle(), &out0), out0);
 }
 Tensor fmin(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmin(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_fmin(handle(), other.handle(), &out0), out0);
 }
 Tensor heaviside(const Tensor& values) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_heaviside(handle(), values.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_heaviside(handle(), values.handle(), &out0), out0);
 }
 Tensor& heaviside_(const Tensor& values) const {
-  rlt::check(rlt_tensor_heaviside_(handle(), values.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_heaviside_(handle(), values.handle()));
+  return itself();
 }
 Tensor clamp_min(const Tensor& min) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_min_Tensor(handle(), min.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_clamp_min_Tensor(handle(), min.handle(), &out0), out0);
 }
 Tensor& clamp_min_(const Tensor& min) const {
-  rlt::check(rlt_tensor_clamp_min_Tensor_(handle(), min.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_clamp_min_Tensor_(handle(), min.handle()));
+  return itself();
 }
 Tensor clamp_max(const Tensor& max) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_max_Tensor(handle(), max.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_clamp_max_Tensor(handle(), max.handle(), &out0), out0);
 }
 Tensor& clamp_max_(const Tensor& max) const {
-  rlt::check(rlt_tensor_clamp_max_Tensor_(handle(), max.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_clamp_max_Tensor_(handle(), max.handle()));
+  return itself();
 }
 Tensor lerp(const Tensor& end, const Scalar& weight) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lerp_Scalar(handle(), end.handle(), &weight.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_lerp_Scalar(handle(), end.handle(), &weight.raw(), &out0), out0);
 }
 Tensor& lerp_(const Tensor& end, const Scalar& weight) const {
-  rlt::check(rlt_tensor_lerp_Scalar_(handle(), end.handle(), &weight.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_lerp_Scalar_(handle(), end.handle(), &weight.raw()));
+  return itself();
 }
 Tensor lerp(const Tensor& end, const Tensor& weight) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lerp_Tensor(handle(), end.handle(), weight.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_lerp_Tensor(handle(), end.handle(), weight.handle(), &out0), out0);
 }
 Tensor& lerp_(const Tensor& end, const Tensor& weight) const {
-  rlt::check(rlt_tensor_lerp_Tensor_(handle(), end.handle(), weight.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_lerp_Tensor_(handle(), end.handle(), weight.handle()));
+  return itself();
 }
 Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addcmul(handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_addcmul(handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0), out0);
 }
 Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
-  rlt::check(rlt_tensor_addcmul_(handle(), tensor1.handle(), tensor2.handle(), &value.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_addcmul_(handle(), tensor1.handle(), tensor2.handle(), &value.raw()));
+  return itself();
 }
 Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addcdiv(handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_addcdiv(handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0), out0);
 }
 Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
-  rlt::check(rlt_tensor_addcdiv_(handle(), tensor1.handle(), tensor2.handle(), &value.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_addcdiv_(handle(), tensor1.handle(), tensor2.handle(), &value.raw()));
+  return itself();
 }
 Tensor positive() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_positive(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_positive(handle(), &out0), out0);
 }
 Tensor angle() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_angle(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_angle(handle(), &out0), out0);
 }
 Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isclose(handle(), other.handle(), rtol, atol, equal_nan, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_isclose(handle(), other.handle(), rtol, atol, equal_nan, &out0), out0);
 }
 Tensor isreal() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isreal(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_isreal(handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> frexp() const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_frexp_Tensor(handle(), &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_frexp_Tensor(handle(), &out0, &out1), out0, out1);
 }
 Tensor ldexp(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ldexp_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ldexp_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& ldexp_(const Tensor& other) const {
-  rlt::check(rlt_tensor_ldexp_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_ldexp_(handle(), other.handle()));
+  return itself();
 }
 Tensor nextafter(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nextafter(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nextafter(handle(), other.handle(), &out0), out0);
 }
 Tensor& nextafter_(const Tensor& other) const {
-  rlt::check(rlt_tensor_nextafter_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_nextafter_(handle(), other.handle()));
+  return itself();
 }
 Tensor gcd(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gcd(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_gcd(handle(), other.handle(), &out0), out0);
 }
 Tensor& gcd_(const Tensor& other) const {
-  rlt::check(rlt_tensor_gcd_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_gcd_(handle(), other.handle()));
+  return itself();
 }
 Tensor lcm(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lcm(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_lcm(handle(), other.handle(), &out0), out0);
 }
 Tensor& lcm_(const Tensor& other) const {
-  rlt::check(rlt_tensor_lcm_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_lcm_(handle(), other.handle()));
+  return itself();
 }
 bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) const {
   int32_t out0{};
-  rlt::check(rlt_tensor_allclose(handle(), other.handle(), rtol, atol, equal_nan, &out0));
+  rlt_check(rlt_tensor_allclose(handle(), other.handle(), rtol, atol, equal_nan, &out0));
   return out0 != 0;
 }
 Tensor fix() const { return trunc(); }
@@ -1660,264 +1455,232 @@ Tensor& fix_() const { return trunc_(); }
 
 // pointwise: Element-wise arithmetic, comparisons with bounds, selection by a condition and complex conjugation, with broadcasting and type promotion.
 Tensor add(const Tensor& other, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_add_Tensor(handle(), other.handle(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_add_Tensor(handle(), other.handle(), &alpha.raw(), &out0), out0);
 }
 Tensor& add_(const Tensor& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_add_Tensor_(handle(), other.handle(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_add_Tensor_(handle(), other.handle(), &alpha.raw()));
+  return itself();
 }
 Tensor add(const Scalar& other, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_add_Scalar(handle(), &other.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_add_Scalar(handle(), &other.raw(), &alpha.raw(), &out0), out0);
 }
 Tensor& add_(const Scalar& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_add_Scalar_(handle(), &other.raw(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_add_Scalar_(handle(), &other.raw(), &alpha.raw()));
+  return itself();
 }
 Tensor sub(const Tensor& other, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sub_Tensor(handle(), other.handle(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sub_Tensor(handle(), other.handle(), &alpha.raw(), &out0), out0);
 }
 Tensor& sub_(const Tensor& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_sub_Tensor_(handle(), other.handle(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sub_Tensor_(handle(), other.handle(), &alpha.raw()));
+  return itself();
 }
 Tensor sub(const Scalar& other, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sub_Scalar(handle(), &other.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sub_Scalar(handle(), &other.raw(), &alpha.raw(), &out0), out0);
 }
 Tensor& sub_(const Scalar& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_sub_Scalar_(handle(), &other.raw(), &alpha.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sub_Scalar_(handle(), &other.raw(), &alpha.raw()));
+  return itself();
 }
 Tensor mul(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mul_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mul_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& mul_(const Tensor& other) const {
-  rlt::check(rlt_tensor_mul_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_mul_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor mul(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mul_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mul_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& mul_(const Scalar& other) const {
-  rlt::check(rlt_tensor_mul_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_mul_Scalar_(handle(), &other.raw()));
+  return itself();
 }
 Tensor div(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Tensor(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_div_Tensor(handle(), other.handle(), &out0), out0);
 }
 Tensor& div_(const Tensor& other) const {
-  rlt::check(rlt_tensor_div_Tensor_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_div_Tensor_(handle(), other.handle()));
+  return itself();
 }
 Tensor div(const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Scalar(handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_div_Scalar(handle(), &other.raw(), &out0), out0);
 }
 Tensor& div_(const Scalar& other) const {
-  rlt::check(rlt_tensor_div_Scalar_(handle(), &other.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_div_Scalar_(handle(), &other.raw()));
+  return itself();
 }
-Tensor div(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Tensor_mode(handle(), other.handle(), rlt::optional_text(rounding_mode), &out0));
-  return Tensor(out0);
+Tensor div(const Tensor& other, optional<std::string_view> rounding_mode) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_div_Tensor_mode(handle(), other.handle(), rlt::optional_text(rounding_mode), &out0), out0);
 }
-Tensor& div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
-  rlt::check(rlt_tensor_div_Tensor_mode_(handle(), other.handle(), rlt::optional_text(rounding_mode)));
-  return const_cast<Tensor&>(*this);
+Tensor& div_(const Tensor& other, optional<std::string_view> rounding_mode) const {
+  rlt_check(rlt_tensor_div_Tensor_mode_(handle(), other.handle(), rlt::optional_text(rounding_mode)));
+  return itself();
 }
-Tensor div(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Scalar_mode(handle(), &other.raw(), rlt::optional_text(rounding_mode), &out0));
-  return Tensor(out0);
+Tensor div(const Scalar& other, optional<std::string_view> rounding_mode) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_div_Scalar_mode(handle(), &other.raw(), rlt::optional_text(rounding_mode), &out0), out0);
 }
-Tensor& div_(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
-  rlt::check(rlt_tensor_div_Scalar_mode_(handle(), &other.raw(), rlt::optional_text(rounding_mode)));
-  return const_cast<Tensor&>(*this);
+Tensor& div_(const Scalar& other, optional<std::string_view> rounding_mode) const {
+  rlt_check(rlt_tensor_div_Scalar_mode_(handle(), &other.raw(), rlt::optional_text(rounding_mode)));
+  return itself();
 }
 Tensor neg() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_neg(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_neg(handle(), &out0), out0);
 }
 Tensor& neg_() const {
-  rlt::check(rlt_tensor_neg_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_neg_(handle()));
+  return itself();
 }
 Tensor abs() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_abs(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_abs(handle(), &out0), out0);
 }
 Tensor& abs_() const {
-  rlt::check(rlt_tensor_abs_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_abs_(handle()));
+  return itself();
 }
 Tensor sgn() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sgn(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sgn(handle(), &out0), out0);
 }
 Tensor& sgn_() const {
-  rlt::check(rlt_tensor_sgn_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sgn_(handle()));
+  return itself();
 }
 Tensor exp() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_exp(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_exp(handle(), &out0), out0);
 }
 Tensor& exp_() const {
-  rlt::check(rlt_tensor_exp_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_exp_(handle()));
+  return itself();
 }
 Tensor sqrt() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sqrt(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sqrt(handle(), &out0), out0);
 }
 Tensor& sqrt_() const {
-  rlt::check(rlt_tensor_sqrt_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sqrt_(handle()));
+  return itself();
 }
 Tensor log() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_log(handle(), &out0), out0);
 }
 Tensor& log_() const {
-  rlt::check(rlt_tensor_log_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_log_(handle()));
+  return itself();
 }
 Tensor reciprocal() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_reciprocal(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_reciprocal(handle(), &out0), out0);
 }
 Tensor& reciprocal_() const {
-  rlt::check(rlt_tensor_reciprocal_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_reciprocal_(handle()));
+  return itself();
 }
 Tensor relu() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_relu(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_relu(handle(), &out0), out0);
 }
 Tensor& relu_() const {
-  rlt::check(rlt_tensor_relu_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_relu_(handle()));
+  return itself();
 }
-Tensor clamp(const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp(handle(), rlt::optional_scalar(min), rlt::optional_scalar(max), &out0));
-  return Tensor(out0);
+Tensor clamp(const optional<Scalar>& min, const optional<Scalar>& max = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_clamp(handle(), rlt::optional_scalar(min), rlt::optional_scalar(max), &out0), out0);
 }
-Tensor& clamp_(const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) const {
-  rlt::check(rlt_tensor_clamp_(handle(), rlt::optional_scalar(min), rlt::optional_scalar(max)));
-  return const_cast<Tensor&>(*this);
+Tensor& clamp_(const optional<Scalar>& min, const optional<Scalar>& max = {}) const {
+  rlt_check(rlt_tensor_clamp_(handle(), rlt::optional_scalar(min), rlt::optional_scalar(max)));
+  return itself();
 }
-Tensor clamp(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_Tensor(handle(), rlt::optional_tensor(min), rlt::optional_tensor(max), &out0));
-  return Tensor(out0);
+Tensor clamp(const optional<Tensor>& min = {}, const optional<Tensor>& max = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_clamp_Tensor(handle(), rlt::optional_tensor(min), rlt::optional_tensor(max), &out0), out0);
 }
-Tensor& clamp_(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const {
-  rlt::check(rlt_tensor_clamp_Tensor_(handle(), rlt::optional_tensor(min), rlt::optional_tensor(max)));
-  return const_cast<Tensor&>(*this);
+Tensor& clamp_(const optional<Tensor>& min = {}, const optional<Tensor>& max = {}) const {
+  rlt_check(rlt_tensor_clamp_Tensor_(handle(), rlt::optional_tensor(min), rlt::optional_tensor(max)));
+  return itself();
 }
 Tensor clamp_min(const Scalar& min) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_min(handle(), &min.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_clamp_min(handle(), &min.raw(), &out0), out0);
 }
 Tensor& clamp_min_(const Scalar& min) const {
-  rlt::check(rlt_tensor_clamp_min_(handle(), &min.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_clamp_min_(handle(), &min.raw()));
+  return itself();
 }
 Tensor clamp_max(const Scalar& max) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_max(handle(), &max.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_clamp_max(handle(), &max.raw(), &out0), out0);
 }
 Tensor& clamp_max_(const Scalar& max) const {
-  rlt::check(rlt_tensor_clamp_max_(handle(), &max.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_clamp_max_(handle(), &max.raw()));
+  return itself();
 }
 Tensor maximum(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_maximum(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_maximum(handle(), other.handle(), &out0), out0);
 }
 Tensor max(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_max_other(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_max_other(handle(), other.handle(), &out0), out0);
 }
 Tensor min(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_min_other(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_min_other(handle(), other.handle(), &out0), out0);
 }
 Tensor where(const Tensor& condition, const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_self(condition.handle(), handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_where_self(condition.handle(), handle(), other.handle(), &out0), out0);
 }
 Tensor where(const Tensor& condition, const Scalar& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_ScalarOther(condition.handle(), handle(), &other.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_where_ScalarOther(condition.handle(), handle(), &other.raw(), &out0), out0);
 }
 Tensor masked_fill(const Tensor& mask, const Scalar& value) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_masked_fill_Scalar(handle(), mask.handle(), &value.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_masked_fill_Scalar(handle(), mask.handle(), &value.raw(), &out0), out0);
 }
 Tensor& masked_fill_(const Tensor& mask, const Scalar& value) const {
-  rlt::check(rlt_tensor_masked_fill_Scalar_(handle(), mask.handle(), &value.raw()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_masked_fill_Scalar_(handle(), mask.handle(), &value.raw()));
+  return itself();
 }
 Tensor masked_fill(const Tensor& mask, const Tensor& value) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_masked_fill_Tensor(handle(), mask.handle(), value.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_masked_fill_Tensor(handle(), mask.handle(), value.handle(), &out0), out0);
 }
 Tensor& masked_fill_(const Tensor& mask, const Tensor& value) const {
-  rlt::check(rlt_tensor_masked_fill_Tensor_(handle(), mask.handle(), value.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_masked_fill_Tensor_(handle(), mask.handle(), value.handle()));
+  return itself();
 }
 Tensor conj_physical() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_conj_physical(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_conj_physical(handle(), &out0), out0);
 }
 Tensor& conj_physical_() const {
-  rlt::check(rlt_tensor_conj_physical_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_conj_physical_(handle()));
+  return itself();
 }
 Tensor conj() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_conj(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_conj(handle(), &out0), out0);
 }
 Tensor resolve_conj() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_resolve_conj(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_resolve_conj(handle(), &out0), out0);
 }
 Tensor subtract(const Tensor& other, const Scalar& alpha = 1) const { return sub(other, alpha); }
 Tensor& subtract_(const Tensor& other, const Scalar& alpha = 1) const { return sub_(other, alpha); }
@@ -1935,1030 +1698,878 @@ Tensor divide(const Scalar& other) const { return div(other); }
 Tensor& divide_(const Scalar& other) const { return div_(other); }
 Tensor true_divide(const Scalar& other) const { return div(other); }
 Tensor& true_divide_(const Scalar& other) const { return div_(other); }
-Tensor divide(const Tensor& other, std::optional<std::string_view> rounding_mode) const { return div(other, rounding_mode); }
-Tensor& divide_(const Tensor& other, std::optional<std::string_view> rounding_mode) const { return div_(other, rounding_mode); }
-Tensor divide(const Scalar& other, std::optional<std::string_view> rounding_mode) const { return div(other, rounding_mode); }
-Tensor& divide_(const Scalar& other, std::optional<std::string_view> rounding_mode) const { return div_(other, rounding_mode); }
+Tensor divide(const Tensor& other, optional<std::string_view> rounding_mode) const { return div(other, rounding_mode); }
+Tensor& divide_(const Tensor& other, optional<std::string_view> rounding_mode) const { return div_(other, rounding_mode); }
+Tensor divide(const Scalar& other, optional<std::string_view> rounding_mode) const { return div(other, rounding_mode); }
+Tensor& divide_(const Scalar& other, optional<std::string_view> rounding_mode) const { return div_(other, rounding_mode); }
 Tensor negative() const { return neg(); }
 Tensor& negative_() const { return neg_(); }
 Tensor absolute() const { return abs(); }
 Tensor& absolute_() const { return abs_(); }
-Tensor clip(const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) const { return clamp(min, max); }
-Tensor& clip_(const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) const { return clamp_(min, max); }
-Tensor clip(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const { return clamp(min, max); }
-Tensor& clip_(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const { return clamp_(min, max); }
+Tensor clip(const optional<Scalar>& min, const optional<Scalar>& max = {}) const { return clamp(min, max); }
+Tensor& clip_(const optional<Scalar>& min, const optional<Scalar>& max = {}) const { return clamp_(min, max); }
+Tensor clip(const optional<Tensor>& min = {}, const optional<Tensor>& max = {}) const { return clamp(min, max); }
+Tensor& clip_(const optional<Tensor>& min = {}, const optional<Tensor>& max = {}) const { return clamp_(min, max); }
 
 // quantization: Quantized tensors, whose integers represent numbers by a scale and a zero point, for the whole tensor or for each index of a dimension; and fake quantization: floating-point tensors rounded to the values that a quantized tensor can represent, with gradients. Operators of other families that have a kernel for quantized tensors: operators that move elements, pooling, activation functions and concatenation. The operators of the library `quantized::` are called by name.
 Tensor dequantize() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_dequantize_self(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_dequantize_self(handle(), &out0), out0);
 }
 Tensor int_repr() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_int_repr(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_int_repr(handle(), &out0), out0);
 }
 double q_scale() const {
   double out0{};
-  rlt::check(rlt_tensor_q_scale(handle(), &out0));
+  rlt_check(rlt_tensor_q_scale(handle(), &out0));
   return out0;
 }
 int64_t q_zero_point() const {
   int64_t out0{};
-  rlt::check(rlt_tensor_q_zero_point(handle(), &out0));
+  rlt_check(rlt_tensor_q_zero_point(handle(), &out0));
   return out0;
 }
 Tensor q_per_channel_scales() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_q_per_channel_scales(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_q_per_channel_scales(handle(), &out0), out0);
 }
 Tensor q_per_channel_zero_points() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_q_per_channel_zero_points(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_q_per_channel_zero_points(handle(), &out0), out0);
 }
 int64_t q_per_channel_axis() const {
   int64_t out0{};
-  rlt::check(rlt_tensor_q_per_channel_axis(handle(), &out0));
+  rlt_check(rlt_tensor_q_per_channel_axis(handle(), &out0));
   return out0;
 }
 
 // random: Random sampling: uniform, normal, integer and other distributions, with PyTorch’s numbers for the same seed.
 /// Fills `self` with random numbers from the uniform distribution on [`from`, `to`).
 /// `self_i ~ Uniform[from, to)`
-Tensor& uniform_(double from = 0.0, double to = 1.0, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_uniform_(handle(), from, to, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& uniform_(double from = 0.0, double to = 1.0, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_uniform_(handle(), from, to, rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random numbers from the normal distribution with the given mean and standard deviation.
 /// `self_i ~ N(mean, std^2)`
-Tensor& normal_(double mean = 0.0, double std = 1.0, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_normal_(handle(), mean, std, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& normal_(double mean = 0.0, double std = 1.0, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_normal_(handle(), mean, std, rlt::optional_generator(generator)));
+  return itself();
 }
-Tensor bernoulli(std::optional<Generator> generator = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bernoulli(handle(), rlt::optional_generator(generator), &out0));
-  return Tensor(out0);
+Tensor bernoulli(optional<Generator> generator = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bernoulli(handle(), rlt::optional_generator(generator), &out0), out0);
 }
-Tensor bernoulli(double p, std::optional<Generator> generator = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bernoulli_p(handle(), p, rlt::optional_generator(generator), &out0));
-  return Tensor(out0);
+Tensor bernoulli(double p, optional<Generator> generator = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bernoulli_p(handle(), p, rlt::optional_generator(generator), &out0), out0);
 }
 /// Fills `self` with samples of 0 or 1 from the Bernoulli distribution with probability `p`.
 /// `self_i ~ Bernoulli(p)`
-Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_bernoulli_float_(handle(), p, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& bernoulli_(double p = 0.5, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_bernoulli_float_(handle(), p, rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with samples of 0 or 1 from Bernoulli distributions whose probabilities are the elements of `p`.
 /// `self_i ~ Bernoulli(p_i)`
-Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_bernoulli_Tensor_(handle(), p.handle(), rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& bernoulli_(const Tensor& p, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_bernoulli_Tensor_(handle(), p.handle(), rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random numbers from the exponential distribution with rate `lambd`.
 /// `self_i ~ Exponential(lambd), density lambd * e^(-lambd * x) for x > 0`
-Tensor& exponential_(double lambd = 1.0, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_exponential_(handle(), lambd, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& exponential_(double lambd = 1.0, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_exponential_(handle(), lambd, rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random numbers from the Cauchy distribution.
 /// `self_i ~ Cauchy(median, sigma), density sigma / (pi * ((x - median)^2 + sigma^2))`
-Tensor& cauchy_(double median = 0.0, double sigma = 1.0, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_cauchy_(handle(), median, sigma, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& cauchy_(double median = 0.0, double sigma = 1.0, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_cauchy_(handle(), median, sigma, rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random numbers from the log-normal distribution; `mean` and `std` are those of the logarithm.
 /// `ln(self_i) ~ N(mean, std^2)`
-Tensor& log_normal_(double mean = 1.0, double std = 2.0, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_log_normal_(handle(), mean, std, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& log_normal_(double mean = 1.0, double std = 2.0, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_log_normal_(handle(), mean, std, rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random numbers from the geometric distribution: the number of trials up to the first success.
 /// `P(self_i = k) = (1 - p)^(k - 1) * p, k = 1, 2, ...`
-Tensor& geometric_(double p, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_geometric_(handle(), p, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& geometric_(double p, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_geometric_(handle(), p, rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random integers, uniformly distributed over the non-negative range of its dtype, or over the integers that a floating-point dtype represents exactly.
 /// `self_i ~ Uniform{0, ..., largest}`
-Tensor& random_(std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_random_(handle(), rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& random_(optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_random_(handle(), rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random integers, uniformly distributed on [`from`, `to`), or up to the largest value of the dtype if `to` is None.
 /// `self_i ~ Uniform{from, ..., to - 1}`
-Tensor& random_(int64_t from, std::optional<int64_t> to, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_random_from_(handle(), from, rlt::optional_int(to), rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& random_(int64_t from, optional<int64_t> to, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_random_from_(handle(), from, rlt::optional_int(to), rlt::optional_generator(generator)));
+  return itself();
 }
 /// Fills `self` with random integers, uniformly distributed on [0, `to`).
 /// `self_i ~ Uniform{0, ..., to - 1}`
-Tensor& random_(int64_t to, std::optional<Generator> generator = {}) const {
-  rlt::check(rlt_tensor_random_to_(handle(), to, rlt::optional_generator(generator)));
-  return const_cast<Tensor&>(*this);
+Tensor& random_(int64_t to, optional<Generator> generator = {}) const {
+  rlt_check(rlt_tensor_random_to_(handle(), to, rlt::optional_generator(generator)));
+  return itself();
 }
-Tensor multinomial(int64_t num_samples, bool replacement = false, std::optional<Generator> generator = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_multinomial(handle(), num_samples, replacement, rlt::optional_generator(generator), &out0));
-  return Tensor(out0);
+Tensor multinomial(int64_t num_samples, bool replacement = false, optional<Generator> generator = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_multinomial(handle(), num_samples, replacement, rlt::optional_generator(generator), &out0), out0);
 }
 
 // reduction: Reductions and cumulative operations: sums, means, variances, norms, extrema and medians, of all elements or along dimensions.
-Tensor sum(std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sum(handle(), rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor sum(optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sum(handle(), rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor sum(OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sum_dim_IntList(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor sum(OptionalIntArrayRef dim, bool keepdim = false, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sum_dim_IntList(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor mean(std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mean(handle(), rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor mean(optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mean(handle(), rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor mean(OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mean_dim(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor mean(OptionalIntArrayRef dim, bool keepdim = false, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mean_dim(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0), out0);
 }
 Tensor max() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_max(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_max(handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_max_dim(handle(), dim, keepdim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_max_dim(handle(), dim, keepdim, &out0, &out1), out0, out1);
 }
 Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_amax(handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_amax(handle(), dim.data(), dim.raw_length(), keepdim, &out0), out0);
 }
-Tensor argmax(std::optional<int64_t> dim = {}, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argmax(handle(), rlt::optional_int(dim), keepdim, &out0));
-  return Tensor(out0);
+Tensor argmax(optional<int64_t> dim = {}, bool keepdim = false) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_argmax(handle(), rlt::optional_int(dim), keepdim, &out0), out0);
 }
 std::tuple<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_topk(handle(), k, dim, largest, sorted, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_topk(handle(), k, dim, largest, sorted, &out0, &out1), out0, out1);
 }
 Tensor min() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_min(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_min(handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> min(int64_t dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_min_dim(handle(), dim, keepdim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_min_dim(handle(), dim, keepdim, &out0, &out1), out0, out1);
 }
 Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_amin(handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_amin(handle(), dim.data(), dim.raw_length(), keepdim, &out0), out0);
 }
-Tensor argmin(std::optional<int64_t> dim = {}, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argmin(handle(), rlt::optional_int(dim), keepdim, &out0));
-  return Tensor(out0);
+Tensor argmin(optional<int64_t> dim = {}, bool keepdim = false) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_argmin(handle(), rlt::optional_int(dim), keepdim, &out0), out0);
 }
 Tensor any() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_any(handle(), &out0), out0);
 }
 Tensor any(int64_t dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any_dim(handle(), dim, keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_any_dim(handle(), dim, keepdim, &out0), out0);
 }
 Tensor any(OptionalIntArrayRef dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any_dims(handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_any_dims(handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0), out0);
 }
 Tensor all() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_all(handle(), &out0), out0);
 }
 Tensor all(int64_t dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all_dim(handle(), dim, keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_all_dim(handle(), dim, keepdim, &out0), out0);
 }
 Tensor all(OptionalIntArrayRef dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all_dims(handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_all_dims(handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0), out0);
 }
 Tensor var(bool unbiased) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var(handle(), unbiased, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_var(handle(), unbiased, &out0), out0);
 }
 Tensor var(OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var_dim(handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_var_dim(handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0), out0);
 }
-Tensor var(OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var_correction(handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0));
-  return Tensor(out0);
+Tensor var(OptionalIntArrayRef dim = {}, const optional<Scalar>& correction = {}, bool keepdim = false) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_var_correction(handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0), out0);
 }
-Tensor cumsum(int64_t dim, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cumsum(handle(), dim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor cumsum(int64_t dim, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cumsum(handle(), dim, rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor& cumsum_(int64_t dim, std::optional<ScalarType> dtype = {}) const {
-  rlt::check(rlt_tensor_cumsum_(handle(), dim, rlt::optional_dtype(dtype)));
-  return const_cast<Tensor&>(*this);
+Tensor& cumsum_(int64_t dim, optional<ScalarType> dtype = {}) const {
+  rlt_check(rlt_tensor_cumsum_(handle(), dim, rlt::optional_dtype(dtype)));
+  return itself();
 }
 Tensor std(bool unbiased) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std(handle(), unbiased, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_std(handle(), unbiased, &out0), out0);
 }
 Tensor std(OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std_dim(handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_std_dim(handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0), out0);
 }
-Tensor std(OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std_correction(handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0));
-  return Tensor(out0);
+Tensor std(OptionalIntArrayRef dim = {}, const optional<Scalar>& correction = {}, bool keepdim = false) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_std_correction(handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0), out0);
 }
-std::tuple<Tensor, Tensor> aminmax(std::optional<int64_t> dim = {}, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_aminmax(handle(), rlt::optional_int(dim), keepdim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+std::tuple<Tensor, Tensor> aminmax(optional<int64_t> dim = {}, bool keepdim = false) const {
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_aminmax(handle(), rlt::optional_int(dim), keepdim, &out0, &out1), out0, out1);
 }
-Tensor prod(std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prod(handle(), rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor prod(optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_prod(handle(), rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor prod(int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prod_dim_int(handle(), dim, keepdim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor prod(int64_t dim, bool keepdim = false, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_prod_dim_int(handle(), dim, keepdim, rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor count_nonzero(std::optional<int64_t> dim = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_count_nonzero(handle(), rlt::optional_int(dim), &out0));
-  return Tensor(out0);
+Tensor count_nonzero(optional<int64_t> dim = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_count_nonzero(handle(), rlt::optional_int(dim), &out0), out0);
 }
 Tensor count_nonzero(IntArrayRef dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_count_nonzero_dim_IntList(handle(), dim.data(), rlt::length(dim.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_count_nonzero_dim_IntList(handle(), dim.data(), dim.raw_length(), &out0), out0);
 }
 Tensor logsumexp(IntArrayRef dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logsumexp(handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logsumexp(handle(), dim.data(), dim.raw_length(), keepdim, &out0), out0);
 }
-Tensor cumprod(int64_t dim, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cumprod(handle(), dim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor cumprod(int64_t dim, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cumprod(handle(), dim, rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor& cumprod_(int64_t dim, std::optional<ScalarType> dtype = {}) const {
-  rlt::check(rlt_tensor_cumprod_(handle(), dim, rlt::optional_dtype(dtype)));
-  return const_cast<Tensor&>(*this);
+Tensor& cumprod_(int64_t dim, optional<ScalarType> dtype = {}) const {
+  rlt_check(rlt_tensor_cumprod_(handle(), dim, rlt::optional_dtype(dtype)));
+  return itself();
 }
 Tensor logcumsumexp(int64_t dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logcumsumexp(handle(), dim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_logcumsumexp(handle(), dim, &out0), out0);
 }
 /// Sums over the dimensions that broadcasting `size` to the shape of `self` would expand; this is the gradient of broadcasting.
 /// `out = sum of self over the leading dimensions that size lacks and over those where size is 1 (kept)`
 Tensor sum_to_size(IntArrayRef size) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sum_to_size(handle(), size.data(), rlt::length(size.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sum_to_size(handle(), size.data(), size.raw_length(), &out0), out0);
 }
-Tensor norm(const std::optional<Scalar>& p, ScalarType dtype) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dtype(handle(), rlt::optional_scalar(p), static_cast<int32_t>(dtype), &out0));
-  return Tensor(out0);
+Tensor norm(const optional<Scalar>& p, ScalarType dtype) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_norm_ScalarOpt_dtype(handle(), rlt::optional_scalar(p), static_cast<int32_t>(dtype), &out0), out0);
 }
 Tensor norm(const Scalar& p = 2) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_Scalar(handle(), &p.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_norm_Scalar(handle(), &p.raw(), &out0), out0);
 }
-Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dim_dtype(handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, static_cast<int32_t>(dtype), &out0));
-  return Tensor(out0);
+Tensor norm(const optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_norm_ScalarOpt_dim_dtype(handle(), rlt::optional_scalar(p), dim.data(), dim.raw_length(), keepdim, static_cast<int32_t>(dtype), &out0), out0);
 }
-Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dim(handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, &out0));
-  return Tensor(out0);
+Tensor norm(const optional<Scalar>& p, IntArrayRef dim, bool keepdim = false) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_norm_ScalarOpt_dim(handle(), rlt::optional_scalar(p), dim.data(), dim.raw_length(), keepdim, &out0), out0);
 }
-Tensor nansum(OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nansum(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor nansum(OptionalIntArrayRef dim = {}, bool keepdim = false, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nansum(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0), out0);
 }
-Tensor nanmean(OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nanmean(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
-  return Tensor(out0);
+Tensor nanmean(OptionalIntArrayRef dim = {}, bool keepdim = false, optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nanmean(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0), out0);
 }
 std::tuple<Tensor, Tensor> cummax(int64_t dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_cummax(handle(), dim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_cummax(handle(), dim, &out0, &out1), out0, out1);
 }
 std::tuple<Tensor, Tensor> cummin(int64_t dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_cummin(handle(), dim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_cummin(handle(), dim, &out0, &out1), out0, out1);
 }
 Tensor median() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_median(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_median(handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> median(int64_t dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_median_dim(handle(), dim, keepdim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_median_dim(handle(), dim, keepdim, &out0, &out1), out0, out1);
 }
 Tensor nanmedian() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nanmedian(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nanmedian(handle(), &out0), out0);
 }
 std::tuple<Tensor, Tensor> nanmedian(int64_t dim, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_nanmedian_dim(handle(), dim, keepdim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_nanmedian_dim(handle(), dim, keepdim, &out0, &out1), out0, out1);
 }
 
 // series: Finite differences, numerical gradients, trapezoidal integration, covariance and correlation of sampled values.
-Tensor diff(int64_t n = 1, int64_t dim = -1, const std::optional<Tensor>& prepend = {}, const std::optional<Tensor>& append = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_diff(handle(), n, dim, rlt::optional_tensor(prepend), rlt::optional_tensor(append), &out0));
-  return Tensor(out0);
+Tensor diff(int64_t n = 1, int64_t dim = -1, const optional<Tensor>& prepend = {}, const optional<Tensor>& append = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_diff(handle(), n, dim, rlt::optional_tensor(prepend), rlt::optional_tensor(append), &out0), out0);
 }
-Tensor cov(int64_t correction = 1, const std::optional<Tensor>& fweights = {}, const std::optional<Tensor>& aweights = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cov(handle(), correction, rlt::optional_tensor(fweights), rlt::optional_tensor(aweights), &out0));
-  return Tensor(out0);
+Tensor cov(int64_t correction = 1, const optional<Tensor>& fweights = {}, const optional<Tensor>& aweights = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_cov(handle(), correction, rlt::optional_tensor(fweights), rlt::optional_tensor(aweights), &out0), out0);
 }
 Tensor corrcoef() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_corrcoef(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_corrcoef(handle(), &out0), out0);
 }
 
 // sorting: Sorting, searching, unique elements, counting, histograms and quantiles.
 std::tuple<Tensor, Tensor> sort(int64_t dim = -1, bool descending = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_sort(handle(), dim, descending, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_sort(handle(), dim, descending, &out0, &out1), out0, out1);
 }
-std::tuple<Tensor, Tensor> sort(std::optional<bool> stable, int64_t dim = -1, bool descending = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_sort_stable(handle(), rlt::optional_bool(stable), dim, descending, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+std::tuple<Tensor, Tensor> sort(optional<bool> stable, int64_t dim = -1, bool descending = false) const {
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_sort_stable(handle(), rlt::optional_bool(stable), dim, descending, &out0, &out1), out0, out1);
 }
 Tensor msort() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_msort(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_msort(handle(), &out0), out0);
 }
 Tensor argsort(int64_t dim = -1, bool descending = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argsort(handle(), dim, descending, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_argsort(handle(), dim, descending, &out0), out0);
 }
 Tensor argsort(bool stable, int64_t dim = -1, bool descending = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argsort_stable(handle(), stable, dim, descending, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_argsort_stable(handle(), stable, dim, descending, &out0), out0);
 }
 std::tuple<Tensor, Tensor> kthvalue(int64_t k, int64_t dim = -1, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_kthvalue(handle(), k, dim, keepdim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_kthvalue(handle(), k, dim, keepdim, &out0, &out1), out0, out1);
 }
 std::tuple<Tensor, Tensor> mode(int64_t dim = -1, bool keepdim = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_mode(handle(), dim, keepdim, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_mode(handle(), dim, keepdim, &out0, &out1), out0, out1);
 }
-Tensor bincount(const std::optional<Tensor>& weights = {}, int64_t minlength = 0) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bincount(handle(), rlt::optional_tensor(weights), minlength, &out0));
-  return Tensor(out0);
+Tensor bincount(const optional<Tensor>& weights = {}, int64_t minlength = 0) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_bincount(handle(), rlt::optional_tensor(weights), minlength, &out0), out0);
 }
-Tensor repeat_interleave(int64_t repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_repeat_interleave_self_int(handle(), repeats, rlt::optional_int(dim), rlt::optional_int(output_size), &out0));
-  return Tensor(out0);
+Tensor repeat_interleave(int64_t repeats, optional<int64_t> dim = {}, optional<int64_t> output_size = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_repeat_interleave_self_int(handle(), repeats, rlt::optional_int(dim), rlt::optional_int(output_size), &out0), out0);
 }
-Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_repeat_interleave_self_Tensor(handle(), repeats.handle(), rlt::optional_int(dim), rlt::optional_int(output_size), &out0));
-  return Tensor(out0);
+Tensor repeat_interleave(const Tensor& repeats, optional<int64_t> dim = {}, optional<int64_t> output_size = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_repeat_interleave_self_Tensor(handle(), repeats.handle(), rlt::optional_int(dim), rlt::optional_int(output_size), &out0), out0);
 }
 std::vector<Tensor> nonzero_numpy() const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_nonzero_numpy(handle(), &out0));
+  rlt_check(rlt_tensor_nonzero_numpy(handle(), &out0));
   return rlt::adopt_list(out0);
 }
 Tensor nonzero_static(int64_t size, int64_t fill_value = -1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nonzero_static(handle(), size, fill_value, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nonzero_static(handle(), size, fill_value, &out0), out0);
 }
-Tensor quantile(const Tensor& q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_quantile(handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
-  return Tensor(out0);
+Tensor quantile(const Tensor& q, optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_quantile(handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0), out0);
 }
-Tensor quantile(double q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_quantile_scalar(handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
-  return Tensor(out0);
+Tensor quantile(double q, optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_quantile_scalar(handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0), out0);
 }
-Tensor nanquantile(const Tensor& q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nanquantile(handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
-  return Tensor(out0);
+Tensor nanquantile(const Tensor& q, optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nanquantile(handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0), out0);
 }
-Tensor nanquantile(double q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nanquantile_scalar(handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
-  return Tensor(out0);
+Tensor nanquantile(double q, optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_nanquantile_scalar(handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0), out0);
 }
 Tensor histc(int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_histc(handle(), bins, &min.raw(), &max.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_histc(handle(), bins, &min.raw(), &max.raw(), &out0), out0);
 }
-std::tuple<Tensor, Tensor> histogram(int64_t bins = 100, OptionalArrayRef<double> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_histogram_bin_ct(handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+std::tuple<Tensor, Tensor> histogram(int64_t bins = 100, OptionalArrayRef<double> range = {}, const optional<Tensor>& weight = {}, bool density = false) const {
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_histogram_bin_ct(handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1), out0, out1);
 }
-std::tuple<Tensor, Tensor> histogram(const Tensor& bins, const std::optional<Tensor>& weight = {}, bool density = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_histogram_bins_tensor(handle(), bins.handle(), rlt::optional_tensor(weight), density, &out0, &out1));
-  return {Tensor(out0), Tensor(out1)};
+std::tuple<Tensor, Tensor> histogram(const Tensor& bins, const optional<Tensor>& weight = {}, bool density = false) const {
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor_histogram_bins_tensor(handle(), bins.handle(), rlt::optional_tensor(weight), density, &out0, &out1), out0, out1);
 }
 
 // sparse: Sparse tensors in coordinate format (COO) and with compressed rows (CSR) or columns (CSC). Operators of other families that have a kernel for them: arithmetic with numbers and with each other, functions that map 0 to 0, products of matrices, sums, and operators that move dimensions.
 /// Returns the coordinates of the specified elements, coalesced or not.
 /// `out = indices of self`
 Tensor _indices() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__indices(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__indices(handle(), &out0), out0);
 }
 /// Returns the coordinates of a coalesced tensor.
 /// `out = indices of self`
 Tensor indices() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_indices(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_indices(handle(), &out0), out0);
 }
 /// Returns where each row of a CSR tensor begins.
 /// `out = crow_indices of self`
 Tensor crow_indices() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_crow_indices(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_crow_indices(handle(), &out0), out0);
 }
 /// Returns the column of each value of a CSR tensor.
 /// `out = col_indices of self`
 Tensor col_indices() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_col_indices(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_col_indices(handle(), &out0), out0);
 }
 /// Returns where each column of a CSC tensor begins.
 /// `out = ccol_indices of self`
 Tensor ccol_indices() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ccol_indices(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ccol_indices(handle(), &out0), out0);
 }
 /// Returns the row of each value of a CSC tensor.
 /// `out = row_indices of self`
 Tensor row_indices() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_row_indices(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_row_indices(handle(), &out0), out0);
 }
 /// Returns the values of the specified elements, coalesced or not, without gradient.
 /// `out = values of self`
 Tensor _values() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__values(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__values(handle(), &out0), out0);
 }
 /// Returns the values of a coalesced or compressed tensor.
 /// `out = values of self`
 Tensor values() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_values(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_values(handle(), &out0), out0);
 }
 /// Returns the tensor with sorted coordinates, in which values of equal coordinates are added.
 /// `out = self`
 Tensor coalesce() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_coalesce(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_coalesce(handle(), &out0), out0);
 }
 /// Marks the tensor as coalesced, or as not coalesced.
 /// `self = self`
 Tensor& _coalesced_(bool coalesced) const {
-  rlt::check(rlt_tensor__coalesced_(handle(), coalesced));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor__coalesced_(handle(), coalesced));
+  return itself();
 }
 /// Returns the strided tensor with the elements of a sparse one; a strided tensor is returned as it is. The gradient is sparse with the pattern of `self`, unless `masked_grad` is false.
 /// `out_i = self_i`
-Tensor to_dense(std::optional<ScalarType> dtype = {}, std::optional<bool> masked_grad = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_dense(handle(), rlt::optional_dtype(dtype), rlt::optional_bool(masked_grad), &out0));
-  return Tensor(out0);
+Tensor to_dense(optional<ScalarType> dtype = {}, optional<bool> masked_grad = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_dense(handle(), rlt::optional_dtype(dtype), rlt::optional_bool(masked_grad), &out0), out0);
 }
 /// Converts a strided tensor to COO format with `sparse_dim` dimensions of coordinates.
 /// `out_i = self_i`
 Tensor to_sparse(int64_t sparse_dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_sparse_sparse_dim(handle(), sparse_dim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_sparse_sparse_dim(handle(), sparse_dim, &out0), out0);
 }
 /// Converts a tensor to a sparse layout: COO format, or `layout`.
 /// `out_i = self_i`
-Tensor to_sparse(std::optional<Layout> layout = {}, OptionalIntArrayRef blocksize = {}, std::optional<int64_t> dense_dim = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_sparse(handle(), rlt::optional_layout(layout), blocksize.raw_data(), blocksize.raw_length(), rlt::optional_int(dense_dim), &out0));
-  return Tensor(out0);
+Tensor to_sparse(optional<Layout> layout = {}, OptionalIntArrayRef blocksize = {}, optional<int64_t> dense_dim = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_sparse(handle(), rlt::optional_layout(layout), blocksize.raw_data(), blocksize.raw_length(), rlt::optional_int(dense_dim), &out0), out0);
 }
 /// Converts a matrix to compressed rows (CSR).
 /// `out_i = self_i`
-Tensor to_sparse_csr(std::optional<int64_t> dense_dim = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_sparse_csr(handle(), rlt::optional_int(dense_dim), &out0));
-  return Tensor(out0);
+Tensor to_sparse_csr(optional<int64_t> dense_dim = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_sparse_csr(handle(), rlt::optional_int(dense_dim), &out0), out0);
 }
 /// Converts a matrix to compressed columns (CSC).
 /// `out_i = self_i`
-Tensor to_sparse_csc(std::optional<int64_t> dense_dim = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_sparse_csc(handle(), rlt::optional_int(dense_dim), &out0));
-  return Tensor(out0);
+Tensor to_sparse_csc(optional<int64_t> dense_dim = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_to_sparse_csc(handle(), rlt::optional_int(dense_dim), &out0), out0);
 }
 /// Returns the elements of `self` at the coordinates of the sparse tensor `mask`, in its layout.
 /// `out_i = self_i for the specified elements i of mask`
 Tensor sparse_mask(const Tensor& mask) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sparse_mask(handle(), mask.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sparse_mask(handle(), mask.handle(), &out0), out0);
 }
 /// Changes the sizes of a tensor in COO format; its elements stay.
 /// `self_i = self_i`
 Tensor& sparse_resize_(IntArrayRef size, int64_t sparse_dim, int64_t dense_dim) const {
-  rlt::check(rlt_tensor_sparse_resize_(handle(), size.data(), rlt::length(size.size()), sparse_dim, dense_dim));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sparse_resize_(handle(), size.data(), size.raw_length(), sparse_dim, dense_dim));
+  return itself();
 }
 /// Changes the sizes of a tensor in COO format and removes its elements.
 /// `self = 0`
 Tensor& sparse_resize_and_clear_(IntArrayRef size, int64_t sparse_dim, int64_t dense_dim) const {
-  rlt::check(rlt_tensor_sparse_resize_and_clear_(handle(), size.data(), rlt::length(size.size()), sparse_dim, dense_dim));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_sparse_resize_and_clear_(handle(), size.data(), size.raw_length(), sparse_dim, dense_dim));
+  return itself();
 }
 Tensor& resize_as_sparse_(const Tensor& the_template) const {
-  rlt::check(rlt_tensor_resize_as_sparse_(handle(), the_template.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_resize_as_sparse_(handle(), the_template.handle()));
+  return itself();
 }
 Tensor smm(const Tensor& mat2) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_smm(handle(), mat2.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_smm(handle(), mat2.handle(), &out0), out0);
 }
 Tensor sspaddmm(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sspaddmm(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_sspaddmm(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0), out0);
 }
 
 // special: Special functions: gamma, error, Bessel, Airy and zeta functions, and orthogonal polynomials. Integers give floating point.
 Tensor lgamma() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lgamma(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_lgamma(handle(), &out0), out0);
 }
 Tensor& lgamma_() const {
-  rlt::check(rlt_tensor_lgamma_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_lgamma_(handle()));
+  return itself();
 }
 Tensor digamma() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_digamma(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_digamma(handle(), &out0), out0);
 }
 Tensor& digamma_() const {
-  rlt::check(rlt_tensor_digamma_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_digamma_(handle()));
+  return itself();
 }
 Tensor polygamma(int64_t n) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_polygamma(n, handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_polygamma(n, handle(), &out0), out0);
 }
 /// Computes the polygamma function of order `n` element-wise, in place.
 /// `self_i = psi^(n)(self_i)`
 Tensor& polygamma_(int64_t n) const {
-  rlt::check(rlt_tensor_polygamma_(handle(), n));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_polygamma_(handle(), n));
+  return itself();
 }
 Tensor mvlgamma(int64_t p) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mvlgamma(handle(), p, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mvlgamma(handle(), p, &out0), out0);
 }
 Tensor& mvlgamma_(int64_t p) const {
-  rlt::check(rlt_tensor_mvlgamma_(handle(), p));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_mvlgamma_(handle(), p));
+  return itself();
 }
 Tensor erfinv() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_erfinv(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_erfinv(handle(), &out0), out0);
 }
 Tensor& erfinv_() const {
-  rlt::check(rlt_tensor_erfinv_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_erfinv_(handle()));
+  return itself();
 }
 Tensor i0() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_i0(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_i0(handle(), &out0), out0);
 }
 Tensor& i0_() const {
-  rlt::check(rlt_tensor_i0_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_i0_(handle()));
+  return itself();
 }
 Tensor igamma(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_igamma(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_igamma(handle(), other.handle(), &out0), out0);
 }
 Tensor& igamma_(const Tensor& other) const {
-  rlt::check(rlt_tensor_igamma_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_igamma_(handle(), other.handle()));
+  return itself();
 }
 Tensor igammac(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_igammac(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_igammac(handle(), other.handle(), &out0), out0);
 }
 Tensor& igammac_(const Tensor& other) const {
-  rlt::check(rlt_tensor_igammac_(handle(), other.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_igammac_(handle(), other.handle()));
+  return itself();
 }
 
 // view: Views: tensors of other shapes, strides or values over the same storage.
 /// Returns a view of the same elements with another shape, without copying; one size may be -1 and is inferred.
 /// `out_i = self_i in row-major order`
 Tensor view(IntArrayRef size) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_view(handle(), size.data(), rlt::length(size.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_view(handle(), size.data(), size.raw_length(), &out0), out0);
 }
 /// Returns a view of the same elements with the shape of `other`.
 /// `out_i = self_i in row-major order`
 Tensor view_as(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_view_as(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_view_as(handle(), other.handle(), &out0), out0);
 }
 Tensor reshape(IntArrayRef shape) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_reshape(handle(), shape.data(), rlt::length(shape.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_reshape(handle(), shape.data(), shape.raw_length(), &out0), out0);
 }
 Tensor alias() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_alias(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_alias(handle(), &out0), out0);
 }
 Tensor detach() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_detach(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_detach(handle(), &out0), out0);
 }
 Tensor transpose(int64_t dim0, int64_t dim1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_transpose_int(handle(), dim0, dim1, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_transpose_int(handle(), dim0, dim1, &out0), out0);
 }
 Tensor t() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_t(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_t(handle(), &out0), out0);
 }
 Tensor permute(IntArrayRef dims) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_permute(handle(), dims.data(), rlt::length(dims.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_permute(handle(), dims.data(), dims.raw_length(), &out0), out0);
 }
 Tensor select(int64_t dim, int64_t index) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_select_int(handle(), dim, index, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_select_int(handle(), dim, index, &out0), out0);
 }
-Tensor slice(int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_slice_Tensor(handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0));
-  return Tensor(out0);
+Tensor slice(int64_t dim = 0, optional<int64_t> start = {}, optional<int64_t> end = {}, int64_t step = 1) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_slice_Tensor(handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0), out0);
 }
 Tensor narrow(int64_t dim, int64_t start, int64_t length) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_narrow(handle(), dim, start, length, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_narrow(handle(), dim, start, length, &out0), out0);
 }
 /// Returns a view with dimensions of size 1 expanded (broadcast) to larger sizes without copying; -1 keeps a size.
 /// `out[..., j, ...] = self[..., 0, ...] along expanded dimensions`
 Tensor expand(IntArrayRef size, bool implicit = false) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_expand(handle(), size.data(), rlt::length(size.size()), implicit, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_expand(handle(), size.data(), size.raw_length(), implicit, &out0), out0);
 }
 /// Returns a view with dimensions of size 1 expanded (broadcast) to the shape of `other`.
 /// `out[..., j, ...] = self[..., 0, ...] along expanded dimensions`
 Tensor expand_as(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_expand_as(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_expand_as(handle(), other.handle(), &out0), out0);
 }
 Tensor unsqueeze(int64_t dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_unsqueeze(handle(), dim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_unsqueeze(handle(), dim, &out0), out0);
 }
 Tensor squeeze() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_squeeze(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_squeeze(handle(), &out0), out0);
 }
 Tensor squeeze(int64_t dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_squeeze_dim(handle(), dim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_squeeze_dim(handle(), dim, &out0), out0);
 }
 Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_flatten_using_ints(handle(), start_dim, end_dim, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_flatten_using_ints(handle(), start_dim, end_dim, &out0), out0);
 }
-Tensor as_strided(IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_as_strided(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
-  return Tensor(out0);
+Tensor as_strided(IntArrayRef size, IntArrayRef stride, optional<int64_t> storage_offset = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_as_strided(handle(), size.data(), size.raw_length(), stride.data(), stride.raw_length(), rlt::optional_int(storage_offset), &out0), out0);
 }
 std::vector<Tensor> unbind(int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_unbind_int(handle(), dim, &out0));
+  rlt_check(rlt_tensor_unbind_int(handle(), dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> split(int64_t split_size, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_Tensor(handle(), split_size, dim, &out0));
+  rlt_check(rlt_tensor_split_Tensor(handle(), split_size, dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> split(IntArrayRef split_size, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_sizes(handle(), split_size.data(), rlt::length(split_size.size()), dim, &out0));
+  rlt_check(rlt_tensor_split_sizes(handle(), split_size.data(), split_size.raw_length(), dim, &out0));
   return rlt::adopt_list(out0);
 }
 std::vector<Tensor> split_with_sizes(IntArrayRef split_sizes, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_with_sizes(handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
+  rlt_check(rlt_tensor_split_with_sizes(handle(), split_sizes.data(), split_sizes.raw_length(), dim, &out0));
   return rlt::adopt_list(out0);
 }
 Tensor movedim(IntArrayRef source, IntArrayRef destination) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_movedim_intlist(handle(), source.data(), rlt::length(source.size()), destination.data(), rlt::length(destination.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_movedim_intlist(handle(), source.data(), source.raw_length(), destination.data(), destination.raw_length(), &out0), out0);
 }
 Tensor movedim(int64_t source, int64_t destination) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_movedim_int(handle(), source, destination, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_movedim_int(handle(), source, destination, &out0), out0);
 }
 Tensor unflatten(int64_t dim, IntArrayRef sizes) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_unflatten_int(handle(), dim, sizes.data(), rlt::length(sizes.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_unflatten_int(handle(), dim, sizes.data(), sizes.raw_length(), &out0), out0);
 }
 Tensor ravel() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ravel(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_ravel(handle(), &out0), out0);
 }
 /// Returns the same elements with the shape of `other`: a view if the strides allow it, otherwise a copy.
 /// `out_i = self_i in row-major order`
 Tensor reshape_as(const Tensor& other) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_reshape_as(handle(), other.handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_reshape_as(handle(), other.handle(), &out0), out0);
 }
 Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_diagonal(handle(), offset, dim1, dim2, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_diagonal(handle(), offset, dim1, dim2, &out0), out0);
 }
 Tensor squeeze(IntArrayRef dim) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_squeeze_dims(handle(), dim.data(), rlt::length(dim.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_squeeze_dims(handle(), dim.data(), dim.raw_length(), &out0), out0);
 }
 Tensor narrow(int64_t dim, const Tensor& start, int64_t length) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_narrow_Tensor(handle(), dim, start.handle(), length, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_narrow_Tensor(handle(), dim, start.handle(), length, &out0), out0);
 }
 /// Returns a view of all windows of `size` elements along a dimension, `step` apart, with the window contents in a new last dimension.
 /// `out[..., w, ..., k] = self[..., w * step + k, ...]`
 Tensor unfold(int64_t dimension, int64_t size, int64_t step) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_unfold(handle(), dimension, size, step, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_unfold(handle(), dimension, size, step, &out0), out0);
 }
 /// Returns the transpose of a matrix or of each matrix in a batch, as a view.
 /// `out[..., j, i] = self[..., i, j]`
 Tensor mT() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mT(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mT(handle(), &out0), out0);
 }
 /// Returns the conjugate transpose (adjoint) of a matrix or of each matrix in a batch, as a view.
 /// `out[..., j, i] = conj(self[..., i, j])`
 Tensor mH() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mH(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_mH(handle(), &out0), out0);
 }
 Tensor adjoint() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_adjoint(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_adjoint(handle(), &out0), out0);
 }
 /// Returns the conjugate transpose (adjoint) of a matrix, as a view.
 /// `out[j, i] = conj(self[i, j])`
 Tensor matrix_H() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matrix_H(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_matrix_H(handle(), &out0), out0);
 }
 /// Returns a view with the dimensions in reverse order (NumPy's `T`).
 /// `out[i_n, ..., i_0] = self[i_0, ..., i_n]`
 Tensor numpy_T() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_numpy_T(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_numpy_T(handle(), &out0), out0);
 }
 Tensor& detach_() const {
-  rlt::check(rlt_tensor_detach_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_detach_(handle()));
+  return itself();
 }
 std::vector<Tensor> unsafe_split(int64_t split_size, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_unsafe_split_Tensor(handle(), split_size, dim, &out0));
+  rlt_check(rlt_tensor_unsafe_split_Tensor(handle(), split_size, dim, &out0));
   return rlt::adopt_list(out0);
 }
 Tensor _conj() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__conj(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__conj(handle(), &out0), out0);
 }
 Tensor _neg_view() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__neg_view(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__neg_view(handle(), &out0), out0);
 }
 Tensor resolve_neg() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_resolve_neg(handle(), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_resolve_neg(handle(), &out0), out0);
 }
 /// Converts `self` to complex32 (complex half precision).
 /// `out_i = self_i, rounded to complex32`
-Tensor chalf(std::optional<MemoryFormat> memory_format = {}) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_chalf(handle(), rlt::optional_memory_format(memory_format), &out0));
-  return Tensor(out0);
+Tensor chalf(optional<MemoryFormat> memory_format = {}) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_chalf(handle(), rlt::optional_memory_format(memory_format), &out0), out0);
 }
 /// Transposes a matrix in place by swapping its sizes and strides; no data moves.
 /// `out[j, i] = self[i, j]`
 Tensor& t_() const {
-  rlt::check(rlt_tensor_t_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_t_(handle()));
+  return itself();
 }
 /// Swaps two dimensions in place by swapping their sizes and strides; no data moves.
 /// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
 Tensor& transpose_(int64_t dim0, int64_t dim1) const {
-  rlt::check(rlt_tensor_transpose_(handle(), dim0, dim1));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_transpose_(handle(), dim0, dim1));
+  return itself();
 }
 /// Inserts a dimension of size 1 at position `dim`, in place.
 /// `out[..., 0, ...] = self`
 Tensor& unsqueeze_(int64_t dim) const {
-  rlt::check(rlt_tensor_unsqueeze_(handle(), dim));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_unsqueeze_(handle(), dim));
+  return itself();
 }
 /// Removes all dimensions of size 1, in place.
 /// `out = self`
 Tensor& squeeze_() const {
-  rlt::check(rlt_tensor_squeeze_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_squeeze_(handle()));
+  return itself();
 }
 /// Removes dimension `dim` if its size is 1, in place.
 /// `out = self`
 Tensor& squeeze_(int64_t dim) const {
-  rlt::check(rlt_tensor_squeeze_dim_(handle(), dim));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_squeeze_dim_(handle(), dim));
+  return itself();
 }
 /// Removes those dimensions in `dim` whose size is 1, in place.
 /// `out = self`
 Tensor& squeeze_(IntArrayRef dim) const {
-  rlt::check(rlt_tensor_squeeze_dims_(handle(), dim.data(), rlt::length(dim.size())));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_squeeze_dims_(handle(), dim.data(), dim.raw_length()));
+  return itself();
 }
-Tensor& as_strided_(IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) const {
-  rlt::check(rlt_tensor_as_strided_(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset)));
-  return const_cast<Tensor&>(*this);
+Tensor& as_strided_(IntArrayRef size, IntArrayRef stride, optional<int64_t> storage_offset = {}) const {
+  rlt_check(rlt_tensor_as_strided_(handle(), size.data(), size.raw_length(), stride.data(), stride.raw_length(), rlt::optional_int(storage_offset)));
+  return itself();
 }
 Tensor _reshape_alias(IntArrayRef size, IntArrayRef stride) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__reshape_alias(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__reshape_alias(handle(), size.data(), size.raw_length(), stride.data(), stride.raw_length(), &out0), out0);
 }
 /// Returns a view of the same bytes as another dtype, outside the autograd graph; the last dimension changes with the size of the elements.
 /// `bytes of out = bytes of self`
 Tensor view(ScalarType dtype) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_view_dtype(handle(), static_cast<int32_t>(dtype), &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_view_dtype(handle(), static_cast<int32_t>(dtype), &out0), out0);
 }
 /// Makes the tensor an empty one over a new storage.
 /// `out = []`
 Tensor& set_() const {
-  rlt::check(rlt_tensor_set_(handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_set_(handle()));
+  return itself();
 }
 /// Makes the tensor share the storage, offset, sizes and strides of another one.
 /// `out_i = source_i`
 Tensor& set_(const Tensor& source) const {
-  rlt::check(rlt_tensor_set_source_Tensor_(handle(), source.handle()));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_set_source_Tensor_(handle(), source.handle()));
+  return itself();
 }
 /// Makes the tensor share the storage of another one, with these sizes and strides from an offset in elements on; without strides it is contiguous.
 /// `out[i_0, i_1, ...] = storage of source[offset of source + storage_offset + i_0 * stride[0] + i_1 * stride[1] + ...]`
 Tensor& set_(const Tensor& source, int64_t storage_offset, IntArrayRef size, IntArrayRef stride = {}) const {
-  rlt::check(rlt_tensor_set_source_Tensor_storage_offset_(handle(), source.handle(), storage_offset, size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size())));
-  return const_cast<Tensor&>(*this);
+  rlt_check(rlt_tensor_set_source_Tensor_storage_offset_(handle(), source.handle(), storage_offset, size.data(), size.raw_length(), stride.data(), stride.raw_length()));
+  return itself();
 }
 Tensor swapaxes(int64_t axis0, int64_t axis1) const { return transpose(axis0, axis1); }
 Tensor swapdims(int64_t dim0, int64_t dim1) const { return transpose(dim0, dim1); }
@@ -2969,7 +2580,6 @@ Tensor& swapdims_(int64_t dim0, int64_t dim1) const { return transpose_(dim0, di
 
 // view_copy: Copies of views: the results of view operators in newly allocated, contiguous memory.
 Tensor narrow_copy(int64_t dim, int64_t start, int64_t length) const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_narrow_copy(handle(), dim, start, length, &out0));
-  return Tensor(out0);
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_narrow_copy(handle(), dim, start, length, &out0), out0);
 }

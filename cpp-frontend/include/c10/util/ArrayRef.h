@@ -62,6 +62,8 @@ class ArrayRef final {
   constexpr bool empty() const { return length_ == 0; }
   constexpr const T* data() const { return data_; }
   constexpr size_t size() const { return length_; }
+  /// The form that the C interface takes.
+  constexpr int64_t raw_length() const { return static_cast<int64_t>(length_); }
   constexpr const T& operator[](size_t index) const { return data_[index]; }
 
   constexpr const T& at(size_t index) const {
