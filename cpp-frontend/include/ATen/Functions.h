@@ -128,7 +128,7 @@ class TensorMaker {
   TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
   TensorMaker& strides(OptionalIntArrayRef value) { return strides_ = value, *this; }
   TensorMaker& storage_offset(std::optional<int64_t> value) { return storage_offset_ = value.value_or(0), *this; }
-  TensorMaker& deleter(std::function<void(void*)> value) { return deleter_ = std::move(value), *this; }
+  RLT_LAZY TensorMaker& deleter(std::function<void(void*)> value) { return deleter_ = std::move(value), *this; }
   TensorMaker& target_device(std::optional<Device> value) { return device_ = value, *this; }
   TensorMaker& options(TensorOptions value) { return options_ = value, *this; }
   RLT_LAZY Tensor make_tensor() {

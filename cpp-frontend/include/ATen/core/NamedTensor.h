@@ -50,9 +50,9 @@ namespace detail {
 
 RLT_LAZY void set_names(const rlt_tensor* tensor, std::optional<DimnameList> names) {
   if (!names) return rlt::check(rlt_tensor_set_names(tensor, nullptr, 0));
-  std::vector<const char*> strings;
-  for (const Dimname& name : *names) strings.push_back(name.isWildcard() ? nullptr : name.symbol().toUnqualString());
-  strings.push_back(nullptr);  // An empty list is a list: without this, its pointer may be null, which removes the names.
+  rlt::Array<const char*> strings(names->size());  // Of an empty list, too, not a null pointer, which removes the names.
+  const char** next = strings.data();
+  for (const Dimname& name : *names) *next++ = name.isWildcard() ? nullptr : name.symbol().toUnqualString();
   rlt::check(rlt_tensor_set_names(tensor, strings.data(), rlt::length(names->size())));
 }
 
@@ -126,7 +126,7 @@ namespace impl {
 
 RLT_LAZY bool has_names(const c10::TensorImpl* tensor) { return detail::meta_of(tensor->handle()) != nullptr; }
 RLT_LAZY DimnameList get_names(const c10::TensorImpl* tensor) { return detail::names_of(tensor->handle()).names(); }
-RLT_LAZY std::optional<DimnameList> get_opt_names(const c10::TensorImpl* tensor) {
+RLT_LAZY RLT_LATER(std::optional<DimnameList>) get_opt_names(const c10::TensorImpl* tensor) {
   const NamedTensorMeta* meta = detail::meta_of(tensor->handle());
   return meta ? std::optional<DimnameList>(meta->names()) : std::nullopt;
 }

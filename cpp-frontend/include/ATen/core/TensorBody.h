@@ -26,7 +26,7 @@ template <class... Handles>
 std::tuple<typename Later<Handles, at::Tensor>::type...> adopt_all(int32_t status, Handles*&... results);
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
 inline const rlt_tensor* const* handles(at::TensorList tensors);
-inline std::vector<const rlt_tensor*> index_handles(const at::IOptTensorListRef& tensors);
+inline Array<const rlt_tensor*> index_handles(const at::IOptTensorListRef& tensors);
 inline int64_t index_count(const at::IOptTensorListRef& tensors);
 RLT_NAMESPACE_END
 }  // namespace rlt
@@ -355,11 +355,11 @@ RLT_COLD inline void warn_of_byte_mask() {
 }
 inline int64_t index_count(const at::IOptTensorListRef& tensors) { return length(tensors.size()); }
 /// Lists of optional tensors are indices.
-inline std::vector<const rlt_tensor*> index_handles(const at::IOptTensorListRef& tensors) {
-  std::vector<const rlt_tensor*> handles;
-  handles.reserve(tensors.size());
+inline Array<const rlt_tensor*> index_handles(const at::IOptTensorListRef& tensors) {
+  Array<const rlt_tensor*> handles(tensors.size());
+  const rlt_tensor** next = handles.data();
   for (const auto& tensor : tensors) {
-    handles.push_back(optional_tensor(tensor));
+    *next++ = optional_tensor(tensor);
     if (tensor && tensor->defined() && tensor->scalar_type() == at::kByte) warn_of_byte_mask();
   }
   return handles;

@@ -114,7 +114,7 @@ struct FunctionSchema {
   RLT_LAZY bool is_mutable() const {
     return std::any_of(arguments_.begin(), arguments_.end(), [](const Argument& argument) { return argument.alias_info() && argument.alias_info()->isWrite(); });
   }
-  RLT_LAZY std::optional<int> argumentIndexWithName(std::string_view name) const {
+  RLT_LAZY RLT_LATER(std::optional<int>) argumentIndexWithName(std::string_view name) const {
     for (size_t i = 0; i < arguments_.size(); ++i) {
       if (arguments_[i].name() == name) return static_cast<int>(i);
     }
@@ -157,7 +157,7 @@ struct FunctionSchema {
     }
     if (used == kwargs.size()) return;
     for (const auto& [key, value] : kwargs) {
-      auto at = argumentIndexWithName(key);
+      auto at = argumentIndexWithName<RltLazy>(key);
       if (!at) rlt::raise<Error>("Unknown keyword argument '" + key + "' for operator '" + name() + "'. Schema: " + shown);
       rlt::raise<Error>("Argument '" + key + "' specified both as positional and keyword argument. Schema: " + shown);
     }

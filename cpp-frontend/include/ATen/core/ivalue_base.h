@@ -317,9 +317,9 @@ struct IValue final {
   RLT_LAZY intrusive_ptr<ivalue::ConstantString> toString() const { return as<ivalue::ConstantString>(Tag::String, "String"); }
   RLT_LAZY const std::string& toStringRef() const;
   RLT_LAZY std::string_view toStringView() const { return toStringRef(); }
-  RLT_LAZY std::optional<std::reference_wrapper<const std::string>> toOptionalStringRef() const {
+  RLT_LAZY RLT_LATER(std::optional<std::reference_wrapper<const std::string>>) toOptionalStringRef() const {
     if (isNone()) return std::nullopt;
-    return std::cref(toStringRef());
+    return std::cref(toStringRef<RltLazy>());
   }
   RLT_LAZY intrusive_ptr<ivalue::Tuple> toTuple() const { return as<ivalue::Tuple>(Tag::Tuple, "Tuple"); }
   RLT_LAZY ivalue::Tuple& toTupleRef() const { return ref<ivalue::Tuple>(Tag::Tuple, "Tuple"); }
@@ -421,19 +421,19 @@ struct IValue final {
   }
 
   struct CompIdentityIValues {
-    bool operator()(const IValue& a, const IValue& b) const { return a.is(b); }
+    RLT_LAZY bool operator()(const IValue& a, const IValue& b) const { return a.is(b); }
   };
   /// For sets of values that are told apart by the memory they share.
   struct HashAliasedIValue {
-    size_t operator()(const IValue& value) const { return value.address(); }
+    RLT_LAZY size_t operator()(const IValue& value) const { return value.address(); }
   };
   struct CompAliasedIValues {
-    bool operator()(const IValue& a, const IValue& b) const { return a.isAliasOf(b); }
+    RLT_LAZY bool operator()(const IValue& a, const IValue& b) const { return a.isAliasOf(b); }
   };
   using HashAliasedIValues = std::unordered_set<IValue, HashAliasedIValue, CompAliasedIValues>;
   using HashAliasedIValueMap = std::unordered_map<IValue, IValue, HashAliasedIValue, CompAliasedIValues>;
   struct HashIdentityIValue {
-    size_t operator()(const IValue& value) const { return value.address(); }
+    RLT_LAZY size_t operator()(const IValue& value) const { return value.address(); }
   };
   using HashIdentityIValueMap = std::unordered_map<IValue, IValue, HashIdentityIValue, CompIdentityIValues>;
 

@@ -445,7 +445,7 @@ std::shared_ptr<UnionTypeOf<RltLazy>> UnionTypeOf<RltLazy>::create(const std::ve
 }
 
 /// The type that holds values of both types; `nullopt` if there is none.
-RLT_LAZY std::optional<TypePtr> unifyTypes(const TypePtr& a, const TypePtr& b, bool default_to_union = false) {
+RLT_LAZY RLT_LATER(std::optional<TypePtr>) unifyTypes(const TypePtr& a, const TypePtr& b, bool default_to_union = false) {
   if (a->isSubtypeOf(*b)) return b;
   if (b->isSubtypeOf(*a)) return a;
   auto none = TypeKind::NoneType;

@@ -41,14 +41,30 @@ class Text {
   bool set_ = false;
 };
 
+/// An array for an argument, until the end of the full expression: every program compiles it, and a std::vector costs more.
+template <class T>
+class Array {
+ public:
+  explicit Array(size_t length) : data_(new T[length]) {}
+  Array(Array&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+  Array& operator=(const Array&) = delete;
+  ~Array() { delete[] data_; }
+  T* data() const { return data_; }
+
+ private:
+  T* data_;
+};
+
 /// Booleans in the form of C; valid until the end of the full expression.
 class Flags {
  public:
-  explicit Flags(at::ArrayRef<bool> values) : values_(values.begin(), values.end()) {}
+  explicit Flags(at::ArrayRef<bool> values) : values_(values.size()) {
+    for (size_t i = 0; i < values.size(); ++i) values_.data()[i] = values[i];
+  }
   operator const int32_t*() const { return values_.data(); }
 
  private:
-  std::vector<int32_t> values_;
+  Array<int32_t> values_;
 };
 
 // One name per kind of argument: overload resolution would dominate the compile time of a thousand operators.

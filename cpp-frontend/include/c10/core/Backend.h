@@ -3,7 +3,7 @@
 
 #include <c10/core/TensorOptions.h>
 
-#include <vector>
+#include <new>
 
 namespace c10 {
 RLT_NAMESPACE_BEGIN
@@ -72,18 +72,16 @@ inline std::ostream& operator<<(std::ostream& out, const DeprecatedTypePropertie
 
 /// The properties of a backend and a dtype; the reference is valid forever.
 inline DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, ScalarType dtype) {
+  constexpr size_t backends = static_cast<size_t>(Backend::Undefined) + 1, dtypes = static_cast<size_t>(ScalarType::NumOptions);
   struct All {
     All() {
-      for (int backend = 0; backend <= static_cast<int>(Backend::Undefined); ++backend) {
-        for (int dtype = 0; dtype < static_cast<int>(ScalarType::NumOptions); ++dtype) {
-          properties.emplace_back(static_cast<Backend>(backend), static_cast<ScalarType>(dtype));
-        }
-      }
+      for (size_t i = 0; i < backends * dtypes; ++i) new (bytes[i]) DeprecatedTypeProperties(static_cast<Backend>(i / dtypes), static_cast<ScalarType>(i % dtypes));
     }
-    std::vector<DeprecatedTypeProperties> properties;
+    // Not a std::vector, whose functions every program would compile.
+    alignas(DeprecatedTypeProperties) unsigned char bytes[backends * dtypes][sizeof(DeprecatedTypeProperties)];
   };
   static All all;
-  return all.properties[static_cast<size_t>(backend) * static_cast<size_t>(ScalarType::NumOptions) + static_cast<size_t>(dtype)];
+  return reinterpret_cast<DeprecatedTypeProperties*>(all.bytes)[static_cast<size_t>(backend) * static_cast<size_t>(ScalarType::NumOptions) + static_cast<size_t>(dtype)];
 }
 inline DeprecatedTypeProperties& CPU(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CPU, dtype); }
 inline DeprecatedTypeProperties& CUDA(ScalarType dtype) { return getDeprecatedTypeProperties(Backend::CUDA, dtype); }

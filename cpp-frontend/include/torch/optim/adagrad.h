@@ -57,7 +57,7 @@ class AdagradOf : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override {
     return this->template step_groups<Options>(closure, [this](const Options& options, const std::vector<Tensor>& params, const std::vector<Tensor>& gradients) {
       std::vector<Tensor> sums;
-      std::vector<AdagradParamState*> states;
+      typename rlt::Later<Options, std::vector<AdagradParamState*>>::type states;
       StepCounters counters;
       for (const Tensor& param : params) {
         AdagradParamState& state = state_of<AdagradParamState>(param);
@@ -73,7 +73,7 @@ class AdagradOf : public Optimizer {
   }
 
  protected:
-  OptimizerParamState* new_state() const override { return new AdagradParamState; }
+  OptimizerParamState* new_state() const override { return new typename rlt::Later<Options, AdagradParamState>::type; }
   void load_old(serialize::InputArchive& archive) override {
     warn_of_old_format("Adagrad");
     this->template give_old<AdagradParamState>(archive, "sum_buffers", [](AdagradParamState& state, Tensor& tensor) { state.sum(tensor); });

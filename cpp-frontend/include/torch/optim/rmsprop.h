@@ -57,7 +57,7 @@ class RMSpropOf : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override {
     return this->template step_groups<Options>(closure, [this](const Options& options, const std::vector<Tensor>& params, const std::vector<Tensor>& gradients) {
       std::vector<Tensor> square_avgs, grad_avgs, buffers;
-      std::vector<RMSpropParamState*> states;
+      typename rlt::Later<Options, std::vector<RMSpropParamState*>>::type states;
       for (const Tensor& param : params) {
         RMSpropParamState& state = state_of<RMSpropParamState>(param);
         if (!state.square_avg().defined()) {
@@ -78,7 +78,7 @@ class RMSpropOf : public Optimizer {
   }
 
  protected:
-  OptimizerParamState* new_state() const override { return new RMSpropParamState; }
+  OptimizerParamState* new_state() const override { return new typename rlt::Later<Options, RMSpropParamState>::type; }
   void load_old(serialize::InputArchive& archive) override {
     using State = RMSpropParamState;
     warn_of_old_format("RMSprop", "The step value in state will be set to 0 because the old RMSprop optimizer didn't track the step value.");

@@ -74,7 +74,7 @@ class SGDOf : public Optimizer {
   }
 
  protected:
-  OptimizerParamState* new_state() const override { return new SGDParamState; }
+  OptimizerParamState* new_state() const override { return new typename rlt::Later<Options, SGDParamState>::type; }
   void load_old(serialize::InputArchive& archive) override {
     warn_of_old_format("SGD");
     this->template give_old<SGDParamState>(archive, "momentum_buffers", [](SGDParamState& state, Tensor& tensor) { state.momentum_buffer(tensor); });
@@ -84,7 +84,7 @@ class SGDOf : public Optimizer {
   struct Lists {
     std::vector<Tensor> params, gradients, buffers;
     // The states that keep these buffers if the step succeeds; it may fail for lack of memory.
-    std::vector<SGDParamState*> states;
+    typename rlt::Later<Options, std::vector<SGDParamState*>>::type states;
     void apply(const Options& options, bool is_first_step) {
       if (params.empty()) return;
       torch::_fused_sgd_(params, gradients, buffers, options.weight_decay(), options.momentum(), options.lr(), options.dampening(),

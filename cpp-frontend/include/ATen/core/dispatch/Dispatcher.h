@@ -103,16 +103,16 @@ class Dispatcher {
     static Dispatcher only;
     return only;
   }
-  std::optional<OperatorHandle> findSchema(const OperatorName& name) const {
+  RLT_LAZY RLT_LATER(std::optional<OperatorHandle>) findSchema(const OperatorName& name) const {
     rlt_value schema = {};
     if (rlt_op_schema(name.name.c_str(), name.overload_name.c_str(), &schema) != RLT_OK) return std::nullopt;
     OperatorHandle found(name, schema.as.string);
     rlt_value_free(&schema);
     return found;
   }
-  std::optional<OperatorHandle> findOp(const OperatorName& name) const { return findSchema(name); }
-  OperatorHandle findSchemaOrThrow(const char* name, const char* overload_name) const {
-    std::optional<OperatorHandle> found = findSchema({name, overload_name});
+  RLT_LAZY RLT_LATER(std::optional<OperatorHandle>) findOp(const OperatorName& name) const { return findSchema<RltLazy>(name); }
+  RLT_LAZY OperatorHandle findSchemaOrThrow(const char* name, const char* overload_name) const {
+    auto found = findSchema<RltLazy>({name, overload_name});
     if (!found) rlt::raise<Error>(std::string("Could not find schema for ") + name + "." + overload_name);
     return *found;
   }

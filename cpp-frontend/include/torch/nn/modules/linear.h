@@ -90,13 +90,37 @@ class FlattenImpl : public detail::WithOptions<FlattenImpl, FlattenOptions> {
 };
 TORCH_MODULE(Flatten);
 
-/// Splits a dimension into several.
-class UnflattenImpl : public detail::WithOptions<UnflattenImpl, UnflattenOptions> {
+namespace detail {
+/// The computation of Unflatten, compiled where it is used.
+template <class Derived>
+class UnflattenBase : public WithOptions<Derived, UnflattenOptions> {
  public:
-  using WithOptions::WithOptions;
-  RLT_LAZY UnflattenImpl(int64_t dim, std::vector<int64_t> sizes) : WithOptions(UnflattenOptions(dim, std::move(sizes))) {}
+  using WithOptions<Derived, UnflattenOptions>::WithOptions;
+  Tensor forward(const Tensor& input) {
+    return this->options.namedshape().empty() ? input.unflatten(this->options.dim(), this->options.sizes()) : forward_by_name(input);
+  }
+
+ private:
+  Tensor forward_by_name(const Tensor& input) {
+    auto dimname = [](const std::string& name) { return at::Dimname::fromSymbol(at::Symbol::dimname(name)); };
+    std::vector<int64_t> sizes;
+    std::vector<at::Dimname> names;
+    for (const auto& [name, size] : this->options.namedshape()) {
+      names.push_back(dimname(name));
+      sizes.push_back(size);
+    }
+    return input.unflatten(dimname(this->options.dimname()), sizes, names);
+  }
+};
+}  // namespace detail
+
+/// Splits a dimension into several.
+class UnflattenImpl : public detail::UnflattenBase<UnflattenImpl> {
+ public:
+  using UnflattenBase::UnflattenBase;
+  RLT_LAZY UnflattenImpl(int64_t dim, std::vector<int64_t> sizes) : UnflattenBase(UnflattenOptions(dim, std::move(sizes))) {}
   RLT_LAZY UnflattenImpl(std::string dimname, UnflattenOptions::namedshape_t namedshape)
-      : WithOptions(UnflattenOptions(std::move(dimname), std::move(namedshape))) {}
+      : UnflattenBase(UnflattenOptions(std::move(dimname), std::move(namedshape))) {}
 
   void pretty_print(std::ostream& stream) const override {
     detail::Words words("torch::nn::Unflatten(dim=");
@@ -109,21 +133,6 @@ class UnflattenImpl : public detail::WithOptions<UnflattenImpl, UnflattenOptions
       for (size_t i = 0; i < named.size(); ++i) words.add(i ? ", {\"" : "{\"").add(named[i].first).add("\", ").add(named[i].second).add("}");
     }
     words.add("}").close(stream);
-  }
-  Tensor forward(const Tensor& input) {
-    return options.namedshape().empty() ? input.unflatten(options.dim(), options.sizes()) : forward_by_name(input);
-  }
-
- private:
-  RLT_LAZY Tensor forward_by_name(const Tensor& input) {
-    auto dimname = [](const std::string& name) { return at::Dimname::fromSymbol(at::Symbol::dimname(name)); };
-    std::vector<int64_t> sizes;
-    std::vector<at::Dimname> names;
-    for (const auto& [name, size] : options.namedshape()) {
-      names.push_back(dimname(name));
-      sizes.push_back(size);
-    }
-    return input.unflatten(dimname(options.dimname()), sizes, names);
   }
 };
 TORCH_MODULE(Unflatten);

@@ -56,7 +56,7 @@ struct CompilationUnit {
     if (Function* found = find_function(name)) return *found;
     rlt::raise<c10::Error>("attempted to get undefined function " + name.qualifiedName());
   }
-  RLT_LAZY std::vector<Function*> get_functions() const {
+  RLT_LAZY RLT_LATER(std::vector<Function*>) get_functions() const {
     RLT_LATER(std::vector<Function*>) functions;
     for (const std::string& name : function_names()) functions.push_back(find_function(name));
     return functions;

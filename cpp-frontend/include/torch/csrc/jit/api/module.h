@@ -62,18 +62,18 @@ struct Module : Object {
 
   // ---- What is inside ----
 
-  RLT_LAZY std::vector<NameModule> named_children() const;
-  RLT_LAZY std::vector<Module> children() const { return values(named_children()); }
+  RLT_LAZY RLT_LATER(std::vector<NameModule>) named_children() const;
+  RLT_LAZY RLT_LATER(std::vector<Module>) children() const { return values(named_children<RltLazy>()); }
   /// This module, whose name is empty, and all inside of it, whose names are joined by dots.
-  RLT_LAZY std::vector<NameModule> named_modules() const;
-  RLT_LAZY std::vector<Module> modules() const { return values(named_modules()); }
-  RLT_LAZY std::vector<NameTensor> named_parameters(bool recurse = true) const { return tensors(rlt_module_parameters, recurse); }
-  RLT_LAZY std::vector<at::Tensor> parameters(bool recurse = true) const { return values(named_parameters(recurse)); }
-  RLT_LAZY std::vector<NameTensor> named_buffers(bool recurse = true) const { return tensors(rlt_module_buffers, recurse); }
-  RLT_LAZY std::vector<at::Tensor> buffers(bool recurse = true) const { return values(named_buffers(recurse)); }
+  RLT_LAZY RLT_LATER(std::vector<NameModule>) named_modules() const;
+  RLT_LAZY RLT_LATER(std::vector<Module>) modules() const { return values(named_modules<RltLazy>()); }
+  RLT_LAZY RLT_LATER(std::vector<NameTensor>) named_parameters(bool recurse = true) const { return tensors<RltLazy>(rlt_module_parameters, recurse); }
+  RLT_LAZY std::vector<at::Tensor> parameters(bool recurse = true) const { return values(named_parameters<RltLazy>(recurse)); }
+  RLT_LAZY RLT_LATER(std::vector<NameTensor>) named_buffers(bool recurse = true) const { return tensors<RltLazy>(rlt_module_buffers, recurse); }
+  RLT_LAZY std::vector<at::Tensor> buffers(bool recurse = true) const { return values(named_buffers<RltLazy>(recurse)); }
   /// All attributes: parameters, buffers and modules, too.
-  RLT_LAZY std::vector<NameValue> named_attributes(bool recurse = true) const;
-  RLT_LAZY std::vector<c10::IValue> attributes(bool recurse = true) const { return values(named_attributes(recurse)); }
+  RLT_LAZY RLT_LATER(std::vector<NameValue>) named_attributes(bool recurse = true) const;
+  RLT_LAZY std::vector<c10::IValue> attributes(bool recurse = true) const { return values(named_attributes<RltLazy>(recurse)); }
 
   // ---- Building ----
 
@@ -144,7 +144,7 @@ struct Module : Object {
     for (Named<T>& each : named) values.push_back(std::move(each.value));
     return values;
   }
-  RLT_LAZY std::vector<NameTensor> tensors(int32_t (*function)(const rlt_module*, rlt_state_dict**), bool recurse) const {
+  RLT_LAZY RLT_LATER(std::vector<NameTensor>) tensors(int32_t (*function)(const rlt_module*, rlt_state_dict**), bool recurse) const {
     rlt_state_dict* dict = nullptr;
     rlt::check(function(handle(), &dict));
     serialize::detail::StateDict owned(dict, serialize::detail::FreeStateDict());
@@ -163,7 +163,7 @@ struct Module : Object {
 };
 
 template <class RltLazy>
-std::vector<NameModule> Module::named_children() const {
+RLT_LATER(std::vector<NameModule>) Module::named_children() const {
   RLT_LATER(std::vector<NameModule>) children;
   for (const std::string& name : detail::texts([&](rlt_value* out) { return rlt_module_children(handle(), out); })) {
     rlt_module* child = nullptr;
@@ -173,7 +173,7 @@ std::vector<NameModule> Module::named_children() const {
   return children;
 }
 template <class RltLazy>
-std::vector<NameModule> Module::named_modules() const {
+RLT_LATER(std::vector<NameModule>) Module::named_modules() const {
   RLT_LATER(std::vector<NameModule>) modules{{"", *this}};
   // The list grows while it is read: modules are listed before those inside of them.
   for (size_t i = 0; i < modules.size(); ++i) {
@@ -183,7 +183,7 @@ std::vector<NameModule> Module::named_modules() const {
   return modules;
 }
 template <class RltLazy>
-std::vector<NameValue> Module::named_attributes(bool recurse) const {
+RLT_LATER(std::vector<NameValue>) Module::named_attributes(bool recurse) const {
   RLT_LATER(std::vector<NameValue>) attributes;
   for (const c10::ClassAttribute& attribute : type()->getAttributes()) attributes.push_back({attribute.getName(), attr(attribute.getName())});
   if (!recurse) return attributes;

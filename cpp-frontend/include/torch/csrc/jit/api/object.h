@@ -69,16 +69,16 @@ struct Object {
   // ---- Methods ----
 
   RLT_LAZY Method get_method(const std::string& name) const {
-    if (std::optional<Method> found = find_method(name)) return *found;
+    if (auto found = find_method<RltLazy>(name)) return *found;
     rlt::raise<c10::Error>("Method '" + name + "' is not defined.");
   }
-  RLT_LAZY std::optional<Method> find_method(const std::string& name) const {
+  RLT_LAZY RLT_LATER(std::optional<Method>) find_method(const std::string& name) const {
     for (const std::string& known : method_names()) {
       if (known == name) return Method(handle_, name, cache_);
     }
     return std::nullopt;
   }
-  RLT_LAZY std::vector<Method> get_methods() const {
+  RLT_LAZY RLT_LATER(std::vector<Method>) get_methods() const {
     RLT_LATER(std::vector<Method>) methods;
     for (const std::string& name : method_names()) methods.emplace_back(handle_, name, cache_);
     return methods;

@@ -61,10 +61,10 @@ class Operator {
 namespace detail {
 
 /// The operators whose schemas begin with `prefix`, without those of types that TorchScript does not have (Storage).
-RLT_LAZY std::vector<std::shared_ptr<Operator>> operators_of(const std::string& prefix) {
+RLT_LAZY RLT_LATER(std::vector<std::shared_ptr<Operator>>) operators_of(const std::string& prefix) {
   int64_t count = 0;
   rlt::check(rlt_op_count(&count));
-  std::vector<std::shared_ptr<Operator>> operators;
+  RLT_LATER(std::vector<std::shared_ptr<Operator>>) operators;
   for (int64_t i = 0; i < count; ++i) {
     std::string schema = text([&](rlt_value* out) { return rlt_op_at(i, out); });
     // The C interface leaves out the namespace of libtorch's operators.
@@ -78,11 +78,11 @@ RLT_LAZY std::vector<std::shared_ptr<Operator>> operators_of(const std::string& 
 }  // namespace detail
 
 /// Every operator.
-RLT_LAZY std::vector<std::shared_ptr<Operator>> getAllOperators() { return detail::operators_of(""); }
+RLT_LAZY RLT_LATER(std::vector<std::shared_ptr<Operator>>) getAllOperators() { return detail::operators_of<RltLazy>(""); }
 /// The overloads of an operator.
-RLT_LAZY std::vector<std::shared_ptr<Operator>> getAllOperatorsFor(c10::Symbol name) {
+RLT_LAZY RLT_LATER(std::vector<std::shared_ptr<Operator>>) getAllOperatorsFor(c10::Symbol name) {
   std::string base = name.toQualString();
-  std::vector<std::shared_ptr<Operator>> operators = detail::operators_of(base + "("), others = detail::operators_of(base + ".");
+  auto operators = detail::operators_of<RltLazy>(base + "("), others = detail::operators_of<RltLazy>(base + ".");
   operators.insert(operators.end(), others.begin(), others.end());
   return operators;
 }
