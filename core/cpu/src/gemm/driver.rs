@@ -10,6 +10,7 @@ use super::blocking::{
 };
 use super::direct::Direct;
 use super::epilogue::{Activation, Factor, Finish};
+use super::narrow::NarrowB;
 use super::pack::Source;
 use super::packed::{PackedB, SLACK};
 use super::thin;
@@ -36,6 +37,8 @@ pub(super) enum Operand<'a> {
     Strided(Source),
     /// One that was packed before. Only on the right.
     Packed(&'a PackedB),
+    /// One that was rounded before, with few rows on the left. Only on the right.
+    Narrow(&'a NarrowB),
     /// One that exists panel by panel.
     Filled(&'a dyn Fill),
 }
@@ -131,7 +134,7 @@ impl<'a> Run<'a> {
     fn packs_by_columns(&self) -> bool {
         let (kernels, p) = (self.ways.kernels, self.problem);
         let left_bytes = p.m.saturating_mul(p.k).saturating_mul(kernels.in_bytes);
-        let prepared = matches!(p.right, Operand::Packed(_));
+        let prepared = matches!(p.right, Operand::Packed(_) | Operand::Narrow(_));
         !prepared && packs_by_columns(left_bytes, p.n.div_ceil(kernels.columns()), self.threads)
     }
 
@@ -234,7 +237,9 @@ impl<'a> Run<'a> {
         let (kernels, p) = (self.ways.kernels, self.problem);
         let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element;
         match p.left {
-            Operand::Strided(left) if possible && p.n <= 4 * kernels.columns() => {
+            Operand::Strided(left)
+                if possible && p.n <= 4 * kernels.columns() && !matches!(p.right, Operand::Narrow(_)) =>
+            {
                 let collide = left.lane != 1 && left.lane * kernels.in_bytes as isize % 4096 == 0;
                 (!collide).then_some(left)
             }
@@ -340,20 +345,24 @@ impl<'a> Run<'a> {
     fn packed(&self) -> Result<()> {
         let (kernels, p, depth, threads) = (self.ways.kernels, self.problem, self.depth, self.threads);
         let in_place = self.left_in_place();
-        let step = if in_place.is_some() { 1 } else { kernels.height_step };
+        let narrow = match p.right {
+            Operand::Narrow(narrow) => Some(narrow),
+            _ => None,
+        };
+        let step = if in_place.is_some() || (narrow.is_some() && p.m == 1) { 1 } else { kernels.height_step };
         let (columns, height) = (kernels.columns(), even_parts(p.m, kernels.rows, step));
         let groups = depth.block.div_ceil(kernels.group);
         let left_bytes = (groups * height * kernels.group_bytes()).next_multiple_of(64);
-        let right_bytes = right_panel_bytes(self.ways, &depth);
+        let right_bytes = match narrow {
+            Some(narrow) => narrow.panel_bytes(),
+            None => right_panel_bytes(self.ways, &depth),
+        };
         let (left_count, right_count) = (p.m.div_ceil(height), p.n.div_ceil(columns));
         let left_most = if in_place.is_some() { left_count } else { left_panels(left_bytes).min(left_count) };
         let right_most = right_panels(right_bytes).min(right_count);
-        let prepared = match p.right {
-            Operand::Packed(packed) => Some(packed),
-            _ => None,
-        };
+        let is_prepared = matches!(p.right, Operand::Packed(_) | Operand::Narrow(_));
         let left_buffer = Storage::allocate(if in_place.is_some() { 0 } else { left_most * left_bytes })?;
-        let right_buffer = Storage::allocate(if prepared.is_some() { 0 } else { right_most * right_bytes })?;
+        let right_buffer = Storage::allocate(if is_prepared { 0 } else { right_most * right_bytes })?;
         let waiting = depth.blocks > 1 && !self.ways.stores_sums;
         let sums = match waiting {
             true => Some(Storage::allocate(p.m * p.n * kernels.sum_bytes)?),
@@ -368,7 +377,7 @@ impl<'a> Run<'a> {
                 let groups = block.len().div_ceil(kernels.group);
                 for first_row in (0..left_count).step_by(left_most) {
                     let rows = first_row..left_count.min(first_row + left_most);
-                    let fresh = if first_row == 0 && prepared.is_none() { panels.len() } else { 0 };
+                    let fresh = if first_row == 0 && !is_prepared { panels.len() } else { 0 };
                     // Some panels to a share: packing one takes about a microsecond.
                     let together = if threads > 1 { 4 } else { usize::MAX };
                     let unpacked = if in_place.is_some() { 0 } else { rows.len() };
@@ -395,9 +404,10 @@ impl<'a> Run<'a> {
                         }
                     })?;
                     failed.result()?;
-                    let right = match prepared {
-                        Some(packed) => Shared::new(packed.panel(index, panels.start).cast_mut()),
-                        None => right_buffer,
+                    let right = match p.right {
+                        Operand::Packed(packed) => Shared::new(packed.panel(index, panels.start).cast_mut()),
+                        Operand::Narrow(narrow) => Shared::new(narrow.panel(index, panels.start).cast_mut()),
+                        _ => right_buffer,
                     };
                     let grid = Grid::new([rows.len(), panels.len()], [left_bytes, right_bytes], threads);
                     let compute = |share| {
@@ -424,15 +434,16 @@ impl<'a> Run<'a> {
                                     columns: across,
                                     last: None,
                                 };
-                                let function = match in_place {
-                                    Some(left) => {
+                                let function = match (in_place, narrow) {
+                                    (_, Some(narrow)) => narrow.tile(down.next_multiple_of(step), step),
+                                    (Some(left), None) => {
                                         let at = row as isize * left.lane + block.start as isize * left.depth;
                                         tile.left = left.offset(at, kernels.in_bytes);
                                         tile.left_row = left.lane * kernels.in_bytes as isize;
                                         tile.left_step = left.depth * kernels.in_bytes as isize;
                                         kernels.direct[down - 1][vectors - 1]
                                     }
-                                    None => kernels.packed[down.div_ceil(step) - 1][vectors - 1],
+                                    (None, None) => kernels.packed[down.div_ceil(step) - 1][vectors - 1],
                                 };
                                 self.compute(function, tile, row, column, stage, sums);
                             }
@@ -511,7 +522,7 @@ pub(super) fn pack_panel(
                 pack(&from, lanes.len(), depth.len(), width, to, 0);
             }
         }
-        Operand::Packed(_) => {}
+        Operand::Packed(_) | Operand::Narrow(_) => {}
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
 //! A [`Vector`] says how one instruction set multiplies and adds packed elements; `tile` and `thin` are written once
 //! over it. The implementations for x86-64 are in `x86`, those for ARMv8 in `neon`; [`Plain`] is for every processor.
 
-use crate::number::Wide;
+use crate::number::{Wide, bf16_to_f32};
+use rushlight_base::bf16;
 
 /// Sums in a register, and their elements.
 ///
@@ -84,6 +85,16 @@ pub(super) trait Stream<T>: Vector {
     }
 }
 
+/// A vector of `f32` whose right operands may be stored as narrower elements of `T`, for `narrow`.
+pub(super) trait Widen<T>: Vector<In = f32, Sum = f32> {
+    /// `LANES` stored elements, converted exactly.
+    unsafe fn widen(at: *const T) -> Self::Right;
+    /// The sums, times `LANES` factors.
+    unsafe fn scale(total: Self::Total, by: *const f32) -> Self::Total;
+    /// The converted elements, as sums.
+    unsafe fn total_of(right: Self::Right) -> Self::Total;
+}
+
 /// Lanes in an array, for any instruction set: the compiler vectorizes it.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<W, const L: usize>([W; L]);
@@ -146,4 +157,39 @@ impl<W: Wide, const L: usize> Vector for Plain<W, L> {
             unsafe { at.add(lane).write(value) }
         }
     }
+}
+
+/// Elements as `f32`.
+macro_rules! widen_plain {
+    ($($of:ty: |$value:ident| $wide:expr;)*) => {$(
+        impl<const L: usize> Widen<$of> for Plain<f32, L> {
+            #[inline(always)]
+            unsafe fn widen(at: *const $of) -> [f32; L] {
+                let mut lanes = [0.0; L];
+                for (lane, wide) in lanes.iter_mut().enumerate() {
+                    // SAFETY: the caller guarantees `L` readable elements, and `lane` is below `L`.
+                    let $value = unsafe { at.add(lane).read() };
+                    *wide = $wide;
+                }
+                lanes
+            }
+            #[inline(always)]
+            unsafe fn scale(mut total: [f32; L], by: *const f32) -> [f32; L] {
+                for (lane, total) in total.iter_mut().enumerate() {
+                    // SAFETY: the caller guarantees `L` readable factors, and `lane` is below `L`.
+                    *total *= unsafe { by.add(lane).read() };
+                }
+                total
+            }
+            #[inline(always)]
+            unsafe fn total_of(right: [f32; L]) -> [f32; L] {
+                right
+            }
+        }
+    )*};
+}
+
+widen_plain! {
+    bf16: |value| bf16_to_f32(value);
+    i8: |value| f32::from(value);
 }

@@ -2,7 +2,7 @@
 //!
 //! `out = activation(alpha a b + beta c)` for every dtype, from any strides, at every level of [`crate::simd`]; `c` is
 //! broadcast, so a bias is a row or a column. [`gemm`] multiplies two matrices, [`batched`] stacks of them,
-//! [`gemm_packed`] one whose right operand was packed before, and [`gemm_panels`] operands that exist only panel by
+//! [`gemm_packed`] one whose right operand was packed before, [`gemm_narrow`] one that was rounded as well, and [`gemm_panels`] operands that exist only panel by
 //! panel. [`PackedA`] packs a left operand once for many sets of columns: a convolution multiplies its weights by
 //! shares of an unfolded image that is never stored as a whole.
 //!
@@ -16,6 +16,7 @@
 //! | one row, or few rows with both operands contiguous along k | `thin`: streams the matrix in place |
 //! | small, or few rows | `direct`: tiles that read both operands in place |
 //! | a left operand that was packed before, by columns that are filled or read in place | `stationary`: one share, on the caller's thread |
+//! | a right operand that was rounded to bfloat16 or int8 before | `narrow`: tiles or panels that convert it, run by `driver` |
 //! | any other | `driver`: packs blocks of both operands into panels; threads compute shares of the grid of tiles |
 //!
 //! Splits along k determine the order of additions. They depend on the shape and the kernels only, so results do not
@@ -36,6 +37,7 @@ mod driver;
 mod epilogue;
 mod kernels;
 mod lanes;
+mod narrow;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod pack;
@@ -62,6 +64,7 @@ use ways::{Ways, ways};
 pub(crate) use across::across;
 pub use batch::batched;
 pub use epilogue::Activation;
+pub use narrow::{NarrowB, gemm_narrow};
 pub use packed::{Factor, PackedB, Panels, SLACK};
 pub use stationary::{After, Columns, PackedA, Run};
 

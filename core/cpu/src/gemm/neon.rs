@@ -4,7 +4,8 @@
     reason = "every block is one instruction, which the callers of the trait's functions promise to be there"
 )]
 
-use super::lanes::{Stream, Vector};
+use super::lanes::{Stream, Vector, Widen};
+use rushlight_base::bf16;
 use std::arch::aarch64::*;
 
 macro_rules! register {
@@ -103,3 +104,36 @@ macro_rules! register {
 
 register!(F32x4: 4, f32, float32x4_t, vdupq_n_f32, vld1q_f32, vst1q_f32, vfmaq_f32, vaddq_f32, vaddvq_f32);
 register!(F64x2: 2, f64, float64x2_t, vdupq_n_f64, vld1q_f64, vst1q_f64, vfmaq_f64, vaddq_f64, vaddvq_f64);
+
+impl Widen<bf16> for F32x4 {
+    #[inline(always)]
+    unsafe fn widen(at: *const bf16) -> float32x4_t {
+        unsafe { vreinterpretq_f32_u32(vshll_n_u16::<16>(vld1_u16(at.cast()))) }
+    }
+    #[inline(always)]
+    unsafe fn scale(total: float32x4_t, by: *const f32) -> float32x4_t {
+        unsafe { vmulq_f32(total, vld1q_f32(by)) }
+    }
+    #[inline(always)]
+    unsafe fn total_of(right: float32x4_t) -> float32x4_t {
+        right
+    }
+}
+
+impl Widen<i8> for F32x4 {
+    #[inline(always)]
+    unsafe fn widen(at: *const i8) -> float32x4_t {
+        unsafe {
+            let bytes = vreinterpret_s8_u32(vdup_n_u32(at.cast::<u32>().read_unaligned()));
+            vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(bytes))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn scale(total: float32x4_t, by: *const f32) -> float32x4_t {
+        unsafe { vmulq_f32(total, vld1q_f32(by)) }
+    }
+    #[inline(always)]
+    unsafe fn total_of(right: float32x4_t) -> float32x4_t {
+        right
+    }
+}

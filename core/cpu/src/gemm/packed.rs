@@ -65,6 +65,11 @@ impl PackedB {
         self.dtype
     }
 
+    /// Bytes of the packed elements.
+    pub fn bytes(&self) -> usize {
+        self.panels.bytes()
+    }
+
     /// The tables for which it was packed.
     pub(super) fn ways(&self) -> Result<Ways> {
         ways(self.dtype, self.out, self.level)

@@ -475,3 +475,100 @@ fn solve_by<T: Value, O: Value>(ways: &Ways, out: &mut Matrix<O>, a: &mut Matrix
     let (left, right) = (Operand::Strided(rows(&a)), Operand::Strided(columns(&b)));
     solve(ways, &out, sizes, true, left, right, &Epilogue::default()).unwrap();
 }
+
+/// The matrix that a matrix in less precision stands for.
+fn narrowed(b: &Matrix<f32>, k: usize, n: usize, dtype: DType) -> Matrix<f32> {
+    let mut values = vec![0.0; k * n];
+    for column in 0..n {
+        let scale = (0..k).fold(0.0f32, |most, p| most.max(b.get(0, p, column).abs())) / 127.0;
+        for p in 0..k {
+            let value = b.get(0, p, column);
+            values[p * n + column] = match dtype {
+                DType::BF16 => bf16::from_f32(value).to_f32(),
+                _ if scale == 0.0 => 0.0,
+                _ => (value / scale).round_ties_even() * scale,
+            };
+        }
+    }
+    Matrix { values, sizes: [1, k as i64, n as i64], strides: [(k * n) as i64, n as i64, 1] }
+}
+
+/// Few rows, whose elements are converted in registers, and many, of all heights of tiles, with an addend and a ReLU; with
+/// several blocks of k, and last panels of every width.
+#[test]
+fn matrices_in_less_precision_at_every_level() {
+    let mut random = Random(41);
+    for level in levels() {
+        let heights = (1..=40).map(|m| (m, 1 + m * 7 % 67, 3 + m * 5 % 30));
+        let others = [(1, 100, 1100), (3, 33, 1537), (12, 64, 1030), (13, 31, 2060), (50, 70, 1300), (97, 200, 40)];
+        for (round, (m, n, k)) in heights.chain(others).chain([(2, 40, 0), (0, 5, 3)]).enumerate() {
+            let mut a = Matrix::<f32>::random(&mut random, [1, m, k], round);
+            let mut b = Matrix::<f32>::random(&mut random, [1, k, n], round / 2);
+            if n > 4 && k > 0 {
+                // A column of zeros has the scale 0.
+                let (step, first) = (b.strides[1] as usize, 4 * b.strides[2] as usize);
+                (0..k).for_each(|p| b.values[first + p * step] = 0.0);
+            }
+            let mut out = Matrix::<f32>::random(&mut random, [1, m, n], round / 3);
+            let mut bias = Matrix::<f32>::random(&mut random, [1, 1, n], 0);
+            for dtype in [DType::BF16, DType::I8] {
+                let narrow = NarrowB::at(level, &b.matrix(), dtype).unwrap().unwrap();
+                let rounded = narrowed(&b, k, n, dtype);
+                let what = format!("{dtype} at {}", level.name());
+                out.values.fill(f32::NAN);
+                gemm_narrow(&out.matrix(), &a.matrix(), &narrow, &Epilogue::default()).unwrap();
+                check(&a, &rounded, &out, k, &what, |_, sum| sum);
+                out.values.fill(f32::NAN);
+                {
+                    let bias = bias.matrix();
+                    let add = Some((&bias, Scalar::Int(1)));
+                    let epilogue = Epilogue { add, activation: Activation::Relu, ..Default::default() };
+                    gemm_narrow(&out.matrix(), &a.matrix(), &narrow, &epilogue).unwrap();
+                }
+                check(&a, &rounded, &out, k, &what, |at, sum| {
+                    Complex::new((sum.re + f64::from(bias.get(0, 0, at[2]))).max(0.0), 0.0)
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn matrices_in_less_precision_take_less_memory_and_reject_what_they_cannot_hold() {
+    let mut random = Random(42);
+    let mut b = Matrix::<f32>::random(&mut random, [1, 600, 256], 1);
+    let bytes = |b: &mut Matrix<f32>, dtype| NarrowB::new(&b.matrix(), dtype).unwrap().map(|narrow| narrow.bytes());
+    assert!(bytes(&mut b, DType::BF16).unwrap() <= 600 * 256 * 2 + 2048);
+    assert!(bytes(&mut b, DType::I8).unwrap() <= 600 * 256 + 256 * 4 * 3 + 2048);
+    assert!(NarrowB::new(&b.matrix(), DType::F16).is_err());
+    b.values[700] = f32::INFINITY;
+    assert_eq!(bytes(&mut b, DType::I8), None);
+    let narrow = NarrowB::new(&b.matrix(), DType::BF16).unwrap().unwrap();
+    assert_eq!((narrow.sizes(), narrow.dtype()), ([600, 256], DType::BF16));
+    let mut a = Matrix::<f32>::random(&mut random, [1, 2, 5], 0);
+    let mut out = Matrix::<f32>::random(&mut random, [1, 2, 256], 0);
+    assert!(gemm_narrow(&out.matrix(), &a.matrix(), &narrow, &Epilogue::default()).is_err());
+}
+
+#[test]
+fn products_in_less_precision_are_bitwise_equal_for_any_number_of_threads() {
+    let _turn = THREADS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let before = runtime::num_threads();
+    let mut random = Random(43);
+    for (m, n, k) in [(1, 3000, 1100), (8, 1030, 516), (60, 500, 600), (300, 400, 1100)] {
+        let mut a = Matrix::<f32>::random(&mut random, [1, m, k], 0);
+        let mut b = Matrix::<f32>::random(&mut random, [1, k, n], m);
+        let mut out = Matrix::<f32>::random(&mut random, [1, m, n], 0);
+        for dtype in [DType::BF16, DType::I8] {
+            let narrow = NarrowB::new(&b.matrix(), dtype).unwrap().unwrap();
+            let mut results = [1, 2, 5].into_iter().map(|threads| {
+                runtime::set_num_threads(threads).unwrap();
+                gemm_narrow(&out.matrix(), &a.matrix(), &narrow, &Epilogue::default()).unwrap();
+                bits(&out)
+            });
+            let one = results.next().unwrap();
+            assert!(results.all(|other| other == one), "{m} x {n} x {k} of {dtype}");
+        }
+    }
+    runtime::set_num_threads(before as i64).unwrap();
+}

@@ -4,7 +4,7 @@
     reason = "every block is one instruction, which the callers of the trait's functions promise to be there"
 )]
 
-use super::lanes::{Stream, Vector};
+use super::lanes::{Stream, Vector, Widen};
 use crate::number::{bf16_to_f32, f16_to_f32};
 use num_complex::Complex;
 use rushlight_base::{bf16, f16};
@@ -653,4 +653,48 @@ stream! {
     one(value) value;
     across(values) across4(values);
     four four_f64x4;
+}
+
+/// Narrow elements in the lanes of a vector of floats.
+macro_rules! widen {
+    ($name:ident from $of:ty as $register:ty: all($at:ident) $all:expr; scale($total:ident, $by:ident) $scale:expr;) => {
+        impl Widen<$of> for $name {
+            #[inline(always)]
+            unsafe fn widen($at: *const $of) -> $register {
+                unsafe { $all }
+            }
+            #[inline(always)]
+            unsafe fn scale($total: $register, $by: *const f32) -> $register {
+                unsafe { $scale }
+            }
+            #[inline(always)]
+            unsafe fn total_of(right: $register) -> $register {
+                right
+            }
+        }
+    };
+}
+
+widen! {
+    F32x16 from bf16 as __m512:
+    all(at) brain16(_mm256_loadu_si256(at.cast()));
+    scale(total, by) _mm512_mul_ps(total, _mm512_loadu_ps(by));
+}
+
+widen! {
+    F32x16 from i8 as __m512:
+    all(at) _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(at.cast())));
+    scale(total, by) _mm512_mul_ps(total, _mm512_loadu_ps(by));
+}
+
+widen! {
+    F32x8 from bf16 as __m256:
+    all(at) brain8(_mm_loadu_si128(at.cast()));
+    scale(total, by) _mm256_mul_ps(total, _mm256_loadu_ps(by));
+}
+
+widen! {
+    F32x8 from i8 as __m256:
+    all(at) _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(at.cast())));
+    scale(total, by) _mm256_mul_ps(total, _mm256_loadu_ps(by));
 }
