@@ -15,7 +15,7 @@ use crate::schema::{Formal, Schema};
 use crate::source::Source;
 use crate::types::{NamedTuple, Resolver, Type};
 use crate::upgrade;
-use rushlight_base::{Result, Storage, bail, err, list};
+use rushlight_base::{DType, Result, Storage, bail, err, list};
 use rushlight_tensor::dispatch::by_name;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -270,13 +270,14 @@ impl Program {
         }
     }
 
-    /// Adds the class of a module that a pass has made, with the classes of the modules in it and its methods.
+    /// Adds the class of a module that a pass has made, with the classes of the modules in it and its methods, which are
+    /// compiled with weights of the dtype `compiled`, if there is one.
     pub(crate) fn define_frozen(
         &self,
         object: &Object,
         children: Vec<Arc<Class>>,
         methods: Vec<(Name, graph::Graph, Arc<Schema>)>,
-        is_compiled: bool,
+        compiled: Option<DType>,
     ) -> Result<()> {
         for class in children.iter().chain([object.class()]) {
             let mut data = compile::Class::module(&class.name);
@@ -295,7 +296,10 @@ impl Program {
                 argument.kind = Formal::Type(Type::Class(own.clone()));
             }
             let function = Function::new(name.clone(), graph, schema);
-            let function = if is_compiled { function.compiled() } else { function };
+            let function = match compiled {
+                Some(weights) => function.compiled(weights),
+                None => function,
+            };
             let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
             functions.insert(format!("{own}.{name}").into(), Arc::new(function));
         }

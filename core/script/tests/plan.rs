@@ -1,6 +1,6 @@
 //! Compiled methods: the plans compute what the interpreter computes, and what has no plan is left to it.
 
-use rushlight_base::{ErrorKind, cancel};
+use rushlight_base::{DType, ErrorKind, bf16, cancel};
 use rushlight_script::module::Module;
 use rushlight_script::passes;
 use rushlight_script::program::Program;
@@ -62,7 +62,7 @@ impl Pair {
     fn of(source: &str) -> Pair {
         let program = Program::compile(source).unwrap();
         let plain = program.function("f").unwrap();
-        let compiled = Function::new("f", plain.graph.clone(), plain.schema.clone()).compiled();
+        let compiled = Function::new("f", plain.graph.clone(), plain.schema.clone()).compiled(DType::F32);
         Pair { environment: Environment::new(program), compiled, plain }
     }
 
@@ -415,4 +415,127 @@ fn modules_do_not_share_packed_weights() {
         let compiled = passes::optimize_for_inference(module, &[]).unwrap();
         is_close(&compiled.forward(vec![x()]).unwrap(), &module.forward(vec![x()]).unwrap());
     }
+}
+
+/// A matrix with its elements rounded, as compiled modules with such weights keep them: a scale for each output, which is a
+/// row, or a column.
+fn rounded(weight: &Tensor, dtype: DType, is_row: bool) -> Tensor {
+    let [rows, columns] = [weight.sizes()[0] as usize, weight.sizes()[1] as usize];
+    let mut values = weight.to_vec::<f32>().unwrap();
+    let (outputs, inputs) = if is_row { (rows, columns) } else { (columns, rows) };
+    for output in 0..outputs {
+        let at = |input: usize| if is_row { output * columns + input } else { input * columns + output };
+        let scale = (0..inputs).fold(0.0f32, |most, input| most.max(values[at(input)].abs())) / 127.0;
+        for value in (0..inputs).map(at) {
+            values[value] = match dtype {
+                DType::BF16 => bf16::from_f32(values[value]).to_f32(),
+                _ => (values[value] / scale).round_ties_even() * scale,
+            };
+        }
+    }
+    Tensor::from_slice(&values, &weight.sizes()).unwrap()
+}
+
+const LINEAR: &str = "def forward(self, x: Tensor) -> Tensor:
+    x = torch.relu(torch.nn.functional.linear(x, self.w1, self.b1))
+    x = torch.matmul(x, self.w2)
+    y = torch.nn.functional.linear(x, self.w3)
+    return torch.nn.functional.linear(y + torch.matmul(x, self.w4), self.w5, self.b5)
+";
+
+/// Linear layers. The last one is too small for less precision; the weights of `w2` and `w4` have an output for each column.
+fn linear(round: impl Fn(&str, Tensor) -> Tensor) -> Module {
+    let module = Module::create(Program::new(), "Linear").unwrap();
+    let sizes: [(&str, &[i64]); 7] = [
+        ("w1", &[70, 33]),
+        ("b1", &[70]),
+        ("w2", &[70, 131]),
+        ("w3", &[64, 131]),
+        ("w4", &[131, 64]),
+        ("w5", &[9, 64]),
+        ("b5", &[9]),
+    ];
+    for (index, (name, sizes)) in sizes.into_iter().enumerate() {
+        let value = round(name, tensor(sizes, index as u32 + 60));
+        module.register(name, None, value.into(), Role::Parameter).unwrap();
+    }
+    module.register("training", None, Value::Bool(false), Role::Plain).unwrap();
+    module.define(LINEAR).unwrap();
+    module
+}
+
+#[test]
+fn weights_in_less_precision_compute_with_rounded_weights() {
+    let module = linear(|_, weight| weight);
+    let before = rushlight_base::runtime::num_threads();
+    for (dtype, name) in [(DType::BF16, "bfloat16"), (DType::I8, "int8")] {
+        let exact = linear(|name, weight| match name {
+            "w1" | "w3" => rounded(&weight, dtype, true),
+            "w2" | "w4" => rounded(&weight, dtype, false),
+            _ => weight,
+        });
+        let compiled = passes::compile(&module, &[], dtype).unwrap();
+        for threads in [1, 2] {
+            rushlight_base::runtime::set_num_threads(threads).unwrap();
+            for sizes in [&[1, 33][..], &[3, 33], &[12, 33], &[13, 33], &[31, 33], &[90, 33], &[2, 5, 33], &[33]] {
+                let x = || Value::from(tensor(sizes, 7));
+                is_close(&compiled.forward(vec![x()]).unwrap(), &exact.forward(vec![x()]).unwrap());
+            }
+        }
+        let plan = compiled.method("forward").unwrap().plans().unwrap().describe();
+        let first = format!("{}\n", plan.split("\nforward").next().unwrap());
+        assert_eq!(first.matches(&format!(", weights {name}\n")).count(), 4, "{plan}");
+        assert_eq!(first.matches(", weights float32\n").count(), 1, "{plan}");
+        assert!(first.contains(&format!("addmm + relu(float32 [1, 33] input), weights {name}\n")), "{plan}");
+    }
+    rushlight_base::runtime::set_num_threads(before as i64).unwrap();
+}
+
+/// Plans read what they packed: the matrices that they were made of belong to the module only.
+#[test]
+fn weights_in_less_precision_take_less_memory() {
+    let module = linear(|_, weight| weight);
+    let weight = module.attribute("w4").unwrap().as_tensor().unwrap().clone();
+    let users = || weight.dense().unwrap().storage.use_count();
+    let bytes = [DType::F32, DType::BF16, DType::I8].map(|dtype| {
+        let compiled = passes::compile(&module, &[], dtype).unwrap();
+        assert_eq!(compiled.method("forward").unwrap().plans().unwrap().weights(), None);
+        let before = users();
+        let run = |rows| compiled.forward(vec![tensor(&[rows, 33], 3).into()]).unwrap();
+        run(64);
+        assert_eq!(users(), before, "{dtype}");
+        let bytes = compiled.method("forward").unwrap().plans().unwrap().weights().unwrap();
+        run(2);
+        assert_eq!(users() > before, dtype == DType::F32);
+        bytes
+    });
+    assert!(bytes[1] * 10 < bytes[0] * 6 && bytes[2] * 10 < bytes[0] * 4, "{bytes:?}");
+    assert!(passes::compile(&module, &[], DType::F16).is_err());
+}
+
+/// Layers whose weights int8 cannot represent, and convolutions, keep them.
+#[test]
+fn weights_that_do_not_fit_stay_as_they_are() {
+    let module = linear(|name, weight| match name {
+        "w3" => {
+            let mut values = weight.to_vec::<f32>().unwrap();
+            values[3] = f32::INFINITY;
+            Tensor::from_slice(&values, &weight.sizes()).unwrap()
+        }
+        _ => weight,
+    });
+    let compiled = passes::compile(&module, &[], DType::I8).unwrap();
+    for rows in [2, 50] {
+        compiled.forward(vec![tensor(&[rows, 33], 3).into()]).unwrap();
+    }
+    let plan = compiled.method("forward").unwrap().plans().unwrap().describe();
+    assert_eq!(plan.matches(", weights float32\n").count(), 4, "{plan}");
+    assert_eq!(plan.matches(", weights int8\n").count(), 6, "{plan}");
+    let images = network();
+    images.train(false).unwrap();
+    let compiled = passes::compile(&images, &[], DType::BF16).unwrap();
+    let x = || Value::from(tensor(&[1, 3, 9, 9], 1));
+    is_close(&compiled.forward(vec![x()]).unwrap(), &images.forward(vec![x()]).unwrap());
+    let plan = compiled.method("forward").unwrap().plans().unwrap().describe();
+    assert!(plan.contains("weights float32") && !plan.contains("weights bfloat16"), "{plan}");
 }

@@ -15,7 +15,7 @@ use crate::runtime::list::List;
 use crate::runtime::object::{Object, Tuple};
 use crate::runtime::value::Value;
 use crate::types::Type;
-use rushlight_base::{Result, bail, ensure, err, list};
+use rushlight_base::{DType, Result, bail, ensure, err, list};
 use rushlight_tensor::Tensor;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,10 +28,10 @@ pub(super) type Slot = (usize, Name);
 /// change stay attributes. Its tensors are those of the module, without gradients. With `optimize_numerics`, batch norms
 /// are folded into the layers before them, which changes results by rounding.
 pub fn freeze(module: &Module, preserved: &[&str], optimize_numerics: bool) -> Result<Module> {
-    frozen(module, preserved, optimize_numerics, false)
+    frozen(module, preserved, optimize_numerics, None)
 }
 
-fn frozen(module: &Module, preserved: &[&str], optimize_numerics: bool, is_compiled: bool) -> Result<Module> {
+fn frozen(module: &Module, preserved: &[&str], optimize_numerics: bool, compiled: Option<DType>) -> Result<Module> {
     let program = module.program();
     let root = module.object();
     if let Some(slot) = root.class().slot("training") {
@@ -75,17 +75,25 @@ fn frozen(module: &Module, preserved: &[&str], optimize_numerics: bool, is_compi
         optimize(graph, &**program)?;
     }
     let frozen = rebuild(program, root, &freezer.kept, &freezer.whole, methods)?;
-    define(module, frozen, is_compiled)
+    define(module, frozen, compiled)
 }
 
 /// A module that is made to run fast: it is frozen with the method `forward` and `other_methods`, batch norms are folded,
 /// dropout is removed, and each method is compiled for the shapes of the inputs that it is called with (see
 /// [`plan`](crate::plan)). The module must be in evaluation mode.
 pub fn optimize_for_inference(module: &Module, other_methods: &[&str]) -> Result<Module> {
-    frozen(module, other_methods, true, true)
+    compile(module, other_methods, DType::F32)
 }
 
-fn define(module: &Module, frozen: Frozen, is_compiled: bool) -> Result<Module> {
+/// Like [`optimize_for_inference`], with the matrices of linear layers in the dtype `weights`: `F32`, `BF16`, or `I8` with a
+/// scale for each output. Results are those of the module with its weights rounded, up to the rounding of sums.
+pub fn compile(module: &Module, other_methods: &[&str], weights: DType) -> Result<Module> {
+    let is_known = matches!(weights, DType::F32 | DType::BF16 | DType::I8);
+    ensure!(is_known, Value, "compiled modules keep weights in float32, bfloat16 or int8, not in {weights}");
+    frozen(module, other_methods, true, Some(weights))
+}
+
+fn define(module: &Module, frozen: Frozen, compiled: Option<DType>) -> Result<Module> {
     let old = module.class();
     let mut methods = Vec::new();
     for (name, graph) in frozen.methods {
@@ -93,7 +101,7 @@ fn define(module: &Module, frozen: Frozen, is_compiled: bool) -> Result<Module> 
         methods.push((name, graph, schema));
     }
     debug_assert!(old != &frozen.object.class().name);
-    module.program().define_frozen(&frozen.object, frozen.children, methods, is_compiled)?;
+    module.program().define_frozen(&frozen.object, frozen.children, methods, compiled)?;
     Ok(Module::new(module.program().clone(), frozen.object))
 }
 

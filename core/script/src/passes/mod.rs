@@ -23,7 +23,7 @@ pub use constants::propagate_constants;
 pub use dead_code::eliminate_dead_code;
 pub use dropout::remove_dropout;
 pub(crate) use effects::{device_argument, unrepeatable};
-pub use freeze::{freeze, optimize_for_inference};
+pub use freeze::{compile, freeze, optimize_for_inference};
 pub use inline::inline;
 pub use known::{Known, Shapes, propagate_shapes};
 pub use peephole::{peephole, peephole_with};

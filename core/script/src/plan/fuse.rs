@@ -6,6 +6,9 @@
 //! | `convolution` | [`Convolution`] | an addition of a tensor of the same shape, an activation |
 //! | `addmm`, `mm` with a constant matrix | [`Product`] | `relu` |
 //!
+//! A product keeps its matrix in the dtype that was asked for. Convolutions, matrices that are no right operand or do not
+//! fit, and layers that have no prepared form keep their weights in `float32`.
+//!
 //! A following call is moved to the layer before it, so the other operand of an addition has to exist there. Of two
 //! convolutions whose results are added, the later one takes the addition.
 
@@ -17,14 +20,51 @@ use rushlight_tensor::ops::prepared::{Activation, Convolution, Matrix, Product, 
 use rushlight_tensor::{Geometry, Tensor};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows from which on a product with a packed matrix is faster: fewer rows read the matrix where it is.
+/// Rows from which on a product with a packed matrix of `float32` is faster: fewer rows read the matrix where it is.
 const ROWS: i64 = 32;
 
+/// Rows and columns from which on a matrix takes less memory in less precision.
+const LEAST: [i64; 2] = [16, 32];
+
+/// Operators with weights.
+const LAYERS: [&str; 8] = ["addmm", "mm", "convolution", "bmm", "baddbmm", "addbmm", "mv", "addmv"];
+
 /// The packed weights of a function, which all of its plans share.
-#[derive(Default)]
 pub(super) struct Packing {
+    /// The dtype of the matrices of products, where they can have it: `F32`, `BF16` or `I8`.
+    dtype: DType,
     weights: Mutex<Vec<(Key, Arc<Weights>)>>,
     matrices: Mutex<Vec<(Key, Arc<Matrix>)>>,
+}
+
+impl Packing {
+    pub fn new(dtype: DType) -> Packing {
+        Packing { dtype, weights: Mutex::default(), matrices: Mutex::default() }
+    }
+
+    /// A matrix of `float32`, packed for products with so many rows: in the dtype of the weights, if it fits. `None`: the
+    /// product should read it where it is. Only a matrix that `is_lasting` is known by its address later.
+    fn matrix(&self, matrix: &Tensor, rows: i64, is_lasting: bool) -> Result<Option<Arc<Matrix>>> {
+        let key = is_lasting.then(|| Key::new(matrix, None, 1)).transpose()?;
+        let mut matrices = self.matrices.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_useful = |matrix: &Arc<Matrix>| rows >= ROWS || matrix.dtype() != DType::F32;
+        if let Some((_, known)) = matrices.iter().find(|(other, _)| Some(other) == key.as_ref()) {
+            return Ok(Some(known.clone()).filter(is_useful));
+        }
+        let fits = matrix.sizes().iter().zip(LEAST).all(|(&size, least)| size >= least);
+        let rounded = match self.dtype {
+            DType::F32 => None,
+            dtype if fits => Matrix::rounded(matrix, dtype)?,
+            _ => None,
+        };
+        let packed = match rounded {
+            Some(rounded) => Arc::new(rounded),
+            None if rows < ROWS => return Ok(None),
+            None => Arc::new(Matrix::new(matrix)?),
+        };
+        matrices.extend(key.map(|key| (key, packed.clone())));
+        Ok(Some(packed))
+    }
 }
 
 /// A tensor by its memory, which lives as long as what is packed, with a bias and a number of groups.
@@ -121,9 +161,22 @@ impl Fusing<'_> {
         };
         if let (Some((prepared, input)), Some(call)) = (prepared, &mut self.calls[index]) {
             call.arguments = vec![Argument::Slot(input)];
+            call.weights = Some(prepared.weights_dtype());
             call.prepared = Some(prepared);
+        } else {
+            let dtype = self.calls[index].as_ref().and_then(|call| self.weights_dtype(call));
+            self.calls[index].iter_mut().for_each(|call| call.weights = dtype);
         }
         Ok(())
+    }
+
+    /// The dtype of the constant matrix that a layer reads in place.
+    fn weights_dtype(&self, call: &Lowered) -> Option<DType> {
+        let (name, _) = name_of(&call.op).filter(|(name, _)| LAYERS.contains(name))?;
+        // The first argument of the others is added.
+        let skipped = usize::from(matches!(name, "addmm" | "baddbmm" | "addbmm" | "addmv"));
+        let constants = call.arguments.iter().skip(skipped).filter_map(|argument| self.constant(Some(argument)));
+        constants.filter(|tensor| tensor.ndim() >= 2).map(|tensor| tensor.dtype()).find(|dtype| dtype.is_floating())
     }
 
     /// The constant that an argument is.
@@ -185,14 +238,14 @@ impl Fusing<'_> {
         packing: &Packing,
     ) -> Result<Option<(Prepared, Slot)>> {
         let rows = self.place(input).geometry.sizes.first().copied().unwrap_or(0);
+        let is_lasting = matrix.slots().all(|slot| self.steps.stores[self.store(slot)].is_lasting);
         let Some(matrix) = self.constant(Some(matrix)) else { return Ok(None) };
         let fits = self.place(input).dtype == DType::F32 && matrix.dtype() == DType::F32 && matrix.numel() > 0;
-        if rows < ROWS || !fits {
+        if !fits {
             return Ok(None);
         }
-        let key = Key::new(&matrix, None, 1)?;
-        let matrix = packed(&packing.matrices, key, || Matrix::new(&matrix))?;
-        Ok(Some((Prepared::Product(Product::new(matrix, bias)), input)))
+        let matrix = packing.matrix(&matrix, rows, is_lasting)?;
+        Ok(matrix.map(|matrix| (Prepared::Product(Product::new(matrix, bias)), input)))
     }
 
     // ---- what follows ---------------------------------------------------------------------------------------

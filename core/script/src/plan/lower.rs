@@ -2,11 +2,12 @@
 //! constants only.
 
 use super::record::{Argument, Call, Place, Recording, Slot, Source, Store, Stored};
-use rushlight_base::{Device, Result, SmallVec, bail, ensure, err};
+use rushlight_base::{DType, Device, Result, SmallVec, bail, ensure, err};
 use rushlight_tensor::dispatch::{self, Op, Values, by_name};
 use rushlight_tensor::ops::prepared::{Convolution, Product};
 use rushlight_tensor::{Dense, Geometry, Tensor};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Results up to this size become constants if they depend on constants only.
 const MAX_CONSTANT: usize = 4 << 20;
@@ -23,6 +24,8 @@ pub(super) struct Lowered {
     pub prepared: Option<Prepared>,
     /// The operators that were moved into it.
     pub followed_by: Vec<&'static str>,
+    /// The dtype of the constant weights in memory, if it is a layer.
+    pub weights: Option<DType>,
 }
 
 /// A layer whose weights are packed once.
@@ -32,6 +35,22 @@ pub(super) enum Prepared {
 }
 
 impl Prepared {
+    /// The dtype of the weights in memory.
+    pub fn weights_dtype(&self) -> DType {
+        match self {
+            Prepared::Convolution(_) => DType::F32,
+            Prepared::Product(product) => product.matrix().dtype(),
+        }
+    }
+
+    /// The address of the weights, which several layers may share, and their bytes.
+    pub fn weights(&self) -> (usize, usize) {
+        match self {
+            Prepared::Convolution(layer) => (Arc::as_ptr(layer.weights()).addr(), layer.weights().bytes()),
+            Prepared::Product(product) => (Arc::as_ptr(product.matrix()).addr(), product.matrix().bytes()),
+        }
+    }
+
     /// Runs it: the arguments are the input, the tensor that is added, if there is one, and the result.
     pub fn run(&self, arguments: &[dispatch::Value]) -> Result<()> {
         let tensors = arguments.iter().map(|value| match value {
@@ -138,7 +157,7 @@ impl Lowering {
             let store = self.store(result);
             fresh.push((store >= stores_before && self.is_made(store)).then_some(result));
         }
-        Ok(Lowered { op, arguments, written, fresh, prepared: None, followed_by: Vec::new() })
+        Ok(Lowered { op, arguments, written, fresh, prepared: None, followed_by: Vec::new(), weights: None })
     }
 
     /// Whether steps write everything that a call is known to write: all other memory that they read or return was

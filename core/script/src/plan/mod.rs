@@ -28,7 +28,7 @@ use crate::runtime::function::Linker;
 use crate::runtime::value::Value;
 use fuse::Packing;
 use instance::Outcome;
-use rushlight_base::Result;
+use rushlight_base::{DType, Result};
 use rushlight_tensor::dispatch::trace;
 use rushlight_tensor::{KeyGuard, KeySet, Tensor};
 use signature::Signature;
@@ -65,8 +65,9 @@ enum Entry {
 }
 
 impl Compiled {
-    /// A function that is compiled when it is called first.
-    pub fn new(name: &str, graph: Arc<Graph>) -> Compiled {
+    /// A function that is compiled when it is called first. Its plans keep the matrices of linear layers in the dtype
+    /// `weights`: `F32`, `BF16`, or `I8` with a scale for each output; sums are in `float32`.
+    pub fn new(name: &str, graph: Arc<Graph>, weights: DType) -> Compiled {
         let asks = |id| graph.node(id).is_ok_and(|node| &*node.kind == "aten::is_grad_enabled");
         let reads_grad_mode = graph.all_nodes().into_iter().any(asks);
         Compiled {
@@ -74,7 +75,7 @@ impl Compiled {
             graph,
             reads_grad_mode,
             plans: Mutex::new(Vec::new()),
-            packing: Packing::default(),
+            packing: Packing::new(weights),
             made: AtomicU64::new(0),
             used: AtomicU64::new(0),
         }
@@ -171,9 +172,19 @@ impl Compiled {
     /// The bytes of the memory for intermediate results of the plan that was used last, and the bytes that they would take
     /// without sharing memory. `None`: there is no plan.
     pub fn memory(&self) -> Option<(usize, usize)> {
+        self.last().map(|plan| (plan.arena_bytes(), plan.unshared_bytes()))
+    }
+
+    /// The bytes of the constants and weights that the steps of the plan that was used last read. `None`: there is no plan.
+    pub fn weights(&self) -> Option<usize> {
+        self.last().map(|plan| plan.constant_bytes() + plan.weight_bytes())
+    }
+
+    /// The plan that was used last.
+    fn last(&self) -> Option<Arc<Plan>> {
         let plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         plans.iter().rev().find_map(|(_, entry)| match entry {
-            Entry::Plan(plan) => Some((plan.arena_bytes(), plan.unshared_bytes())),
+            Entry::Plan(plan) => Some(plan.clone()),
             Entry::Interpreted(_) => None,
         })
     }

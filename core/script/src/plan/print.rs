@@ -8,18 +8,14 @@ use std::fmt::Write;
 impl Plan {
     /// A line for each step, and the bytes of the memory.
     pub fn describe(&self, head: &str) -> String {
-        let constants: usize = self
-            .homes
-            .iter()
-            .zip(&self.bytes)
-            .filter_map(|(home, bytes)| matches!(home, Home::Constant(_)).then_some(bytes))
-            .sum();
         let mut text = format!(
-            "{head}: {} steps, {} of memory for intermediate results ({} without sharing), {} of constants\n",
+            "{head}: {} steps, {} of memory for intermediate results ({} without sharing), {} of constants, \
+             {} of weights of layers\n",
             self.steps.len(),
             size(self.arena_bytes()),
             size(self.unshared_bytes()),
-            size(constants)
+            size(self.constant_bytes()),
+            size(self.weight_bytes())
         );
         for step in &self.steps {
             self.line(&mut text, step);
@@ -34,8 +30,9 @@ impl Plan {
         }
         let results: Vec<String> = step.shown.iter().map(|&slot| self.tensor(slot)).collect();
         let name = step.name();
+        let weights = step.weights.map(|dtype| format!(", weights {dtype}")).unwrap_or_default();
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {} = {name}({})", results.join(", "), inputs.join(", "));
+        let _ = writeln!(text, "  {} = {name}({}){weights}", results.join(", "), inputs.join(", "));
     }
 
     fn tensor(&self, slot: Slot) -> String {

@@ -41,6 +41,8 @@ pub(super) struct Stored {
     /// What identifies it: the storage of meta tensors, or the constant itself.
     identity: Storage,
     pub source: Source,
+    /// Whether it is a constant of the graph, which lives as long as the compiled function.
+    pub is_lasting: bool,
     pub bytes: usize,
 }
 
@@ -245,7 +247,8 @@ impl Tables {
         let identity = Storage::meta(bytes)?;
         let mut body = Dense::new(identity.clone(), geometry, dense.dtype, Device::META);
         body.wrapped = dense.wrapped;
-        self.stores.push(Stored { identity, source, bytes });
+        let is_lasting = matches!(source, Source::Constant(_));
+        self.stores.push(Stored { identity, source, is_lasting, bytes });
         Ok(Tensor::from_dense(body))
     }
 
@@ -273,7 +276,7 @@ impl Tables {
                     DeviceType::Cuda => bail!(Runtime, "it uses the device {}", dense.device),
                 };
                 let bytes = dense.storage.bytes();
-                self.stores.push(Stored { identity: dense.storage.clone(), source, bytes });
+                self.stores.push(Stored { identity: dense.storage.clone(), source, is_lasting: false, bytes });
                 self.stores.len() - 1
             }
         };

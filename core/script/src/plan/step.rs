@@ -9,9 +9,9 @@ use crate::ast::Name;
 use crate::graph::Graph;
 use crate::runtime::function::Linker;
 use crate::runtime::value::Value;
-use rushlight_base::{Result, Storage};
+use rushlight_base::{DType, Result, Storage};
 use rushlight_tensor::dispatch::Op;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 /// Where the bytes of a storage are.
@@ -43,6 +43,8 @@ pub(super) struct Step {
     pub prepared: Option<Prepared>,
     /// The operators that were moved into it.
     pub followed_by: Vec<&'static str>,
+    /// The dtype of its constant weights in memory, if it is a layer.
+    pub weights: Option<DType>,
     pub arguments: Vec<Argument>,
     /// Where results of a functional form go.
     pub fresh: Vec<Option<Slot>>,
@@ -71,6 +73,8 @@ pub(crate) struct Plan {
     pub(super) result: Value,
     arena: usize,
     unshared: usize,
+    constants: usize,
+    weights: usize,
     /// The memory of runs that have ended, for the next ones.
     pub(super) idle: Mutex<Vec<Instance>>,
 }
@@ -110,6 +114,12 @@ impl Plan {
             steps.push(step_of(call, out));
         }
         let lives = lives(&steps, &stores, &places);
+        // What was packed is not read any more: only the module keeps it.
+        for (index, home) in homes.iter_mut().enumerate() {
+            if lives[index].is_none() && !returned.contains(&index) && matches!(home, Home::Constant(_)) {
+                *home = Home::Unused;
+            }
+        }
         let mut placed = Vec::new();
         for (index, life) in lives.iter().enumerate() {
             let is_free = matches!(homes[index], Home::Unused);
@@ -125,7 +135,12 @@ impl Plan {
             homes[*index] = Home::Arena(offset);
         }
         schedule(&mut steps, &homes, &lives, &returned, &places);
+        let constants = homes.iter().zip(&stores).filter(|(home, _)| matches!(home, Home::Constant(_)));
+        let weights: HashMap<usize, usize> =
+            steps.iter().filter_map(|step| step.prepared.as_ref()).map(Prepared::weights).collect();
         Ok(Plan {
+            constants: constants.map(|(_, stored)| stored.bytes).sum(),
+            weights: weights.values().sum(),
             bytes: stores.iter().map(|stored| stored.bytes).collect(),
             unshared: chosen.iter().map(|life| padded(life.bytes)).sum(),
             steps,
@@ -149,6 +164,16 @@ impl Plan {
         self.unshared
     }
 
+    /// The bytes of the constants that steps read.
+    pub fn constant_bytes(&self) -> usize {
+        self.constants
+    }
+
+    /// The bytes of the weights of prepared layers.
+    pub fn weight_bytes(&self) -> usize {
+        self.weights
+    }
+
     pub(super) fn store(&self, slot: Slot) -> Store {
         self.places[slot].store
     }
@@ -157,7 +182,7 @@ impl Plan {
 /// The step of a call: of its out form, if there is one.
 fn step_of(call: Lowered, out: Option<Op>) -> Step {
     let shown = call.written.iter().copied().chain(call.made()).collect();
-    let Lowered { op, mut arguments, mut fresh, prepared, followed_by, .. } = call;
+    let Lowered { op, mut arguments, mut fresh, prepared, followed_by, weights, .. } = call;
     if out.is_some() || prepared.is_some() {
         arguments.extend(std::mem::take(&mut fresh).into_iter().flatten().map(Argument::Slot));
     }
@@ -166,6 +191,7 @@ fn step_of(call: Lowered, out: Option<Op>) -> Step {
         op,
         prepared,
         followed_by,
+        weights,
         arguments,
         fresh,
         is_fixed: false,

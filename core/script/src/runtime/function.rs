@@ -10,7 +10,7 @@ use crate::plan::Compiled;
 use crate::schema::Schema;
 use crate::source::Source;
 use crate::types::{Resolver, Type};
-use rushlight_base::{Result, bail};
+use rushlight_base::{DType, Result, bail};
 use std::sync::{Arc, OnceLock};
 
 /// The node of functions without a graph.
@@ -41,10 +41,10 @@ impl Function {
         }
     }
 
-    /// The same function, which runs by plans.
+    /// The same function, which runs by plans that keep the matrices of linear layers in the dtype `weights`.
     #[must_use]
-    pub fn compiled(mut self) -> Function {
-        self.compiled = Some(Compiled::new(&self.name, self.graph.clone()));
+    pub fn compiled(mut self, weights: DType) -> Function {
+        self.compiled = Some(Compiled::new(&self.name, self.graph.clone(), weights));
         self
     }
 

@@ -132,7 +132,7 @@ impl State {
         eliminate_dead_code(&mut graph, &*program)?;
         let graph = graph.compacted()?;
         graph.lint()?;
-        program.define_frozen(&built.object, built.classes, vec![("forward".into(), graph, schema.into())], false)?;
+        program.define_frozen(&built.object, built.classes, vec![("forward".into(), graph, schema.into())], None)?;
         Ok(Module::new(program, built.object))
     }
 }

@@ -6,7 +6,7 @@ use super::access::array;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, SmallVec, ensure};
 use rushlight_cpu::convolution::{self, Packed, Walk};
-use rushlight_cpu::gemm::{self, Epilogue, PackedB, gemm_packed};
+use rushlight_cpu::gemm::{self, Epilogue, NarrowB, PackedB, gemm_narrow, gemm_packed};
 use std::sync::Arc;
 
 pub use rushlight_cpu::convolution::Activation;
@@ -22,6 +22,12 @@ impl Weights {
     /// These weights, which are packed when they are first used.
     pub fn new(weight: Tensor, bias: Option<Tensor>) -> Weights {
         Weights { weight, bias, packed: Packed::default() }
+    }
+
+    /// Bytes of the weight and the bias as they were given.
+    pub fn bytes(&self) -> usize {
+        let bytes = |tensor: &Tensor| tensor.numel() as usize * tensor.dtype().size();
+        bytes(&self.weight) + self.bias.as_ref().map_or(0, bytes)
     }
 }
 
@@ -47,6 +53,11 @@ impl Convolution {
         Convolution { weights, steps, groups, then: Activation::Identity }
     }
 
+    /// Its weights.
+    pub fn weights(&self) -> &Arc<Weights> {
+        &self.weights
+    }
+
     /// Writes the result into `out`. `add` has the shape and strides of `out`, which is of `float32` then.
     pub fn run(&self, out: &Tensor, input: &Tensor, add: Option<&Tensor>) -> Result<()> {
         let Weights { weight, bias, packed } = &*self.weights;
@@ -70,15 +81,43 @@ impl Convolution {
 }
 
 /// A matrix of `float32` that is packed as the right operand of products.
-pub struct Matrix(PackedB);
+pub struct Matrix(Elements);
+
+enum Elements {
+    Exact(PackedB),
+    Rounded(NarrowB),
+}
 
 impl Matrix {
-    /// Packs a matrix.
+    /// Packs a matrix as it is.
     pub fn new(matrix: &Tensor) -> Result<Matrix> {
         let matrix = matrix.dense()?;
         let fits = matrix.ndim() == 2 && matrix.dtype == DType::F32;
         ensure!(fits, Internal, "a product is prepared for a matrix of float32, not for {}", matrix.describe());
-        PackedB::new(&array(&matrix)).map(Matrix)
+        PackedB::new(&array(&matrix)).map(|packed| Matrix(Elements::Exact(packed)))
+    }
+
+    /// Rounds a matrix to `bfloat16`, or to `int8` with a scale for each column, and packs it. `None`: it has elements that
+    /// `int8` cannot represent.
+    pub fn rounded(matrix: &Tensor, dtype: DType) -> Result<Option<Matrix>> {
+        let matrix = matrix.dense()?;
+        Ok(NarrowB::new(&array(&matrix), dtype)?.map(|packed| Matrix(Elements::Rounded(packed))))
+    }
+
+    /// The dtype of its elements in memory.
+    pub fn dtype(&self) -> DType {
+        match &self.0 {
+            Elements::Exact(packed) => packed.dtype(),
+            Elements::Rounded(packed) => packed.dtype(),
+        }
+    }
+
+    /// Bytes of its elements in memory.
+    pub fn bytes(&self) -> usize {
+        match &self.0 {
+            Elements::Exact(packed) => packed.bytes(),
+            Elements::Rounded(packed) => packed.bytes(),
+        }
     }
 }
 
@@ -96,6 +135,11 @@ impl Product {
         Product { matrix, bias, is_rectified: false }
     }
 
+    /// The matrix.
+    pub fn matrix(&self) -> &Arc<Matrix> {
+        &self.matrix
+    }
+
     /// Writes the result into `out`.
     pub fn run(&self, out: &Tensor, input: &Tensor) -> Result<()> {
         let (out, input) = (out.dense()?, input.dense()?);
@@ -103,6 +147,10 @@ impl Product {
         let bias = bias.as_deref().map(array);
         let activation = if self.is_rectified { gemm::Activation::Relu } else { gemm::Activation::Identity };
         let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
-        gemm_packed(&array(&out), &array(&input), &self.matrix.0, &Epilogue { alpha: Scalar::Int(1), add, activation })
+        let (out, input, epilogue) = (array(&out), array(&input), Epilogue { alpha: Scalar::Int(1), add, activation });
+        match &self.matrix.0 {
+            Elements::Exact(packed) => gemm_packed(&out, &input, packed, &epilogue),
+            Elements::Rounded(packed) => gemm_narrow(&out, &input, packed, &epilogue),
+        }
     }
 }
