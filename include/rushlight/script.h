@@ -326,6 +326,18 @@ int32_t rlt_module_optimize_for_inference(const struct rlt_module *module,
                                           struct rlt_module **out);
 
 /**
+ * Like [`rlt_module_optimize_for_inference`], with the weights of linear layers in the dtype `weights`: `RLT_DTYPE_FLOAT32`,
+ * `RLT_DTYPE_BFLOAT16`, or `RLT_DTYPE_INT8` with a scale for each output, which is 1 / 127 of the largest magnitude of its
+ * weights. Inputs and sums stay in `float32`: results are those of the module with its weights rounded to nearest, ties to
+ * even, up to the rounding of sums. [`rlt_module_method_plan`] names the dtype of the weights of each layer.
+ */
+int32_t rlt_module_compile(const struct rlt_module *module,
+                           const char *const *other_methods,
+                           int64_t n_other,
+                           int32_t weights,
+                           struct rlt_module **out);
+
+/**
  * Returns the graph of a method as text, with the nodes of the methods and functions that it calls in place of the
  * calls, as an owned string.
  */
@@ -416,6 +428,14 @@ int32_t rlt_module_method_memory(const struct rlt_module *module,
                                  const char *method,
                                  int64_t *bytes,
                                  int64_t *unshared);
+
+/**
+ * Writes the bytes of the weights and other constants that the steps of the plan that a compiled method ran last read, in the
+ * precision in which they are kept; -1 if it has no plan.
+ */
+int32_t rlt_module_method_weights(const struct rlt_module *module,
+                                  const char *method,
+                                  int64_t *bytes);
 
 /* ---- Saving ---- */
 

@@ -246,6 +246,43 @@ static void compiled(rlt_module *module) {
   rlt_tensor_free(x);
 }
 
+/* Compiled modules with weights in less precision: powers of 2 are exact in each dtype. */
+static void weights(void) {
+  enum { INPUTS = 64, OUTPUTS = 48 };
+  static float elements[INPUTS * OUTPUTS], ones[2 * INPUTS];
+  const int32_t dtypes[3] = {RLT_DTYPE_FLOAT32, RLT_DTYPE_BFLOAT16, RLT_DTYPE_INT8};
+  const char *const names[3] = {"weights float32", "weights bfloat16", "weights int8"};
+  int64_t bytes[3];
+  rlt_module *module = NULL, *none = NULL;
+  for (int i = 0; i < INPUTS * OUTPUTS; ++i) elements[i] = 127.0f / 128;
+  for (int i = 0; i < 2 * INPUTS; ++i) ones[i] = 1;
+  rlt_tensor *x = matrix(ones, 2, INPUTS), *weight = matrix(elements, INPUTS, OUTPUTS);
+  rlt_value argument = of_tensor(x), parameter = of_tensor(weight);
+  OK(rlt_module_new("Linear", NULL, &module));
+  OK(rlt_module_register(module, "w", NULL, &parameter, 1));
+  OK(rlt_module_define(module, "def forward(self, x):\n    return torch.mm(x, self.w)\n"));
+  for (int i = 0; i < 3; ++i) {
+    rlt_module *fast = NULL;
+    rlt_value result = {RLT_VALUE_NONE, 0, 0, {0}};
+    OK(rlt_module_compile(module, NULL, 0, dtypes[i], &fast));
+    OK(rlt_module_method_weights(fast, "forward", &bytes[i]));
+    CHECK(bytes[i] == -1);
+    OK(rlt_module_run(fast, "forward", &argument, 1, NULL, 0, &result));
+    CHECK(floats(result.as.tensor)[0] == 63.5f && floats(result.as.tensor)[2 * OUTPUTS - 1] == 63.5f);
+    rlt_value_free(&result);
+    OK(rlt_module_method_plan(fast, "forward", &result));
+    CHECK(strstr(result.as.string, names[i]) != NULL);
+    rlt_value_free(&result);
+    OK(rlt_module_method_weights(fast, "forward", &bytes[i]));
+    rlt_module_free(fast);
+  }
+  CHECK(bytes[0] == sizeof elements && bytes[1] < bytes[0] && bytes[2] < bytes[1]);
+  FAILS(rlt_module_compile(module, NULL, 0, RLT_DTYPE_FLOAT16, &none), RLT_ERROR_VALUE, "bfloat16 or int8");
+  rlt_module_free(module);
+  rlt_tensor_free(weight);
+  rlt_tensor_free(x);
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   rlt_module *module = NULL;
@@ -256,6 +293,7 @@ int main(int argc, char **argv) {
   parameters(module);
   files(argv[1], module);
   compiled(module);
+  weights();
   rlt_module_free(module);
   source();
   CHECK(live() == 0);

@@ -70,6 +70,32 @@ pub unsafe extern "C" fn rlt_module_optimize_for_inference(
     })
 }
 
+/// Like [`rlt_module_optimize_for_inference`], with the weights of linear layers in the dtype `weights`: `RLT_DTYPE_FLOAT32`,
+/// `RLT_DTYPE_BFLOAT16`, or `RLT_DTYPE_INT8` with a scale for each output, which is 1 / 127 of the largest magnitude of its
+/// weights. Inputs and sums stay in `float32`: results are those of the module with its weights rounded to nearest, ties to
+/// even, up to the rounding of sums. [`rlt_module_method_plan`] names the dtype of the weights of each layer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_module_compile(
+    module: *const rlt_module,
+    other_methods: *const *const c_char,
+    n_other: i64,
+    weights: i32,
+    out: *mut *mut rlt_module,
+) -> i32 {
+    guard("rlt_module_compile", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `module` is NULL or a live handle,
+        // `other_methods` is NULL or points to `n_other` strings, and `out` is NULL or writable.
+        let (module, others, out) = unsafe {
+            (
+                arg::handle(module, "module")?,
+                strings(other_methods, n_other, "other_methods")?,
+                out::handle(out, "out")?,
+            )
+        };
+        out.give(Loaded::new(passes::compile(&module, &others, arg::dtype(weights)?)?))
+    })
+}
+
 /// Returns the graph of a method as text, with the nodes of the methods and functions that it calls in place of the
 /// calls, as an owned string.
 #[unsafe(no_mangle)]

@@ -143,3 +143,21 @@ pub unsafe extern "C" fn rlt_module_method_memory(
         bytes.set(own)
     })
 }
+
+/// Writes the bytes of the weights and other constants that the steps of the plan that a compiled method ran last read, in the
+/// precision in which they are kept; -1 if it has no plan.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_module_method_weights(
+    module: *const rlt_module,
+    method: *const c_char,
+    bytes: *mut i64,
+) -> i32 {
+    guard("rlt_module_method_weights", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `module` is NULL or a live handle,
+        // `method` is NULL or a NUL-terminated string, and `bytes` is NULL or writable.
+        let (module, method, bytes) =
+            unsafe { (arg::handle(module, "module")?, arg::string(method, "method")?, out::value(bytes, "bytes")?) };
+        let weights = module.method(method)?.plans().and_then(Compiled::weights);
+        bytes.set(weights.map_or(-1, |bytes| bytes as i64))
+    })
+}
