@@ -149,6 +149,29 @@ TEST(Modules, AreFrozen) {
   EXPECT_THROW(torch::jit::freeze(module), c10::Error);
 }
 
+TEST(Modules, KeepWeightsInLessPrecision) {
+  torch::manual_seed(8);
+  auto weight = torch::randn({48, 64});
+  torch::NoGradGuard guard;
+  for (auto dtype : {torch::kFloat, torch::kBFloat16, torch::kChar}) {
+    auto rounded = weight;
+    if (dtype == torch::kBFloat16) rounded = weight.to(torch::kBFloat16).to(torch::kFloat);
+    if (dtype == torch::kChar) {
+      auto scale = std::get<0>(weight.abs().max(1, /*keepdim=*/true)) / 127;
+      rounded = torch::round(weight / scale) * scale;
+    }
+    torch::jit::Module module("M");
+    module.register_parameter("w", weight, false);
+    module.define("def forward(self, x):\n    return torch.nn.functional.linear(x, self.w)\n");
+    auto compiled = torch::jit::optimize_for_inference(module, {}, dtype);
+    for (int64_t rows : {1, 5, 70}) {
+      auto x = torch::randn({rows, 64});
+      EXPECT_TRUE(torch::allclose(compiled.forward({x}).toTensor(), torch::mm(x, rounded.t()), 1e-5, 1e-4)) << dtype << ' ' << rows;
+    }
+  }
+  EXPECT_THROW(torch::jit::optimize_for_inference(torch::jit::Module("N"), {}, torch::kHalf), c10::Error);
+}
+
 TEST(Modules, AreCompiled) {
   torch::manual_seed(7);
   torch::jit::Module module("M");

@@ -7,6 +7,7 @@ use crate::profile::Profiling;
 use crate::summary::Summary;
 use anyhow::{Context, Result, bail, ensure};
 use comfy_table::Table;
+use rushlight_base::DType;
 use rushlight_io::Entry;
 use rushlight_script::module::Module;
 use rushlight_script::passes;
@@ -38,8 +39,30 @@ pub struct Run {
     /// Compiles the model for inference, and prints the plan of the call.
     #[arg(long)]
     plan: bool,
+    /// Compiles the model for inference, with the weights of linear layers in this dtype.
+    #[arg(long, value_enum, value_name = "DTYPE")]
+    weights: Option<Weights>,
     #[command(flatten)]
     profiling: Profiling,
+}
+
+/// The dtype in which a compiled model keeps the weights of linear layers.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Weights {
+    Float32,
+    Bfloat16,
+    /// With a scale for each output.
+    Int8,
+}
+
+impl Weights {
+    fn dtype(self) -> DType {
+        match self {
+            Weights::Float32 => DType::F32,
+            Weights::Bfloat16 => DType::BF16,
+            Weights::Int8 => DType::I8,
+        }
+    }
 }
 
 impl Run {
@@ -50,9 +73,9 @@ impl Run {
         let print = move |text: &[u8]| sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(text);
         let mut module = Module::load(&self.model)?;
         module.eval()?;
-        if self.plan {
+        if self.plan || self.weights.is_some() {
             let others: &[&str] = if self.method == "forward" { &[] } else { &[&self.method] };
-            module = passes::optimize_for_inference(&module, others)?;
+            module = passes::compile(&module, others, self.weights.map_or(DType::F32, Weights::dtype))?;
         }
         let module = module.printing_to(Arc::new(print));
         let (mut args, mut named) = (Vec::new(), Vec::new());

@@ -361,6 +361,9 @@ fn a_saved_model_runs() {
     failed(&["run"], "forward() is missing value for argument 'x'");
     failed(&["run", "--method", "backward"], "backward");
     failed(&["run", "--input", "missing.npy"], "missing.npy");
+    failed(&["run", "--weights", "float16"], "int8");
+    let files = ["run", "--input", x.to_str().unwrap(), "--weights", "bfloat16", "--plan"];
+    assert!(text(&rushlight(&files, &[&counter])).contains("forward(float32 [3, 4]): "));
     let half = text(&rushlight(&["run", "--method", "half_size"], &[&counter]));
     assert!(half.lines().nth(1).unwrap().split_whitespace().eq(["result", "float", "2.0"]), "{half}");
 }

@@ -1,7 +1,7 @@
 //! Compiled modules, and calls of methods that go on step by step. `NativeScript` is the Java side.
 
 use crate::script::{ModuleHandle, describe};
-use crate::support::{BoxHandle, EnvUnowned, JClass, JLongs, JString, guard, jboolean, jlong, jobject};
+use crate::support::{BoxHandle, EnvUnowned, JClass, JLongs, JString, dtype, guard, jboolean, jint, jlong, jobject};
 use jni::objects::JObjectArray;
 use rushlight_base::Result;
 use rushlight_script::passes;
@@ -19,18 +19,19 @@ fn with<T>(run: &RunHandle, use_it: impl FnOnce(&mut Run) -> Result<T>) -> Resul
     use_it(&mut run)
 }
 
-/// `NativeScript.compile`: the module with `forward` and these methods.
+/// `NativeScript.compile`: the module with `forward` and these methods, with weights in a dtype.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeScript_compile<'l>(
     env: EnvUnowned<'l>,
     _class: JClass<'l>,
     module: ModuleHandle,
     methods: JObjectArray<'l, JString<'l>>,
+    weights: jint,
 ) -> jlong {
     guard(env, |frame| {
         let methods = frame.strings(&methods, "methods")?;
         let methods: Vec<&str> = methods.iter().map(String::as_str).collect();
-        Ok(ModuleHandle::give(passes::optimize_for_inference(module.module()?, &methods)?))
+        Ok(ModuleHandle::give(passes::compile(module.module()?, &methods, dtype(weights)?)?))
     })
 }
 

@@ -300,11 +300,13 @@ RLT_LAZY Module freeze_module(const Module& module, std::vector<std::string> pre
   return Module(frozen);
 }
 /// A copy that is made to run fast: it is frozen, batch norms are folded, and each method is compiled for the shapes of the
-/// inputs with which it is called. `rlt_module_method_plan` shows the result.
-RLT_LAZY Module optimize_for_inference(const Module& module, const std::vector<std::string>& other_methods = {}) {
+/// inputs with which it is called. `rlt_module_method_plan` shows the result. `weights` is an extension of libtorch: the dtype in
+/// which linear layers keep their weights, `kFloat`, `kBFloat16`, or `kChar` with a scale for each output. Results are then those
+/// of the module with its weights rounded.
+RLT_LAZY Module optimize_for_inference(const Module& module, const std::vector<std::string>& other_methods = {}, c10::ScalarType weights = c10::ScalarType::Float) {
   detail::NameArray names(other_methods);
   rlt_module* optimized = nullptr;
-  rlt::check(rlt_module_optimize_for_inference(module.handle(), names.data(), names.size(), &optimized));
+  rlt::check(rlt_module_compile(module.handle(), names.data(), names.size(), static_cast<int32_t>(weights), &optimized));
   return Module(optimized);
 }
 

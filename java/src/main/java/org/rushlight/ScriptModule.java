@@ -225,7 +225,7 @@ public final class ScriptModule extends NativeOwner {
      *     ScriptModule fast = traced.compile();
      *     Tensor expected = traced.forward(Torch.ones(64, 3)).toTensor();
      *     System.out.println(Torch.allclose(fast.forward(Torch.ones(64, 3)).toTensor(), expected)); // true
-     *     System.out.println(fast.plan("forward").lines().skip(1).findFirst().orElseThrow().strip()); // float32 [64, 4] new = addmm + relu(float32 [64, 3] input)
+     *     System.out.println(fast.plan("forward").lines().skip(1).findFirst().orElseThrow().strip()); // float32 [64, 4] new = addmm + relu(float32 [64, 3] input), weights float32
      *     fast.close();
      * }
      * }</pre>
@@ -235,7 +235,23 @@ public final class ScriptModule extends NativeOwner {
      * @throws RushlightException if the module is in training mode, or has no such method
      */
     public ScriptModule compile(String... methods) {
-        return make(handle -> NativeScript.compile(handle, methods));
+        return compile(DType.FLOAT32, methods);
+    }
+
+    /**
+     * Returns a copy that is made to run fast ({@link #compile(String...)}), with the weights of linear layers in less precision:
+     * in {@link DType#BFLOAT16}, or in {@link DType#INT8} with a scale for each output, which is 1 / 127 of the largest magnitude
+     * of its weights. Plans then take a half or a quarter of the memory for weights, and layers with few rows run faster. Inputs
+     * and sums stay in float32: results are those of the module with its weights rounded to nearest, ties to even, up to the
+     * rounding of sums. Convolutions and other layers keep their weights; {@link #plan} names the dtype of each.
+     *
+     * @param weights float32, bfloat16 or int8
+     * @param methods further methods than {@code forward} that the copy has
+     * @return the copy, whose tensors are those of this module
+     * @throws RushlightException if the module is in training mode, has no such method, or weights are not kept in this dtype
+     */
+    public ScriptModule compile(DType weights, String... methods) {
+        return make(handle -> NativeScript.compile(handle, methods, weights.code()));
     }
 
     /**

@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -31,6 +32,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rushlight.nn.Linear;
 import org.rushlight.optim.SGD;
 
 /** Saved models: every kind of value, attributes, modes, printing, errors, lifetime. {@code tests/oracle/java_models.py} writes the files. */
@@ -95,6 +97,31 @@ class ScriptModuleTest {
                 assertEquals(1.0, run.progress().orElseThrow());
             }
         });
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void compiledModulesKeepWeightsInLessPrecision() {
+        try (Scope scope = new Scope();
+                Linear layer = new Linear(64, 48);
+                ScriptModule traced = ScriptModule.trace(layer, Torch.ones(2, 64));
+                NoGrad guard = new NoGrad()) {
+            traced.train(false);
+            Tensor x = Torch.randn(3, 64);
+            for (DType weights : List.of(DType.FLOAT32, DType.BFLOAT16, DType.INT8)) {
+                Tensor rounded = weights == DType.BFLOAT16 ? layer.weight().to(DType.BFLOAT16).to(DType.FLOAT32) : layer.weight();
+                if (weights == DType.INT8) {
+                    Tensor scale = layer.weight().abs().amax(new long[] {1}, true).div(127);
+                    rounded = layer.weight().div(scale).round().mul(scale);
+                }
+                Tensor expected = x.mm(rounded.t()).add(layer.bias());
+                try (ScriptModule fast = traced.compile(weights)) {
+                    assertTrue(Torch.allclose(fast.forward(x).toTensor(), expected, 1e-5, 1e-5), weights.name());
+                    assertTrue(fast.plan("forward").contains(", weights " + weights.name().toLowerCase(Locale.ROOT)), fast.plan("forward"));
+                }
+            }
+            assertThrows(RushlightException.class, () -> traced.compile(DType.FLOAT16));
+        }
     }
 
     @Test

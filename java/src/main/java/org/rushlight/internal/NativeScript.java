@@ -25,8 +25,8 @@ public final class NativeScript {
     /** The last values belong to the names in keywords. A long[] and a String[]. */
     public static native Object[] run(long module, String method, long[] numbers, String[] strings, String[] keywords);
 
-    /** The module with forward and these methods, compiled. */
-    public static native long compile(long module, String[] methods);
+    /** The module with forward and these methods, compiled with weights in the dtype of this code. */
+    public static native long compile(long module, String[] methods, int weights);
 
     /** Empty if the method is not compiled. */
     public static native String plan(long module, String method);
