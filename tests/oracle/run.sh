@@ -25,7 +25,7 @@ build_with_libtorch() { # program
     -L"$torch/lib" -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,-rpath,"$torch/lib"
 }
 
-for program in printing semantics_tensor semantics_autograd semantics_layers semantics_nn semantics_sequence semantics_memory_format semantics_programs same_numbers; do
+for program in printing semantics_tensor semantics_autograd semantics_layers semantics_nn semantics_sequence semantics_memory_format semantics_programs semantics_inner same_numbers; do
   echo "$program"
   build_with_libtorch "$program"
   OMP_NUM_THREADS=1 "$build/$program" >"$build/out"

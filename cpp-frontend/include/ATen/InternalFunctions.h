@@ -270,5 +270,6 @@ RLT_NAMESPACE_END
 #include <ATen/internal_functions/attention.h>
 #include <ATen/internal_functions/autograd.h>
 #include <ATen/internal_functions/normalization.h>
+#include <ATen/internal_functions/packed_weights.h>
 #include <ATen/internal_functions/quantization.h>
 #include <ATen/internal_functions/sparse.h>

@@ -111,22 +111,6 @@ RLT_MISSING(_scaled_dot_product_attention_math_for_mps, 2)
 RLT_MISSING(_lstm_mps, 6)
 #undef RLT_REASON
 
-// FBGEMM
-#define RLT_REASON "matrices packed by FBGEMM are not supported"
-RLT_MISSING(fbgemm_linear_fp16_weight, 1)
-RLT_MISSING(fbgemm_linear_fp16_weight_fp32_activation, 1)
-RLT_MISSING(fbgemm_linear_int8_weight, 1)
-RLT_MISSING(fbgemm_linear_int8_weight_fp32_activation, 1)
-RLT_MISSING(fbgemm_pack_gemm_matrix_fp16, 1)
-RLT_MISSING(fbgemm_pack_quantized_matrix, 1)
-RLT_MISSING(_wrapped_linear_prepack, 1)
-RLT_MISSING(_wrapped_quantized_linear_prepacked, 1)
-RLT_MISSING(quantized_gru_cell, 1)
-RLT_MISSING(quantized_rnn_relu_cell, 1)
-RLT_MISSING(quantized_rnn_tanh_cell, 1)
-RLT_MISSING(quantized_lstm_cell, 2)
-#undef RLT_REASON
-
 // Kernels that libtorch has for GPUs only
 #define RLT_REASON "libtorch has it for GPUs only"
 RLT_MISSING(_fill_mem_eff_dropout_mask_, 1)
@@ -141,6 +125,8 @@ RLT_MISSING(_sparse_semi_structured_apply, 2)
 RLT_MISSING(_to_sparse_semi_structured, 2)
 RLT_MISSING(_sparse_semi_structured_tile, 5)
 RLT_MISSING(_spsolve, 1)
+RLT_MISSING(_convert_weight_to_int4pack, 1)
+RLT_MISSING(_weight_int4pack_mm, 1)
 RLT_MISSING(_triton_multi_head_attention, 1)
 RLT_MISSING(_triton_scaled_dot_attention, 1)
 RLT_MISSING(batch_norm_elemt, 1)
@@ -156,16 +142,6 @@ RLT_MISSING(_scaled_dot_product_cudnn_attention_backward, 3)
 RLT_MISSING(_scaled_dot_product_flash_attention_backward, 3)
 RLT_MISSING(_efficient_attention_backward, 4)
 RLT_MISSING(_scaled_dot_product_efficient_attention, 4)
-#undef RLT_REASON
-
-// Weights of 4 bits
-#define RLT_REASON "weights of 4 bits are not supported"
-RLT_MISSING(_convert_weight_to_int4pack, 1)
-RLT_MISSING(_convert_weight_to_int4pack_for_cpu, 1)
-RLT_MISSING(_dyn_quant_matmul_4bit, 1)
-RLT_MISSING(_dyn_quant_pack_4bit_weight, 1)
-RLT_MISSING(_weight_int4pack_mm, 1)
-RLT_MISSING(_weight_int4pack_mm_for_cpu, 1)
 #undef RLT_REASON
 
 // Forward-mode derivatives and vmap

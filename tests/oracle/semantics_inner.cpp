@@ -1,0 +1,98 @@
+// Functions of at:: with internal names that wrappers of libtorch call: tests/data/semantics_inner.expected.txt.
+//
+// Packed weights, which are not shown where their contents are not defined.
+
+#include "show.h"
+
+#include <vector>
+
+namespace {
+
+using torch::Tensor;
+
+Tensor counted(torch::IntArrayRef sizes, double from, double step) {
+  int64_t count = 1;
+  for (int64_t size : sizes) count *= size;
+  return (torch::arange(count) * step + from).reshape(sizes).to(torch::kFloat);
+}
+
+void half_precision() {
+  Tensor weight = counted({3, 4}, -0.7, 0.13), input = counted({2, 4}, -0.6, 0.21), bias = torch::tensor({0.5f, -1.0f, 2.0f});
+  Tensor packed = at::fbgemm_pack_gemm_matrix_fp16(weight);
+  SHOW("half", at::fbgemm_linear_fp16_weight(input, packed, bias));
+  SHOW("half, three dimensions", at::fbgemm_linear_fp16_weight_fp32_activation(input.unsqueeze(0), packed, bias));
+}
+
+void eight_bits() {
+  Tensor weight = counted({3, 4}, -0.7, 0.13), input = counted({2, 4}, -0.6, 0.21), bias = torch::tensor({0.5f, -1.0f, 2.0f});
+  auto [numbers, offsets, scale, zero] = at::fbgemm_linear_quantize_weight(weight);
+  SHOW("numbers", numbers);
+  SHOW("offsets", offsets);
+  SHOW("scale", scale);
+  SHOW("zero point", zero);
+  auto [input_scale, input_zero] = at::_choose_qparams_per_tensor(input);
+  SHOW("scale of the input", input_scale);
+  SHOW("zero point of the input", input_zero);
+  SHOW("reduced range", std::get<1>(at::_choose_qparams_per_tensor(input, true)));
+  SHOW("positive numbers", std::get<1>(at::_choose_qparams_per_tensor(input.abs())));
+  SHOW("zeros", std::get<0>(at::_choose_qparams_per_tensor(torch::zeros({2}))));
+  Tensor packed = at::fbgemm_pack_quantized_matrix(numbers), same = at::fbgemm_pack_quantized_matrix(numbers, 4, 3);
+  SHOW("product", at::fbgemm_linear_int8_weight(input, numbers, packed, offsets, scale, zero, bias));
+  SHOW("product", at::fbgemm_linear_int8_weight_fp32_activation(input, numbers, same, offsets, scale, zero, bias));
+  Tensor prepacked = at::_wrapped_linear_prepack(weight, torch::tensor(scale), torch::tensor(zero), bias);
+  SHOW("wrapped", at::_wrapped_quantized_linear_prepacked(input, torch::tensor(0.01), torch::tensor(100), prepacked, torch::tensor(0.02), torch::tensor(120), 3));
+}
+
+void cells() {
+  auto weights = [](int64_t gates, double from) { return at::fbgemm_linear_quantize_weight(counted({2 * gates, 2}, from, 0.07)); };
+  Tensor input = counted({2, 2}, -0.6, 0.41), state = counted({2, 2}, 0.3, -0.25), memory = counted({2, 2}, 0.1, 0.2);
+#define CELL(name, gates, hidden)                                                                                                              \
+  do {                                                                                                                                         \
+    auto [first, first_offsets, first_scale, first_zero] = weights(gates, -0.5);                                                              \
+    auto [second, second_offsets, second_scale, second_zero] = weights(gates, -0.3);                                                          \
+    Tensor bias = counted({2 * gates}, -0.1, 0.05), none = torch::zeros({2 * gates});                                                          \
+    SHOW("cell", at::name(input, hidden, first, second, bias, none, at::fbgemm_pack_quantized_matrix(first),                                   \
+                          at::fbgemm_pack_quantized_matrix(second), first_offsets, second_offsets, first_scale, second_scale, first_zero, second_zero)); \
+  } while (0)
+  CELL(quantized_gru_cell, 3, state);
+  CELL(quantized_rnn_relu_cell, 1, state);
+  CELL(quantized_rnn_tanh_cell, 1, state);
+  std::vector<Tensor> both{state, memory};
+  auto [first, first_offsets, first_scale, first_zero] = weights(4, -0.5);
+  auto [second, second_offsets, second_scale, second_zero] = weights(4, -0.3);
+  Tensor bias = counted({8}, -0.1, 0.05), none = torch::zeros({8});
+  auto [hidden, cell] = at::quantized_lstm_cell(input, both, first, second, bias, none, at::fbgemm_pack_quantized_matrix(first),
+                                                at::fbgemm_pack_quantized_matrix(second), first_offsets, second_offsets, first_scale, second_scale,
+                                                first_zero, second_zero);
+  SHOW("hidden", hidden);
+  SHOW("cell", cell);
+}
+
+void four_bits() {
+  Tensor weight = (torch::arange(80 * 32) * 7 % 16).reshape({80, 32}).to(torch::kInt), input = counted({2, 32}, -1, 0.03);
+  Tensor scales = counted({1, 80, 2}, -0.8, 0.01);
+  Tensor packed = at::_convert_weight_to_int4pack_for_cpu(weight, 2);
+  SHOW("sizes", packed.sizes());
+  SHOW("product", at::_weight_int4pack_mm_for_cpu(input, packed, 32, scales).slice(1, 58, 70));
+  SHOW("product", at::_weight_int4pack_mm_for_cpu(input, at::_convert_weight_to_int4pack_for_cpu(weight.slice(0, 0, 16), 2), 32, scales.slice(1, 0, 16)).slice(1, 0, 5));
+  SHOW("dtype", at::_weight_int4pack_mm_for_cpu(input.to(torch::kBFloat16), packed, 32, scales.to(torch::kBFloat16)).dtype());
+  Tensor bytes = (torch::arange(3 * 32) * 37 % 256).reshape({3, 32}).to(torch::kByte), rows = counted({2, 64}, -1, 0.017);
+  for (int64_t block : {32, 64}) {
+    Tensor parameters = counted({3, 64 / block}, 0.1, 0.05), dynamic = at::_dyn_quant_pack_4bit_weight(bytes, parameters, {}, block, 64, 3);
+    SHOW("sizes", dynamic.sizes());
+    SHOW("product", at::_dyn_quant_matmul_4bit(rows, dynamic, block, 64, 3));
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::cout << "= half precision\n";
+  half_precision();
+  std::cout << "= 8 bits\n";
+  eight_bits();
+  std::cout << "= cells\n";
+  cells();
+  std::cout << "= 4 bits\n";
+  four_bits();
+}
