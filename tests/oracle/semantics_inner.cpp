@@ -1,6 +1,6 @@
 // Functions of at:: with internal names that wrappers of libtorch call: tests/data/semantics_inner.expected.txt.
 //
-// Packed weights, which are not shown where their contents are not defined.
+// Packed weights, which are not shown where their contents are not defined, and nested tensors from parts of a buffer.
 
 #include "show.h"
 
@@ -84,6 +84,23 @@ void four_bits() {
   }
 }
 
+void nested() {
+  Tensor sizes = torch::tensor({2, 3, 1, 3}).reshape({2, 2}), buffer = counted({9}, 0, 1);
+  auto [strides, offsets] = at::_nested_compute_contiguous_strides_offsets(torch::tensor({2, 3, 4, 1, 5, 2}).reshape({2, 3}));
+  SHOW("strides", strides);
+  SHOW("offsets", offsets);
+  auto parts = [](const Tensor& batch) { return batch.unbind(0); };
+  SHOW("parts", parts(at::_nested_view_from_buffer(buffer, sizes, torch::tensor({3, 1, 3, 1}).reshape({2, 2}), torch::tensor({0, 6}))));
+  SHOW("parts", parts(at::_nested_view_from_buffer_copy(buffer, sizes, torch::tensor({1, 2, 1, 1}).reshape({2, 2}), torch::tensor({0, 6}))));
+  Tensor batch = at::_nested_from_padded(counted({2, 2, 3}, 0, 1), sizes);
+  SHOW("padded", parts(batch));
+  SHOW("transformed", parts(at::_nested_from_padded(counted({2, 2, 2, 3}, 0, 1), torch::tensor({2, 6, 1, 6}).reshape({2, 2}), true)));
+  SHOW("like another", parts(at::_nested_from_padded_and_nested_example(counted({2, 2, 3}, 5, 1), batch)));
+  SHOW("select", parts(at::_nested_select_backward(counted({2, 3}, 1, 1), batch, 0, 0)));
+  Tensor sums = at::_nested_from_padded(counted({2, 2, 1}, 1, 1), torch::tensor({2, 1, 1, 1}).reshape({2, 2}));
+  SHOW("sum", parts(at::_nested_sum_backward(sums, batch, -1, true)));
+}
+
 }  // namespace
 
 int main() {
@@ -95,4 +112,6 @@ int main() {
   cells();
   std::cout << "= 4 bits\n";
   four_bits();
+  std::cout << "= nested tensors\n";
+  nested();
 }

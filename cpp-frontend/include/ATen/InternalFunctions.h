@@ -269,6 +269,7 @@ RLT_NAMESPACE_END
 #include <ATen/MissingFunctions.h>
 #include <ATen/internal_functions/attention.h>
 #include <ATen/internal_functions/autograd.h>
+#include <ATen/internal_functions/nested.h>
 #include <ATen/internal_functions/normalization.h>
 #include <ATen/internal_functions/packed_weights.h>
 #include <ATen/internal_functions/quantization.h>

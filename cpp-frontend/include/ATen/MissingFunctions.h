@@ -154,9 +154,7 @@ RLT_MISSING(_unpack_dual, 2)
 #undef RLT_REASON
 
 // Nested tensors
-#define RLT_REASON "nested tensors are supported as far as saved models need them"
-RLT_MISSING(_nested_from_padded, 1)
-RLT_MISSING(_nested_from_padded_and_nested_example, 1)
+#define RLT_REASON "libtorch implements it in Python"
 RLT_MISSING(_nested_from_padded_tensor, 1)
 RLT_MISSING(_nested_get_jagged_dummy, 1)
 RLT_MISSING(_nested_get_lengths, 1)
@@ -165,13 +163,8 @@ RLT_MISSING(_nested_get_min_seqlen, 1)
 RLT_MISSING(_nested_get_offsets, 1)
 RLT_MISSING(_nested_get_values, 1)
 RLT_MISSING(_nested_get_values_copy, 1)
-RLT_MISSING(_nested_select_backward, 1)
-RLT_MISSING(_nested_sum_backward, 1)
-RLT_MISSING(_nested_view_from_buffer, 1)
-RLT_MISSING(_nested_view_from_buffer_copy, 1)
 RLT_MISSING(_nested_view_from_jagged, 1)
 RLT_MISSING(_nested_view_from_jagged_copy, 1)
-RLT_MISSING(_nested_compute_contiguous_strides_offsets, 2)
 #undef RLT_REASON
 
 // Sparse tensors
@@ -232,7 +225,7 @@ RLT_LAZY bool cudnn_is_acceptable(const Tensor&) { return false; }
 RLT_LAZY bool is_vulkan_available() { return false; }
 
 RLT_MISSING_VALUE(int64_t, _cslt_sparse_mm_search, "libtorch has it for GPUs only")
-RLT_MISSING_VALUE(int64_t, _nested_get_ragged_idx, "nested tensors are supported as far as saved models need them")
+RLT_MISSING_VALUE(int64_t, _nested_get_ragged_idx, "libtorch implements it in Python")
 RLT_MISSING_VALUE(std::vector<Tensor>, align_tensors, "names of dimensions are labels")
 RLT_MISSING_VALUE(void, _propagate_xla_data, "there are no XLA devices")
 RLT_MISSING_VALUE(void, _validate_sparse_bsc_tensor_args, "sparse tensors do not have it")
