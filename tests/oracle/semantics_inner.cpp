@@ -1,6 +1,7 @@
 // Functions of at:: with internal names that wrappers of libtorch call: tests/data/semantics_inner.expected.txt.
 //
-// Packed weights, which are not shown where their contents are not defined, and nested tensors from parts of a buffer.
+// Packed weights, which are not shown where their contents are not defined, nested tensors from parts of a buffer, alignment of
+// names.
 
 #include "show.h"
 
@@ -101,6 +102,26 @@ void nested() {
   SHOW("sum", parts(at::_nested_sum_backward(sums, batch, -1, true)));
 }
 
+void names() {
+  auto shapes = [](const std::vector<Tensor>& tensors) {
+    for (const Tensor& tensor : tensors) std::cout << tensor.sizes() << " ";
+    return tensors.size();
+  };
+  SHOW("without names", shapes(at::align_tensors({torch::zeros({2}), torch::zeros({3, 4})})));
+  auto with_names = [](torch::IntArrayRef sizes, const std::vector<std::string>& names) {
+    std::vector<torch::Dimname> labels;
+    for (const std::string& name : names) labels.push_back(torch::Dimname::fromSymbol(torch::Symbol::dimname(name)));
+    return torch::zeros(sizes).rename(labels);
+  };
+  auto aligned = at::align_tensors({with_names({2}, {"a"}), with_names({3, 2, 4}, {"b", "a", "c"}), with_names({3, 4}, {"b", "c"})});
+  SHOW("with names", shapes(aligned));
+  SHOW("names", aligned[0].names());
+  ERROR_OF("another order", at::align_tensors({with_names({4, 3}, {"a", "b"}), with_names({3, 4}, {"b", "a"})}));
+  SHOW("dual", std::get<0>(at::_unpack_dual(counted({2}, 0, 1), 0)));
+  SHOW("tangent", std::get<1>(at::_unpack_dual(counted({2}, 0, 1), 0)).defined());
+  SHOW("batch", at::_remove_batch_dim(counted({2}, 0, 1), 1, 3, 0));
+}
+
 }  // namespace
 
 int main() {
@@ -114,4 +135,6 @@ int main() {
   four_bits();
   std::cout << "= nested tensors\n";
   nested();
+  std::cout << "= names\n";
+  names();
 }

@@ -76,6 +76,35 @@ RLT_LAZY Tensor _reshape_from_tensor(const Tensor& self, const Tensor& shape) {
   return self.reshape(rlt::integers(shape));
 }
 
+// ---- Names of dimensions, vmap and forward-mode derivatives, which no tensor has ----
+
+/// Each tensor with a dimension of size 1 for each name of the tensor with most dimensions that it lacks.
+RLT_LAZY std::vector<Tensor> align_tensors(TensorList tensors) {
+  std::vector<Tensor> result;
+  if (tensors.empty()) return result;
+  const Tensor& longest = *std::max_element(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) { return a.dim() < b.dim(); });
+  std::vector<Dimname> names = longest.names().vec();
+  for (const Tensor& tensor : tensors) {
+    std::vector<Dimname> own = tensor.names().vec();
+    std::vector<int64_t> sizes(names.size(), 1);
+    size_t left = own.size();
+    for (size_t i = names.size(); i-- > 0;) {
+      if (left > 0 && own[left - 1] == names[i]) sizes[i] = tensor.size(static_cast<int64_t>(--left));
+    }
+    TORCH_CHECK(left == 0, "Could not align Tensor", tensor.names(), " to `names` ", longest.names(), " because ", tensor.names(), " is not a subsequence of `names`.");
+    Tensor aligned = tensor.reshape(sizes);
+    result.push_back(longest.has_names() ? aligned.rename(longest.names()) : aligned);
+  }
+  return result;
+}
+RLT_LAZY Tensor _remove_batch_dim(const Tensor& self, int64_t, int64_t batch_size, int64_t out_dim) {
+  TORCH_CHECK_INDEX(out_dim >= 0 && out_dim <= self.dim(), "_remove_batch_dim: dimension ", out_dim, " is out of range for ", self.dim(), " dimensions");
+  std::vector<int64_t> sizes = self.sizes().vec();
+  sizes.insert(sizes.begin() + out_dim, batch_size);
+  return self.expand(sizes);
+}
+RLT_LAZY std::tuple<Tensor, Tensor> _unpack_dual(const Tensor& dual, int64_t) { return {dual._fw_primal(0), Tensor()}; }
+
 // ---- Copies and memory ----
 
 RLT_LAZY Tensor _copy_from(const Tensor& self, const Tensor& dst, bool non_blocking = false) { return dst.copy_(self, non_blocking); }

@@ -147,10 +147,8 @@ RLT_MISSING(_scaled_dot_product_efficient_attention, 4)
 // Forward-mode derivatives and vmap
 #define RLT_REASON "forward-mode derivatives and vmap are not supported"
 RLT_MISSING(_add_batch_dim, 1)
-RLT_MISSING(_remove_batch_dim, 1)
 RLT_MISSING(_make_dual, 1)
 RLT_MISSING(_make_dual_copy, 1)
-RLT_MISSING(_unpack_dual, 2)
 #undef RLT_REASON
 
 // Nested tensors
@@ -226,7 +224,6 @@ RLT_LAZY bool is_vulkan_available() { return false; }
 
 RLT_MISSING_VALUE(int64_t, _cslt_sparse_mm_search, "libtorch has it for GPUs only")
 RLT_MISSING_VALUE(int64_t, _nested_get_ragged_idx, "libtorch implements it in Python")
-RLT_MISSING_VALUE(std::vector<Tensor>, align_tensors, "names of dimensions are labels")
 RLT_MISSING_VALUE(void, _propagate_xla_data, "there are no XLA devices")
 RLT_MISSING_VALUE(void, _validate_sparse_bsc_tensor_args, "sparse tensors do not have it")
 RLT_MISSING_VALUE(void, _validate_sparse_bsr_tensor_args, "sparse tensors do not have it")
