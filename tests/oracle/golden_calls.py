@@ -633,10 +633,24 @@ def gamma_samples():
         yield "_standard_gamma_grad", (torch.ones(2, dtype=dtype), torch.ones(2, dtype=dtype)), {}, "error"
 
 
+def dirichlet_samples():
+    """PyTorch's approximation is accurate for small samples only: elsewhere it is wrong by up to 1e-3."""
+    for dtype in FLOATS:
+        samples, concentrations = sampled(dtype, 3, 4, low=1e-6, high=0.01), sampled(dtype, 3, 4, low=0.1, high=1.5)
+        totals = concentrations.sum(-1, keepdim=True).expand(3, 4)
+        yield "_dirichlet_grad", (samples, concentrations, totals), {}
+        yield "_dirichlet_grad", (strided(samples), concentrations, totals.contiguous()), {}
+        yield "_dirichlet_grad", (samples[1], concentrations[:, :1], totals[0]), {}
+    empty = torch.ones(0, 2)
+    yield "_dirichlet_grad", (empty, empty, empty), {}
+    yield "_dirichlet_grad", (torch.ones(2), torch.ones(2), torch.ones(2, dtype=torch.float64)), {}, "error"
+    yield "_dirichlet_grad", (torch.ones(2), torch.ones(3), torch.ones(2)), {}, "error"
+
+
 GROUPS = [
     windows, indices, shapes, searches, distances, numbers, sums, losses, activations, steps, recurrent, random_numbers, products, half_exponentials, spectra,
     special_matrices, reflections, python_operators, convolutions, encoders, detection,
-    gamma_samples,
+    gamma_samples, dirichlet_samples,
 ]  # fmt: skip
 
 

@@ -610,6 +610,32 @@ int32_t rlt_tensor__standard_gamma_grad(const rlt_tensor *self, const rlt_tensor
  */
 int32_t rlt_tensor__standard_gamma_grad_out(const rlt_tensor *self, const rlt_tensor *output, const rlt_tensor *out);
 
+/* ---- _dirichlet_grad ---- */
+
+/**
+ * Computes the factor of the derivative of samples `x` of Dirichlet distributions with respect to their
+ * concentrations `alpha`, whose sums are `total`: the gradient of `alpha_i` is this factor times `grad_i - sum_j
+ * grad_j * x_j`.
+ *
+ * `out_i = -(dI(x_i; alpha_i, total_i - alpha_i)/dalpha_i) / (p(x_i; alpha_i, total_i - alpha_i) * (1 - x_i)), with
+ * the CDF I and the density p of the beta distribution`
+ *
+ * Shapes: `(*), (*), (*) broadcastable -> (*)`.
+ * Errors: Raises an error if the dtypes differ or are neither float32 nor float64, or if the shapes do not broadcast.
+ * Backward raises an error: the second derivative is not implemented.
+ *
+ * `_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor`
+ */
+int32_t rlt_tensor__dirichlet_grad(const rlt_tensor *x, const rlt_tensor *alpha, const rlt_tensor *total,
+    rlt_tensor **out0);
+
+/**
+ * `_dirichlet_grad.out(Tensor x, Tensor alpha, Tensor total, *, Tensor(a!) out) -> Tensor(a!)`. The result is written
+ * into `out`, resized where needed.
+ */
+int32_t rlt_tensor__dirichlet_grad_out(const rlt_tensor *x, const rlt_tensor *alpha, const rlt_tensor *total,
+    const rlt_tensor *out);
+
 /* ---- _sample_dirichlet ---- */
 
 /**

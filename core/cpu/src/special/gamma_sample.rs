@@ -68,9 +68,9 @@ fn asymptotic(a: f64, x: f64) -> f64 {
 
 /// A number and its derivative with respect to the concentration.
 #[derive(Clone, Copy)]
-struct Dual {
-    value: f64,
-    slope: f64,
+pub(super) struct Dual {
+    pub value: f64,
+    pub slope: f64,
 }
 
 impl Term for Dual {

@@ -7,6 +7,7 @@
 //! use recurrences and asymptotic series.
 
 mod bessel;
+mod beta_sample;
 mod coefficients;
 mod error;
 mod float;
@@ -97,6 +98,16 @@ kernels! { "special";
     pub fn standard_gamma_grad(walk: &Loop<3>) -> Result<()> {
         compute!(walk.common(), "_standard_gamma_grad_cpu", float, T => {
             walk.map::<T, T, T>(HEAVY, gamma_sample::derivative)
+        })
+    }
+}
+
+kernels! { "special";
+    /// out = the derivative of the sample a of a Dirichlet distribution with respect to its concentration b, over 1 - a; c is the
+    /// sum of the concentrations
+    pub fn dirichlet_grad(walk: &Loop<4>) -> Result<()> {
+        compute!(walk.common(), "_dirichlet_grad_cpu", float, T => {
+            walk.map::<T, T, T, T>(HEAVY, beta_sample::derivative)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Values from references, and identities between functions.
 
 use super::float::Float;
-use super::{bessel, error, gamma, gamma_sample, polynomials};
+use super::{bessel, beta_sample, error, gamma, gamma_sample, polynomials};
 use std::f64::consts::PI;
 
 /// Whether `found`, relative to 1 or to `exact`, is within the tolerance.
@@ -139,5 +139,43 @@ fn derivatives_of_gamma_samples_are_exact_for_every_formula() {
         [(0.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::NAN)]
             .iter()
             .all(|&(concentration, sample)| f64::is_nan(gamma_sample::derivative(concentration, sample)))
+    );
+}
+
+/// The values are those of numerical derivatives with 40 digits.
+#[test]
+fn derivatives_of_dirichlet_samples_are_exact() {
+    for (sample, concentration, rest, exact) in [
+        (0.0001, 0.3, 0.7, 0.0032063624443788266),
+        (0.02, 0.5, 2.0, 0.13463596496148653),
+        (0.3, 0.3, 0.2, 3.246604200688482),
+        (0.999, 0.4, 0.01, 7.112782629181916),
+        (0.5, 1.0, 1.0, std::f64::consts::LN_2),
+        (0.2, 2.5, 7.0, 0.10094424662026734),
+        (0.6, 2.5, 7.0, 0.17238808092884855),
+        (0.05, 30.0, 500.0, 0.001783137269354728),
+        (0.07, 30.0, 500.0, 0.002107333172879226),
+        (0.9995, 1000.0, 1.5, 0.0009995002081875605),
+        (0.9, 0.01, 0.02, 3010.6534570071094),
+    ] {
+        let found: f64 = beta_sample::derivative(sample, concentration, concentration + rest);
+        assert!((found / exact - 1.0).abs() < 1e-11, "{sample} {concentration} {rest}: {found} instead of {exact}");
+    }
+    assert_eq!(beta_sample::derivative(0.0, 0.5, 1.0), 0.0);
+    assert!(
+        [
+            (-0.1, 1.0, 2.0),
+            (1.1, 1.0, 2.0),
+            (0.5, 0.0, 2.0),
+            (0.5, 2.0, 2.0),
+            (f64::NAN, 1.0, 2.0),
+            (0.5, f64::NAN, 2.0)
+        ]
+        .iter()
+        .all(|&(sample, concentration, total)| f64::is_nan(beta_sample::derivative(
+            sample,
+            concentration,
+            total
+        )))
     );
 }

@@ -251,6 +251,11 @@ pub fn standard_gamma_grad(out: &Dense, self_: &Dense, output: &Dense) -> Result
     over(out.dtype, [out, self_, output], special::standard_gamma_grad)
 }
 
+/// out = the derivative of the sample x of a Dirichlet distribution with respect to its concentration alpha, over 1 - x
+pub fn dirichlet_grad(out: &Dense, x: &Dense, alpha: &Dense, total: &Dense) -> Result<()> {
+    over(out.dtype, [out, x, alpha, total], special::dirichlet_grad)
+}
+
 /// out: Dirichlet, with the concentrations self along the last dimension
 pub fn sample_dirichlet(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
     let length = self_.sizes().last().map_or(1, |&length| length as usize);

@@ -7985,6 +7985,19 @@ inline Tensor& _standard_gamma_grad_outf(const Tensor& self, const Tensor& outpu
 inline Tensor& _standard_gamma_grad_out(Tensor& out, const Tensor& self, const Tensor& output) {
   return _standard_gamma_grad_outf(self, output, out);
 }
+/// Computes the factor of the derivative of samples `x` of Dirichlet distributions with respect to their concentrations `alpha`, whose sums are `total`: the gradient of `alpha_i` is this factor times `grad_i - sum_j grad_j * x_j`.
+/// `out_i = -(dI(x_i; alpha_i, total_i - alpha_i)/dalpha_i) / (p(x_i; alpha_i, total_i - alpha_i) * (1 - x_i)), with the CDF I and the density p of the beta distribution`
+inline Tensor _dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__dirichlet_grad(x.handle(), alpha.handle(), total.handle(), &out0), out0);
+}
+inline Tensor& _dirichlet_grad_outf(const Tensor& x, const Tensor& alpha, const Tensor& total, Tensor& out) {
+  rlt_check(rlt_tensor__dirichlet_grad_out(x.handle(), alpha.handle(), total.handle(), out.handle()));
+  return out;
+}
+inline Tensor& _dirichlet_grad_out(Tensor& out, const Tensor& x, const Tensor& alpha, const Tensor& total) {
+  return _dirichlet_grad_outf(x, alpha, total, out);
+}
 /// Samples from Dirichlet distributions with the concentrations along the last dimension.
 /// `out ~ Dirichlet(self), density proportional to product over i of x_i^(self_i - 1), sum_i x_i = 1`
 inline Tensor _sample_dirichlet(const Tensor& self, optional<Generator> generator = {}) {

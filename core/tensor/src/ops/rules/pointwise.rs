@@ -172,6 +172,14 @@ pub fn binary_of_one_dtype(self_: &Dense, other: &Dense) -> Result<Spec> {
     elementwise(self_.dtype, &[self_, other])
 }
 
+/// A function of three tensors of the same dtype, which it keeps.
+pub fn ternary_of_one_dtype(first: &Dense, second: &Dense, third: &Dense) -> Result<Spec> {
+    for other in [second, third] {
+        binary_of_one_dtype(first, other)?;
+    }
+    elementwise(first.dtype, &[first, second, third])
+}
+
 /// A real function: integers become floating.
 pub fn unary_float(self_: &Dense) -> Result<Spec> {
     elementwise(to_floating(self_.dtype), &[self_])
