@@ -647,10 +647,32 @@ def dirichlet_samples():
     yield "_dirichlet_grad", (torch.ones(2), torch.ones(3), torch.ones(2)), {}, "error"
 
 
+def segments():
+    """PyTorch shares gradients of equal extrema only if they are positive."""
+    for dtype in FLOATS:
+        data = sampled(dtype, 6, 3)
+        data[1, 0] = data[4, 1] = data[5, 1] = 0
+        data[3, 2] = data[2, 2]
+        lengths, batches = torch.tensor([2, 0, 4]), torch.tensor([[1, 2], [3, 0]])
+        for reduce in ["sum", "mean", "max", "min", "prod"]:
+            # Only a product with a zero depends on the initial value.
+            for initial in [None, 2.0] if reduce == "prod" else [None]:
+                output = torch.segment_reduce(data, reduce, lengths=lengths, initial=initial)
+                grad = sampled(dtype, *output.shape, low=0.1, high=2.0)
+                yield "_segment_reduce_backward", (grad, output, data, reduce), {"lengths": lengths, "axis": 0, "initial": initial}, "values"
+            inner = data.reshape(2, 3, 3)
+            output = torch.segment_reduce(inner, reduce, lengths=batches, axis=1)
+            yield "_segment_reduce_backward", (sampled(dtype, *output.shape, low=0.1, high=2.0), output, inner, reduce), {"lengths": batches, "axis": 1}, "values"
+        output = torch.segment_reduce(data, "sum", offsets=torch.tensor([1, 3, 4]))
+        yield "_segment_reduce_backward", (sampled(dtype, 2, 3), output, data, "sum"), {"offsets": torch.tensor([1, 3, 4])}, "values"
+        # The rows that the lengths leave out have no gradient.
+        yield "_segment_reduce_backward", (sampled(dtype, 2, 3), sampled(dtype, 2, 3), data, "mean"), {"lengths": torch.tensor([2, 1])}, "values"
+
+
 GROUPS = [
     windows, indices, shapes, searches, distances, numbers, sums, losses, activations, steps, recurrent, random_numbers, products, half_exponentials, spectra,
     special_matrices, reflections, python_operators, convolutions, encoders, detection,
-    gamma_samples, dirichlet_samples,
+    gamma_samples, dirichlet_samples, segments,
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 // Functions of at:: with internal names that wrappers of libtorch call: tests/data/semantics_inner.expected.txt.
 //
 // Packed weights, which are not shown where their contents are not defined, nested tensors from parts of a buffer, alignment of
-// names.
+// names, gradients of segments and samples.
 
 #include "show.h"
 
@@ -122,6 +122,15 @@ void names() {
   SHOW("batch", at::_remove_batch_dim(counted({2}, 0, 1), 1, 3, 0));
 }
 
+void gradients() {
+  Tensor data = counted({5, 2}, -1, 0.5), lengths = torch::tensor({2, 3});
+  Tensor grad = counted({2, 2}, 1, 1), result = torch::segment_reduce(data, "prod", lengths);
+  SHOW("segments", at::_segment_reduce_backward(grad, result, data, "prod", lengths));
+  SHOW("segments of offsets", torch::segment_reduce(data, "sum", std::optional<Tensor>(), std::optional<Tensor>(), torch::tensor({1, 3, 4})));
+  Tensor samples = torch::tensor({0.001f, 0.01f}), concentrations = torch::tensor({0.4f, 1.5f});
+  SHOW("samples", at::_dirichlet_grad(samples, concentrations, torch::tensor({2.0f, 2.5f})));
+}
+
 }  // namespace
 
 int main() {
@@ -137,4 +146,6 @@ int main() {
   nested();
   std::cout << "= names\n";
   names();
+  std::cout << "= gradients\n";
+  gradients();
 }

@@ -186,7 +186,6 @@ RLT_MISSING(_sparse_mm_reduce_impl, 2)
 
 // Others
 #define RLT_REASON "there is no implementation"
-RLT_MISSING(_segment_reduce_backward, 1)
 RLT_MISSING(_sobol_engine_ff_, 1)
 RLT_MISSING(_sobol_engine_initialize_state_, 1)
 RLT_MISSING(_sobol_engine_scramble_, 1)

@@ -820,6 +820,25 @@ int32_t rlt_tensor_segment_reduce(const rlt_tensor *data, const char *reduce, co
     const rlt_tensor *indices, const rlt_tensor *offsets, int64_t axis, int32_t unsafe, const rlt_scalar *initial,
     rlt_tensor **out0);
 
+/* ---- _segment_reduce_backward ---- */
+
+/**
+ * Computes the gradient of `segment_reduce` with respect to `data`, from its result `output`. Elements outside of all
+ * segments have the gradient 0; elements that are the extremum of their segment share its gradient.
+ *
+ * `out[..., i, ...] = grad[..., k, ...] * (d reduce of segment k)/(d data[..., i, ...]) for the segment k of i`
+ *
+ * Shapes: `(..., s, *), (..., s, *), (..., n, *) -> (..., n, *)`.
+ * Errors: Raises an error if the dtypes differ, if the shape of `grad` or `output` is not that of the result, or if
+ * neither `lengths` nor `offsets` is given.
+ *
+ * `_segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor?
+ * offsets=None, int axis=0, Scalar? initial=None) -> Tensor`
+ */
+int32_t rlt_tensor__segment_reduce_backward(const rlt_tensor *grad, const rlt_tensor *output, const rlt_tensor *data,
+    const char *reduce, const rlt_tensor *lengths, const rlt_tensor *offsets, int64_t axis, const rlt_scalar *initial,
+    rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -9241,6 +9241,12 @@ inline Tensor segment_reduce(const Tensor& data, std::string_view reduce, const 
   rlt_tensor* out0;
   return rlt_adopt(rlt_tensor_segment_reduce(data.handle(), rlt::text(reduce), rlt::optional_tensor(lengths), rlt::optional_tensor(indices), rlt::optional_tensor(offsets), axis, unsafe, rlt::optional_scalar(initial), &out0), out0);
 }
+/// Computes the gradient of `segment_reduce` with respect to `data`, from its result `output`. Elements outside of all segments have the gradient 0; elements that are the extremum of their segment share its gradient.
+/// `out[..., i, ...] = grad[..., k, ...] * (d reduce of segment k)/(d data[..., i, ...]) for the segment k of i`
+inline Tensor _segment_reduce_backward(const Tensor& grad, const Tensor& output, const Tensor& data, std::string_view reduce, const optional<Tensor>& lengths = {}, const optional<Tensor>& offsets = {}, int64_t axis = 0, const optional<Scalar>& initial = {}) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__segment_reduce_backward(grad.handle(), output.handle(), data.handle(), rlt::text(reduce), rlt::optional_tensor(lengths), rlt::optional_tensor(offsets), axis, rlt::optional_scalar(initial), &out0), out0);
+}
 
 // sparse: Sparse tensors in coordinate format (COO) and with compressed rows (CSR) or columns (CSC). Operators of other families that have a kernel for them: arithmetic with numbers and with each other, functions that map 0 to 0, products of matrices, sums, and operators that move dimensions.
 /// Returns a sparse tensor in COO format without specified elements.
