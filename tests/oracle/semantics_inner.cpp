@@ -1,7 +1,7 @@
 // Functions of at:: with internal names that wrappers of libtorch call: tests/data/semantics_inner.expected.txt.
 //
-// Packed weights, which are not shown where their contents are not defined, nested tensors from parts of a buffer, alignment of
-// names, gradients of segments and samples.
+// Packed weights, nested tensors from parts of a buffer, alignment of names, gradients of segments and samples, inner sparse
+// operators. Packed tensors themselves are not shown where their contents are not defined.
 
 #include "show.h"
 
@@ -131,6 +131,23 @@ void gradients() {
   SHOW("samples", at::_dirichlet_grad(samples, concentrations, torch::tensor({2.0f, 2.5f})));
 }
 
+void sparse() {
+  Tensor indices = torch::tensor({0, 1, 1, 2, 0, 2}).reshape({2, 3}), matrix = torch::sparse_coo_tensor(indices, counted({3}, 1, 1), {3, 3}).coalesce();
+  Tensor other = torch::sparse_coo_tensor(indices.slice(1, 1), counted({2}, 5, 1), {3, 3}).coalesce(), rows = matrix.to_sparse_csr();
+  SHOW("softmax", at::_sparse_softmax(matrix, 1, false).to_dense());
+  SHOW("softmax", at::_sparse_softmax(matrix, 0, torch::kDouble).to_dense());
+  SHOW("log_softmax", at::_sparse_log_softmax(matrix, 1, std::optional<torch::ScalarType>()).to_dense());
+  SHOW("sums", at::_sparse_csr_sum(rows, {1}, true).to_dense());
+  SHOW("products", at::_sparse_csr_prod(rows, {0}, true).to_dense());
+  SHOW("broadcast", at::_sparse_broadcast_to(matrix, {2, 3, 3}).to_dense());
+  SHOW("projection", matrix._sparse_mask_projection(other).to_dense());
+  SHOW("sum backward", at::_sparse_sum_backward(counted({3}, 1, 1).to_sparse(), matrix, {1}).to_dense());
+  SHOW("norm", at::native_norm(matrix, 2));
+  SHOW("mean", std::get<0>(at::_sparse_mm_reduce_impl(rows, counted({3, 2}, -1, 1), "mean")));
+  SHOW("maximum", at::_sparse_mm(rows, counted({3, 2}, -1, 1), "amax"));
+  SHOW("sizes", at::_sparse_compressed_tensor_with_dims(2, 0, {3, 4}, {}, torch::kLong, torch::dtype(torch::kFloat).layout(torch::kSparseCsr)).values().sizes());
+}
+
 }  // namespace
 
 int main() {
@@ -148,4 +165,6 @@ int main() {
   names();
   std::cout << "= gradients\n";
   gradients();
+  std::cout << "= sparse tensors\n";
+  sparse();
 }

@@ -123,6 +123,47 @@ def cases(dtype):
         yield from attempt("csr.sin", lambda: csr.sin())
         yield from attempt("pow", lambda: a.pow(2))
         yield from attempt("norm", lambda: c.norm())
+    yield from inner_cases(dtype, a, b, h, d, csr)
+
+
+def inner_cases(dtype, a, b, h, d, csr):
+    """Operators that other ones call."""
+    op = torch.ops.aten
+    yield from attempt("sum_backward.0", lambda: op._sparse_sum_backward(torch.sparse.sum(a, 0, dtype=dtype), a, [0]))
+    yield from attempt("sum_backward.hybrid.1", lambda: op._sparse_sum_backward(torch.sparse.sum(h, 1, dtype=dtype), h, [1]))
+    yield from attempt("sum_backward.dense", lambda: op._sparse_sum_backward(h.to_dense()[1], h, [0]))
+    yield from attempt("sum_backward.all", lambda: op._sparse_sum_backward(d[1, 2], a, [0, 1]))
+    for name, function in [("sum", op._sparse_csr_sum), ("prod", op._sparse_csr_prod)]:
+        for dims in [[0], [1], [0, 1], [-1], []]:
+            label = ".".join(str(dim) for dim in dims)
+            yield from attempt(f"csr_{name}.{label}", lambda: function(csr, dims, True))
+        yield from attempt(f"csr_{name}.dtype", lambda: function(csr, [1], True, dtype=torch.float64))
+    yield from attempt("broadcast_to.lead", lambda: op._sparse_broadcast_to(a, [2, 4, 3]))
+    yield from attempt("broadcast_to.hybrid", lambda: op._sparse_broadcast_to(h, [2, 4, 2]))
+    one = torch.sparse_coo_tensor(torch.tensor([[1, 2], [0, 0]]), d[0, :2], (3, 1)).coalesce()
+    yield from attempt("broadcast_to.last", lambda: op._sparse_broadcast_to(one, [3, 4]))
+    yield from attempt("broadcast_to.last.coalesced", lambda: torch.tensor(op._sparse_broadcast_to(one, [3, 4]).is_coalesced()))
+    yield from attempt("broadcast_to.first", lambda: op._sparse_broadcast_to(one.t().coalesce(), [2, 3]))
+    yield from attempt("mask_projection", lambda: op._sparse_mask_projection(a, b))
+    yield from attempt("mask_projection.accumulated", lambda: op._sparse_mask_projection(b, a, True))
+    yield from attempt("mask_projection.hybrid", lambda: op._sparse_mask_projection(h, h, True))
+    if dtype.is_floating_point:
+        for name, function, backward in [
+            ("softmax", op._sparse_softmax, op._sparse_softmax_backward_data),
+            ("log_softmax", op._sparse_log_softmax, op._sparse_log_softmax_backward_data),
+        ]:
+            for label, x, dim in [("0", a, 0), ("1", a, 1), ("hybrid.0", h, 0), ("hybrid.1", h, 1)]:
+                result = function.default(x, dim, False)
+                yield from attempt(f"{name}.{label}", lambda: result)
+                yield from attempt(f"{name}.backward.{label}", lambda: backward(x * 0.5, result, dim, x))
+            yield from attempt(f"{name}.backward.other", lambda: backward(b, function.default(a, 1, False), 1, a))
+            yield from attempt(f"{name}.dtype", lambda: function.int(a, 0, torch.float64))
+        for p in [2, 1, 3.5, float("inf")]:
+            yield from attempt(f"native_norm.{p}", lambda: op.native_norm(a, p))
+        yield from attempt("native_norm.dims", lambda: op.native_norm(h, None, [0, 1], False, None))
+        empty_row = torch.sparse_csr_tensor([0, 1, 1, 3], [0, 1, 3], d[0], (3, 4))
+        for reduce in ["sum", "mean", "amax", "amin"]:
+            yield from attempt(f"mm_reduce.{reduce}", lambda: op._sparse_mm_reduce_impl(empty_row, d, reduce)[0])
 
 
 def gradients():
@@ -163,6 +204,12 @@ def gradients():
     yield from run("sparse.sum", lambda x: torch.sparse.sum(x) * 2, c)
     yield from run("sparse.sum.0", lambda x: torch.sparse.sum(x, 0), c)
     yield from run("sparse_mask", lambda x: x.sparse_mask(c), d)
+    for dim in [0, 1]:
+        yield from run(f"softmax.{dim}", lambda x: torch.sparse.softmax(x, dim), c)
+        yield from run(f"log_softmax.{dim}", lambda x: torch.sparse.log_softmax(x, dim), c)
+    yield from run("softmax.hybrid", lambda x: torch.sparse.softmax(x, 0), h.coalesce())
+    for reduce in ["sum", "mean", "amax", "amin"]:
+        yield from run(f"mm_reduce.{reduce}", lambda x, y: torch.sparse.mm(x, y, reduce), c.to_sparse_csr(), m)
 
 
 def main():

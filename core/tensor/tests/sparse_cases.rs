@@ -173,7 +173,99 @@ const CASES: &[(&str, Call)] = &[
     ("csr.sin", |x| ops::sin(&x.csr)),
     ("pow", |x| ops::pow_tensor_scalar(&x.a, 2.into())),
     ("norm", |x| ops::norm_scalar(&x.c, 2.into())),
+    ("sum_backward.0", |x| {
+        ops::_sparse_sum_backward(&ops::_sparse_sum_dim_dtype(&x.a, &[0], x.a.dtype())?, &x.a, &[0])
+    }),
+    ("sum_backward.hybrid.1", |x| {
+        ops::_sparse_sum_backward(&ops::_sparse_sum_dim_dtype(&x.h, &[1], x.h.dtype())?, &x.h, &[1])
+    }),
+    ("sum_backward.dense", |x| {
+        ops::_sparse_sum_backward(&ops::select_int(&ops::to_dense(&x.h, None, None)?, 0, 1)?, &x.h, &[0])
+    }),
+    ("sum_backward.all", |x| {
+        ops::_sparse_sum_backward(&ops::select_int(&ops::select_int(&x.d, 0, 1)?, 0, 2)?, &x.a, &[0, 1])
+    }),
+    ("csr_sum.0", |x| ops::_sparse_csr_sum_dim_dtype(&x.csr, &[0], true, None)),
+    ("csr_sum.1", |x| ops::_sparse_csr_sum_dim_dtype(&x.csr, &[1], true, None)),
+    ("csr_sum.0.1", |x| ops::_sparse_csr_sum_dim_dtype(&x.csr, &[0, 1], true, None)),
+    ("csr_sum.-1", |x| ops::_sparse_csr_sum_dim_dtype(&x.csr, &[-1], true, None)),
+    ("csr_sum.", |x| ops::_sparse_csr_sum_dim_dtype(&x.csr, &[], true, None)),
+    ("csr_sum.dtype", |x| ops::_sparse_csr_sum_dim_dtype(&x.csr, &[1], true, Some(DType::F64))),
+    ("csr_prod.0", |x| ops::_sparse_csr_prod_dim_dtype(&x.csr, &[0], true, None)),
+    ("csr_prod.1", |x| ops::_sparse_csr_prod_dim_dtype(&x.csr, &[1], true, None)),
+    ("csr_prod.0.1", |x| ops::_sparse_csr_prod_dim_dtype(&x.csr, &[0, 1], true, None)),
+    ("csr_prod.-1", |x| ops::_sparse_csr_prod_dim_dtype(&x.csr, &[-1], true, None)),
+    ("csr_prod.", |x| ops::_sparse_csr_prod_dim_dtype(&x.csr, &[], true, None)),
+    ("csr_prod.dtype", |x| ops::_sparse_csr_prod_dim_dtype(&x.csr, &[1], true, Some(DType::F64))),
+    ("broadcast_to.lead", |x| ops::_sparse_broadcast_to(&x.a, &[2, 4, 3])),
+    ("broadcast_to.hybrid", |x| ops::_sparse_broadcast_to(&x.h, &[2, 4, 2])),
+    ("broadcast_to.last", |x| ops::_sparse_broadcast_to(&one_column(x)?, &[3, 4])),
+    ("broadcast_to.last.coalesced", |x| {
+        let coalesced = ops::_sparse_broadcast_to(&one_column(x)?, &[3, 4])?.is_coalesced()?;
+        Tensor::from_slice(&[coalesced], &[])
+    }),
+    ("broadcast_to.first", |x| ops::_sparse_broadcast_to(&ops::coalesce(&ops::t(&one_column(x)?)?)?, &[2, 3])),
+    ("mask_projection", |x| ops::_sparse_mask_projection(&x.a, &x.b, false)),
+    ("mask_projection.accumulated", |x| ops::_sparse_mask_projection(&x.b, &x.a, true)),
+    ("mask_projection.hybrid", |x| ops::_sparse_mask_projection(&x.h, &x.h, true)),
+    ("softmax.0", |x| ops::_sparse_softmax(&x.a, 0, false)),
+    ("softmax.1", |x| ops::_sparse_softmax(&x.a, 1, false)),
+    ("softmax.hybrid.0", |x| ops::_sparse_softmax(&x.h, 0, false)),
+    ("softmax.hybrid.1", |x| ops::_sparse_softmax(&x.h, -1, false)),
+    ("softmax.dtype", |x| ops::_sparse_softmax_int(&x.a, 0, Some(DType::F64))),
+    ("softmax.backward.0", |x| softmax_backward(&x.a, 0, false)),
+    ("softmax.backward.1", |x| softmax_backward(&x.a, 1, false)),
+    ("softmax.backward.hybrid.0", |x| softmax_backward(&x.h, 0, false)),
+    ("softmax.backward.hybrid.1", |x| softmax_backward(&x.h, 1, false)),
+    ("softmax.backward.other", |x| {
+        ops::_sparse_softmax_backward_data(&x.b, &ops::_sparse_softmax(&x.a, 1, false)?, 1, &x.a)
+    }),
+    ("log_softmax.0", |x| ops::_sparse_log_softmax(&x.a, 0, false)),
+    ("log_softmax.1", |x| ops::_sparse_log_softmax(&x.a, 1, false)),
+    ("log_softmax.hybrid.0", |x| ops::_sparse_log_softmax(&x.h, 0, false)),
+    ("log_softmax.hybrid.1", |x| ops::_sparse_log_softmax(&x.h, -1, false)),
+    ("log_softmax.dtype", |x| ops::_sparse_log_softmax_int(&x.a, 0, Some(DType::F64))),
+    ("log_softmax.backward.0", |x| softmax_backward(&x.a, 0, true)),
+    ("log_softmax.backward.1", |x| softmax_backward(&x.a, 1, true)),
+    ("log_softmax.backward.hybrid.0", |x| softmax_backward(&x.h, 0, true)),
+    ("log_softmax.backward.hybrid.1", |x| softmax_backward(&x.h, 1, true)),
+    ("log_softmax.backward.other", |x| {
+        ops::_sparse_log_softmax_backward_data(&x.b, &ops::_sparse_log_softmax(&x.a, 1, false)?, 1, &x.a)
+    }),
+    ("native_norm.2", |x| ops::native_norm(&x.a, 2.into())),
+    ("native_norm.1", |x| ops::native_norm(&x.a, 1.into())),
+    ("native_norm.3.5", |x| ops::native_norm(&x.a, 3.5.into())),
+    ("native_norm.inf", |x| ops::native_norm(&x.a, f64::INFINITY.into())),
+    ("native_norm.dims", |x| ops::native_norm_scalaropt_dim_dtype(&x.h, None, &[0, 1], false, None)),
+    ("mm_reduce.sum", |x| mm_reduce(x, "sum")),
+    ("mm_reduce.mean", |x| mm_reduce(x, "mean")),
+    ("mm_reduce.amax", |x| mm_reduce(x, "amax")),
+    ("mm_reduce.amin", |x| mm_reduce(x, "amin")),
 ];
+
+/// A matrix with one column.
+fn one_column(x: &Inputs) -> rushlight_base::Result<Tensor> {
+    let values = ops::narrow(&ops::select_int(&x.d, 0, 0)?, 0, 0, 2)?;
+    ops::coalesce(&coo(&longs(&[1, 2, 0, 0], &[2, 2]), &values, &[3, 1]))
+}
+
+fn softmax_backward(x: &Tensor, dim: i64, log: bool) -> rushlight_base::Result<Tensor> {
+    let grad = ops::mul_scalar(x, 0.5.into())?;
+    if log {
+        ops::_sparse_log_softmax_backward_data(&grad, &ops::_sparse_log_softmax(x, dim, false)?, dim, x)
+    } else {
+        ops::_sparse_softmax_backward_data(&grad, &ops::_sparse_softmax(x, dim, false)?, dim, x)
+    }
+}
+
+/// A product of a matrix with an empty row.
+fn mm_reduce(x: &Inputs, reduce: &str) -> rushlight_base::Result<Tensor> {
+    let (starts, columns) = (longs(&[0, 1, 1, 3], &[4]), longs(&[0, 1, 3], &[3]));
+    let values = ops::select_int(&x.d, 0, 0)?;
+    let matrix =
+        ops::sparse_csr_tensor_crow_col_value_size(&starts, &columns, &values, &[3, 4], Options::of(x.d.dtype()))?;
+    Ok(ops::_sparse_mm_reduce_impl(&matrix, &x.d, reduce)?.0)
+}
 
 fn expected() -> HashMap<&'static str, &'static str> {
     EXPECTED.lines().filter_map(|line| line.split_once(" | ")).collect()
@@ -234,6 +326,31 @@ const GRADIENTS: &[(&str, Leaves, Function)] = &[
     ("sparse.sum", |x| vec![x.c.clone()], |_, l| ops::mul_scalar(&ops::_sparse_sum(&l[0])?, 2.into())),
     ("sparse.sum.0", |x| vec![x.c.clone()], |_, l| ops::_sparse_sum_dim(&l[0], &[0])),
     ("sparse_mask", |x| vec![x.d.clone()], |x, l| ops::sparse_mask(&l[0], &x.c)),
+    ("softmax.0", |x| vec![x.c.clone()], |_, l| ops::_sparse_softmax(&l[0], 0, false)),
+    ("softmax.1", |x| vec![x.c.clone()], |_, l| ops::_sparse_softmax(&l[0], 1, false)),
+    ("log_softmax.0", |x| vec![x.c.clone()], |_, l| ops::_sparse_log_softmax(&l[0], 0, false)),
+    ("log_softmax.1", |x| vec![x.c.clone()], |_, l| ops::_sparse_log_softmax(&l[0], 1, false)),
+    ("softmax.hybrid", |x| vec![ops::coalesce(&x.h).unwrap()], |_, l| ops::_sparse_softmax(&l[0], 0, false)),
+    (
+        "mm_reduce.sum",
+        |x| vec![x.csr.clone(), x.m.clone()],
+        |_, l| Ok(ops::_sparse_mm_reduce_impl(&l[0], &l[1], "sum")?.0),
+    ),
+    (
+        "mm_reduce.mean",
+        |x| vec![x.csr.clone(), x.m.clone()],
+        |_, l| Ok(ops::_sparse_mm_reduce_impl(&l[0], &l[1], "mean")?.0),
+    ),
+    (
+        "mm_reduce.amax",
+        |x| vec![x.csr.clone(), x.m.clone()],
+        |_, l| Ok(ops::_sparse_mm_reduce_impl(&l[0], &l[1], "amax")?.0),
+    ),
+    (
+        "mm_reduce.amin",
+        |x| vec![x.csr.clone(), x.m.clone()],
+        |_, l| Ok(ops::_sparse_mm_reduce_impl(&l[0], &l[1], "amin")?.0),
+    ),
 ];
 
 #[test]

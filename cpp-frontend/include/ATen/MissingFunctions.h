@@ -171,17 +171,7 @@ RLT_MISSING(sparse_bsr_tensor, 1)
 RLT_MISSING(sparse_bsc_tensor, 1)
 RLT_MISSING(_sparse_bsr_tensor_unsafe, 1)
 RLT_MISSING(_sparse_bsc_tensor_unsafe, 1)
-RLT_MISSING(_sparse_compressed_tensor_with_dims, 1)
-RLT_MISSING(_sparse_broadcast_to, 1)
 RLT_MISSING(_sparse_broadcast_to_copy, 1)
-RLT_MISSING(_sparse_csr_prod, 1)
-RLT_MISSING(_sparse_csr_sum, 1)
-RLT_MISSING(_sparse_softmax, 1)
-RLT_MISSING(_sparse_log_softmax, 1)
-RLT_MISSING(_sparse_softmax_backward_data, 1)
-RLT_MISSING(_sparse_log_softmax_backward_data, 1)
-RLT_MISSING(_sparse_sum_backward, 1)
-RLT_MISSING(_sparse_mm_reduce_impl, 2)
 #undef RLT_REASON
 
 // Others
@@ -190,7 +180,6 @@ RLT_MISSING(_sobol_engine_ff_, 1)
 RLT_MISSING(_sobol_engine_initialize_state_, 1)
 RLT_MISSING(_sobol_engine_scramble_, 1)
 RLT_MISSING(_sobol_engine_draw, 2)
-RLT_MISSING(native_norm, 1)
 #undef RLT_REASON
 
 // Operators of libtorch's own tests

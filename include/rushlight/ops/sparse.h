@@ -663,6 +663,233 @@ int32_t rlt_tensor_embedding_sparse_backward(const rlt_tensor *grad, const rlt_t
 int32_t rlt_tensor_to_dense_backward(const rlt_tensor *grad, const rlt_tensor *input, const int32_t *masked_grad,
     rlt_tensor **out0);
 
+/* ---- _sparse_sum_backward ---- */
+
+/**
+ * Computes the gradient of `_sparse_sum.dim`, which has the pattern of `self`.
+ *
+ * `out_i = grad_j for the elements i that are added to j, where `self` has elements`
+ *
+ * Shapes: `(*) without the dimensions dim, (*) -> (*)`.
+ * Errors: Raises an error if `self` is not in COO format, or if the shape of `grad` is not that of the sum.
+ *
+ * `_sparse_sum_backward(Tensor grad, Tensor self, int[] dim) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_sum_backward(const rlt_tensor *grad, const rlt_tensor *self, const int64_t *dim,
+    int64_t dim_len, rlt_tensor **out0);
+
+/* ---- _sparse_csr_sum ---- */
+
+/**
+ * Adds the specified elements of a CSR matrix over dimensions, which are kept.
+ *
+ * `out_j = sum over the dimensions dim of the specified elements of self`
+ *
+ * Shapes: `(m, n) -> (m, n) with 1 for the dimensions dim`.
+ * Errors: Raises an error if `self` is not in CSR format, if `keepdim` is false, or if the dtype is bool.
+ *
+ * `_sparse_csr_sum.dim_dtype(Tensor self, int[1] dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_csr_sum_dim_dtype(const rlt_tensor *self, const int64_t *dim, int64_t dim_len,
+    int32_t keepdim, const int32_t *dtype, rlt_tensor **out0);
+
+/* ---- _sparse_csr_prod ---- */
+
+/**
+ * Multiplies the specified elements of a CSR matrix over dimensions, which are kept.
+ *
+ * `out_j = product over the dimensions dim of the specified elements of self`
+ *
+ * Shapes: `(m, n) -> (m, n) with 1 for the dimensions dim`.
+ * Errors: Raises an error if `self` is not in CSR format, if `keepdim` is false, or if the dtype is bool.
+ *
+ * `_sparse_csr_prod.dim_dtype(Tensor self, int[1] dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_csr_prod_dim_dtype(const rlt_tensor *self, const int64_t *dim, int64_t dim_len,
+    int32_t keepdim, const int32_t *dtype, rlt_tensor **out0);
+
+/* ---- native_norm ---- */
+
+/**
+ * Returns the p-norm of the elements of a sparse tensor in COO format.
+ *
+ * `out = (sum_i |self_i|^p)^(1/p)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Raises an error if `self` is not in COO format.
+ *
+ * `native_norm(Tensor self, Scalar p=2) -> Tensor`
+ */
+int32_t rlt_tensor_native_norm(const rlt_tensor *self, const rlt_scalar *p, rlt_tensor **out0);
+
+/**
+ * Returns the p-norm of the elements of a sparse tensor in COO format, with the arguments of `norm`.
+ *
+ * `out = (sum_i |self_i|^p)^(1/p)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Raises an error if `self` is not in COO format, if `dim` has some dimensions but not all, if `keepdim` is
+ * true, or if a dtype is given.
+ *
+ * `native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, ScalarType? dtype) -> Tensor`
+ */
+int32_t rlt_tensor_native_norm_ScalarOpt_dim_dtype(const rlt_tensor *self, const rlt_scalar *p, const int64_t *dim,
+    int64_t dim_len, int32_t keepdim, const int32_t *dtype, rlt_tensor **out0);
+
+/* ---- _sparse_softmax ---- */
+
+/**
+ * Computes `softmax` of the specified elements of a sparse tensor in COO format.
+ *
+ * `out_i = e^(self_i) / sum_j e^(self_j), with the sum over the specified elements along dim`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: Raises an error if `self` is not in COO format, if its dtype is neither float32 nor float64, if `dim` is
+ * out of range, or if `half_to_float` is true.
+ *
+ * `_sparse_softmax(Tensor self, int dim, bool half_to_float) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_softmax(const rlt_tensor *self, int64_t dim, int32_t half_to_float, rlt_tensor **out0);
+
+/**
+ * Computes `softmax` of the specified elements of a sparse tensor in COO format, in a dtype.
+ *
+ * `out_i = e^(self_i) / sum_j e^(self_j), with the sum over the specified elements along dim`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: Raises an error if `self` is not in COO format, if the dtype is neither float32 nor float64, or if `dim` is
+ * out of range.
+ *
+ * `_sparse_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_softmax_int(const rlt_tensor *self, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+
+/* ---- _sparse_log_softmax ---- */
+
+/**
+ * Computes `log_softmax` of the specified elements of a sparse tensor in COO format.
+ *
+ * `out_i = self_i - ln(sum_j e^(self_j)), with the sum over the specified elements along dim`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: Raises an error if `self` is not in COO format, if its dtype is neither float32 nor float64, if `dim` is
+ * out of range, or if `half_to_float` is true.
+ *
+ * `_sparse_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_log_softmax(const rlt_tensor *self, int64_t dim, int32_t half_to_float, rlt_tensor **out0);
+
+/**
+ * Computes `log_softmax` of the specified elements of a sparse tensor in COO format, in a dtype.
+ *
+ * `out_i = self_i - ln(sum_j e^(self_j)), with the sum over the specified elements along dim`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: Raises an error if `self` is not in COO format, if the dtype is neither float32 nor float64, or if `dim` is
+ * out of range.
+ *
+ * `_sparse_log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_log_softmax_int(const rlt_tensor *self, int64_t dim, const int32_t *dtype,
+    rlt_tensor **out0);
+
+/* ---- _sparse_softmax_backward_data ---- */
+
+/**
+ * Computes the gradient of `_sparse_softmax` with respect to its input, from its output.
+ *
+ * `out_i = output_i * (grad_output_i - sum_j grad_output_j * output_j), with the sum over the elements of output
+ * along dim`
+ *
+ * Shapes: `(*), (*), (*) -> (*)`.
+ * Errors: Raises an error if a tensor is not in COO format, if shapes or dtypes differ, or if `dim` is out of range.
+ *
+ * `_sparse_softmax_backward_data(Tensor grad_output, Tensor output, int dim, Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_softmax_backward_data(const rlt_tensor *grad_output, const rlt_tensor *output, int64_t dim,
+    const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- _sparse_log_softmax_backward_data ---- */
+
+/**
+ * Computes the gradient of `_sparse_log_softmax` with respect to its input, from its output.
+ *
+ * `out_i = grad_output_i - e^(output_i) * sum_j grad_output_j, with the sum over the elements of output along dim`
+ *
+ * Shapes: `(*), (*), (*) -> (*)`.
+ * Errors: Raises an error if a tensor is not in COO format, if shapes or dtypes differ, or if `dim` is out of range.
+ *
+ * `_sparse_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_log_softmax_backward_data(const rlt_tensor *grad_output, const rlt_tensor *output,
+    int64_t dim, const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- _sparse_broadcast_to ---- */
+
+/**
+ * Repeats a sparse tensor in COO format along new dimensions and those of size 1.
+ *
+ * `out_ij = self_j, or self_0 where `self` has size 1`
+ *
+ * Shapes: `(*) -> (size)`.
+ * Errors: Raises an error if `self` is not in COO format, or if its sizes do not broadcast to `size`.
+ *
+ * `_sparse_broadcast_to(Tensor self, int[] size) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_broadcast_to(const rlt_tensor *self, const int64_t *size, int64_t size_len,
+    rlt_tensor **out0);
+
+/* ---- _sparse_mask_projection ---- */
+
+/**
+ * Keeps the elements of a sparse tensor in COO format that the mask specifies, with their pattern.
+ *
+ * `out_i = self_i where `mask` has an element, else 0; times the number of these if `accumulate_matches``
+ *
+ * Shapes: `(*), (*) -> (*)`.
+ * Errors: Raises an error if a tensor is not in COO format, or if the sizes or the numbers of sparse dimensions
+ * differ.
+ *
+ * `_sparse_mask_projection(Tensor self, Tensor mask, bool accumulate_matches=False) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_mask_projection(const rlt_tensor *self, const rlt_tensor *mask, int32_t accumulate_matches,
+    rlt_tensor **out0);
+
+/* ---- _sparse_mm_reduce_impl ---- */
+
+/**
+ * Multiplies a CSR matrix by a strided one, and reduces the terms of each element by their "sum", "mean", "amax" or
+ * "amin". The second result is empty unless the call is recorded: then it has the entry of `self` that is the
+ * extremum.
+ *
+ * `out_ij = reduce of self_ik * other_kj over the specified elements ik of self`
+ *
+ * Shapes: `(m, n), (n, p) -> (m, p), (m, p) or (0)`.
+ * Errors: Raises an error if `self` is not in CSR format, if `other` is sparse, if the sizes do not fit together, or
+ * if the dtypes differ or are not floating point.
+ *
+ * `_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor__sparse_mm_reduce_impl(const rlt_tensor *self, const rlt_tensor *other, const char *reduce,
+    rlt_tensor **out0, rlt_tensor **out1);
+
+/* ---- _sparse_compressed_tensor_with_dims ---- */
+
+/**
+ * Returns a matrix in CSR or CSC format with space for `nnz` elements, whose indices and values are to be written.
+ *
+ * `out = 0`
+ *
+ * Shapes: `size`.
+ * Errors: Raises an error if no layout is given, if it is not CSR or CSC, or if there are dense dimensions or blocks.
+ *
+ * `_sparse_compressed_tensor_with_dims(int nnz, int dense_dim, int[] size, int[] blocksize, ScalarType index_dtype,
+ * *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor`
+ */
+int32_t rlt_tensor__sparse_compressed_tensor_with_dims(int64_t nnz, int64_t dense_dim, const int64_t *size,
+    int64_t size_len, const int64_t *blocksize, int64_t blocksize_len, int32_t index_dtype,
+    const rlt_tensor_options *options, rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -314,6 +314,32 @@ pub(super) fn sparse_mask(args: &Args<'_>) -> Result<Value> {
     Ok(pattern.with_values(values).into_tensor()?.into())
 }
 
+/// `_sparse_mask_projection`: the elements that the mask specifies, 0 at the other specified ones
+pub(super) fn mask_projection(args: &Args<'_>) -> Result<Value> {
+    let (tensor, mask, accumulate) = (args.tensor(0)?, args.tensor(1)?, args.bool(2)?);
+    let name = "_sparse_mask_projection";
+    let (coo, mask) = (super::expect_coo(name, tensor)?, super::expect_coo(name, mask)?);
+    ensure!(
+        coo.sizes == mask.sizes && coo.sparse_dim() == mask.sparse_dim(),
+        Runtime,
+        "{name}(): operands have incompatible sizes; self has size {} but mask has size {}",
+        rushlight_base::format_sizes(&coo.sizes),
+        rushlight_base::format_sizes(&mask.sizes)
+    );
+    let mut specified = mask.numbers()?;
+    specified.sort_unstable();
+    let matches = coo.numbers()?.into_iter().map(|number| {
+        let count =
+            specified.partition_point(|&other| other <= number) - specified.partition_point(|&other| other < number);
+        if accumulate { count as i64 } else { i64::from(count > 0) }
+    });
+    let mut sizes = vec![1; coo.values.ndim()];
+    sizes[0] = -1;
+    let factors = ops::to_dtype(&super::coo::long_tensor(matches)?, coo.values.dtype(), false, false, None)?;
+    let values = ops::mul_tensor(&coo.values, &ops::reshape(&factors, &sizes)?)?;
+    Ok(coo.with_values(values).into_tensor()?.into())
+}
+
 /// A compressed matrix in coordinate format, values in their order.
 pub(super) fn as_listed(matrix: &Compressed) -> Result<Coo> {
     let (major, minor) = (matrix.expanded()?, super::coo::longs(&matrix.plain)?);

@@ -247,6 +247,43 @@ fn compressed(args: &Args<'_>, layout: Option<Layout>, sized: bool) -> Result<Va
     Ok(matrix.into_tensor()?.into())
 }
 
+/// `_sparse_compressed_tensor_with_dims`: with `nnz` specified elements whose indices and values are to be written, all 0
+pub(super) fn compressed_with_dims(args: &Args<'_>) -> Result<Value> {
+    let (nnz, dense, sizes, blocks) = (args.int(0)?, args.int(1)?, args.ints(2)?, args.ints(3)?);
+    let (dtype, options) = (args.dtype(4)?, args.options(5)?);
+    let name = "sparse_compressed_tensor_with_dims";
+    let layout = match options.layout {
+        Some(layout @ (Layout::SparseCsr | Layout::SparseCsc)) => layout,
+        Some(layout) if layout.is_compressed() => {
+            bail!(NotImplemented, "{name}: block sparse layouts are not supported")
+        }
+        Some(other) => bail!(Runtime, "{name}: expected sparse compressed tensor layout but got {}", other.name()),
+        None => bail!(Runtime, "{name}: expected sparse compressed tensor layout but got none"),
+    };
+    check_options(Options { layout: Some(layout), ..options }, layout)?;
+    ensure!(nnz >= 0, Runtime, "{name}: number of specified elements must not be negative, got {nnz}");
+    ensure!(
+        dense == 0 && sizes.len() == 2 && blocks.is_empty(),
+        NotImplemented,
+        "{name}: only matrices without dense dimensions and blocks are supported, got {} dimensions, {dense} of them dense, and a \
+         block size of {} numbers",
+        sizes.len(),
+        blocks.len()
+    );
+    ensure!(
+        matches!(dtype, DType::I32 | DType::I64),
+        Runtime,
+        "indices dtype must be Int or Long, but got {}",
+        dtype.c10_name()
+    );
+    rushlight_base::numel(&sizes)?;
+    let rows = if layout == Layout::SparseCsr { sizes[0] } else { sizes[1] };
+    let compressed = ops::zeros(&[rows.saturating_add(1)], Options::of(dtype))?;
+    let plain = ops::zeros(&[nnz], Options::of(dtype))?;
+    let values = ops::zeros(&[nnz], Options::of(options.dtype_or_default()))?;
+    Ok(Compressed { layout, sizes, compressed, plain, values }.into_tensor()?.into())
+}
+
 macro_rules! creates_compressed {
     ($($name:ident $layout:expr, $sized:literal;)*) => {$(
         pub(super) fn $name(args: &Args<'_>) -> Result<Value> {

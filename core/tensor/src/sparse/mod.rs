@@ -21,6 +21,7 @@ mod product;
 mod record;
 mod reduce;
 mod shape;
+mod softmax;
 mod table;
 mod unary;
 mod write;
@@ -64,9 +65,11 @@ pub(crate) fn called<T: FromValues>(name: &str, args: &[&dyn Argument]) -> Resul
 }
 
 fn call_row(row: &'static table::Row, args: &[Value], results: &mut Values) -> Result<()> {
-    let result = row.call(Args(args))?;
-    if !result.is_none() {
-        results.put(result);
+    match row.call(Args(args))? {
+        Value::None => {}
+        // Several results; no sparse operator returns a list.
+        Value::Tensors(several) => several.into_iter().for_each(|result| results.put(Value::from(result))),
+        result => results.put(result),
     }
     Ok(())
 }

@@ -369,3 +369,85 @@ pub(super) fn sampled_addmm(args: &Args<'_>) -> Result<Value> {
     let values = combined(&ops::values(input)?, &products, beta, alpha)?;
     Ok(with_values(input, &values)?.into())
 }
+
+/// `_sparse_mm_reduce_impl`: the terms of each element of a product, reduced; and for extrema the entry that is the result, if
+/// the call is recorded
+pub(super) fn mm_reduce(args: &Args<'_>) -> Result<Value> {
+    let (matrix, other, reduce) = (args.tensor(0)?, args.tensor(1)?, args.str(2)?);
+    let name = "_sparse_mm_reduce_impl";
+    ensure!(
+        matches!(reduce, "sum" | "mean" | "amax" | "amin"),
+        Runtime,
+        "{name}: reduce argument must be either sum, mean, amax or amin, got {reduce}"
+    );
+    ensure!(
+        matrix.layout() == Layout::SparseCsr && !other.is_any_sparse(),
+        Runtime,
+        "{name}: Expected self to have sparse csr layout and other to be strided, but got {} and {}",
+        matrix.layout().name(),
+        other.layout().name()
+    );
+    check(name, matrix, other)?;
+    ensure!(
+        matrix.dtype().is_floating(),
+        Runtime,
+        "{name}: expected floating point matrices, but got {}",
+        matrix.dtype().c10_name()
+    );
+    let none = ops::zeros(&[0], Options::of(rushlight_base::DType::I64))?;
+    let pair = |result: Tensor, entries: Tensor| Ok(Value::Tensors(vec![Some(result), Some(entries)]));
+    if reduce == "sum" {
+        return pair(ops::_sparse_mm(matrix, other)?, none);
+    }
+    let compressed = Compressed::of(matrix)?;
+    if reduce == "mean" {
+        let (starts, rows) = (&compressed.compressed, matrix.sizes()[0]);
+        let counts =
+            ops::sub_tensor(&ops::narrow(starts, 0, 1, rows)?, &ops::narrow(starts, 0, 0, rows)?, Scalar::Int(1))?;
+        let counts = ops::clamp_min(&counts, Scalar::Int(1))?;
+        return pair(ops::div_tensor(&ops::_sparse_mm(matrix, other)?, &ops::unsqueeze(&counts, 1)?)?, none);
+    }
+    let entries = extreme_entries(&compressed, other, reduce == "amax")?;
+    let is_recorded = crate::autograd::should_record([matrix, other]);
+    if compressed.values.numel() == 0 {
+        let zeros = ops::zeros(&[matrix.sizes()[0], other.sizes()[1]], other.options())?;
+        return pair(zeros, if is_recorded { entries } else { none });
+    }
+    // An empty row is 0; its entry is one that does not exist.
+    let exists = ops::lt_scalar(&entries, Scalar::Int(compressed.values.numel()))?;
+    let chosen = ops::masked_fill_scalar(&entries, &ops::logical_not(&exists)?, Scalar::Int(0))?;
+    let flat = ops::reshape(&chosen, &[-1])?;
+    let factors = ops::reshape(&ops::index_select(&ops::values(matrix)?, 0, &flat)?, &entries.sizes())?;
+    let columns = ops::to_dtype(&compressed.plain, rushlight_base::DType::I64, false, false, None)?;
+    let rows = ops::reshape(&ops::index_select(&columns, 0, &flat)?, &entries.sizes())?;
+    let products = ops::mul_tensor(&factors, &ops::gather(other, 0, &rows, false)?)?;
+    let result = ops::where_scalarother(&exists, &products, Scalar::Float(0.0))?;
+    pair(result, if is_recorded { entries } else { none })
+}
+
+/// The entry with the largest (smallest) term of each element of a product, the first of equal ones; the number of entries for
+/// an element without terms.
+fn extreme_entries(matrix: &Compressed, other: &Tensor, largest: bool) -> Result<Tensor> {
+    let double = |tensor: &Tensor| ops::to_dtype(&ops::detach(tensor)?, rushlight_base::DType::F64, false, false, None);
+    let (factors, terms) = (double(&matrix.values)?.to_vec::<f64>()?, double(other)?.to_vec::<f64>()?);
+    let (rows, columns) = (matrix.expanded()?, longs(&matrix.plain)?);
+    let (height, width) = (matrix.sizes[0] as usize, other.sizes()[1] as usize);
+    let missing = factors.len() as i64;
+    let mut entries = list::filled(rushlight_base::numel(&[height as i64, width as i64])? as usize, missing)?;
+    for (entry, (&row, &column)) in rows.iter().zip(&columns).enumerate() {
+        ensure!((column as usize) < matrix.sizes[1] as usize, Index, "column {column} is out of range");
+        let term = |entry: usize, at: usize| factors[entry] * terms[columns[entry] as usize * width + at];
+        for at in 0..width {
+            let best = &mut entries[row as usize * width + at];
+            let new = term(entry, at);
+            let wins = *best == missing || {
+                let old = term(*best as usize, at);
+                !old.is_nan() && (new.is_nan() || if largest { new > old } else { new < old })
+            };
+            if wins {
+                *best = entry as i64;
+            }
+        }
+    }
+    Tensor::from_slice(&entries, &[height as i64, width as i64])
+}

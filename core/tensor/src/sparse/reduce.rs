@@ -48,8 +48,10 @@ fn flags(dims: Option<&[i64]>, ndim: usize) -> Result<Vec<bool>> {
     let Some(dims) = dims.filter(|dims| !dims.is_empty()) else { return Ok(vec![true; ndim]) };
     for &dim in dims {
         let dim = wrapped_dim(dim, ndim)?;
-        ensure!(!flags[dim], Runtime, "dim {dim} appears multiple times in the list of dims");
-        flags[dim] = true;
+        // A tensor without dimensions has the dimensions 0 and -1 in PyTorch.
+        let Some(flag) = flags.get_mut(dim) else { continue };
+        ensure!(!*flag, Runtime, "dim {dim} appears multiple times in the list of dims");
+        *flag = true;
     }
     Ok(flags)
 }
@@ -120,4 +122,94 @@ fn back(input: &Tensor, dims: Option<&[i64]>, keepdim: bool, grad: &Tensor) -> R
     } else {
         ops::to_sparse(&result, Some(input.layout()), None, None)
     }
+}
+
+/// `_sparse_sum_backward`
+pub(super) fn sparse_sum_backward(args: &Args<'_>) -> Result<Value> {
+    let (grad, tensor, dims) = (args.tensor(0)?, args.tensor(1)?, args.ints(2)?);
+    super::expect_coo("_sparse_sum_backward", tensor)?;
+    let reduced = flags(Some(&dims), tensor.ndim())?;
+    let left = tensor
+        .sizes()
+        .iter()
+        .zip(&reduced)
+        .filter(|(_, reduced)| !**reduced)
+        .map(|(&size, _)| size)
+        .collect::<DimVec>();
+    ensure!(
+        grad.sizes() == left,
+        Runtime,
+        "_sparse_sum_backward: expected grad to have shape {}, but got {}",
+        rushlight_base::format_sizes(&left),
+        rushlight_base::format_sizes(&grad.sizes())
+    );
+    Ok(back(tensor, Some(&dims), false, grad)?.into())
+}
+
+// ---- Compressed rows ----
+
+/// `_sparse_csr_sum.dim_dtype`
+pub(super) fn csr_sum(args: &Args<'_>) -> Result<Value> {
+    let (tensor, dims, dtype) = csr_arguments("_sparse_csr_sum", args)?;
+    summed(&tensor, Some(&dims), true, dtype)
+}
+
+/// `_sparse_csr_prod.dim_dtype`: of the specified elements
+pub(super) fn csr_prod(args: &Args<'_>) -> Result<Value> {
+    let (tensor, dims, dtype) = csr_arguments("_sparse_csr_prod", args)?;
+    let coo = Coo::of(&tensor)?;
+    let dtype = dtype.unwrap_or(if tensor.dtype().is_integral(true) { DType::I64 } else { tensor.dtype() });
+    let reduced = flags(Some(&dims), coo.sizes.len())?;
+    let sizes = coo.sizes.iter().zip(&reduced).map(|(&size, &reduced)| if reduced { 1 } else { size }).collect();
+    let indices = projected(&coo, &reduced, true)?;
+    let values = ops::to_dtype(&coo.values, dtype, false, false, None)?;
+    let listed = Coo { sizes, indices, values, coalesced: false };
+    // The place of each value among those of the coalesced result.
+    let pattern = listed.clone().coalesce()?;
+    let numbers = pattern.numbers()?;
+    let places = listed.numbers()?.into_iter().map(|number| numbers.partition_point(|&other| other < number) as i64);
+    let ones = ops::ones(&[pattern.nnz() as i64], crate::Options::of(dtype))?;
+    let values = ops::index_reduce(&ones, 0, &long_tensor(places)?, &listed.values, "prod", true)?;
+    Ok(to_layout(pattern.with_values(values), Layout::SparseCsr)?.into())
+}
+
+fn csr_arguments(operator: &str, args: &Args<'_>) -> Result<(Tensor, DimVec, Option<DType>)> {
+    let (tensor, keepdim) = (args.tensor(0)?, args.bool(2)?);
+    ensure!(
+        tensor.layout() == Layout::SparseCsr,
+        Runtime,
+        "{operator} expected sparse row compressed tensor layout but got {}",
+        tensor.layout().name()
+    );
+    ensure!(keepdim, Runtime, "reduction operations on CSR tensors with keepdim=False is unsupported");
+    let dtype = args.dtype_opt(3)?;
+    let found = dtype.unwrap_or(tensor.dtype());
+    ensure!(found != DType::Bool, Runtime, "\"{operator}_cpu\" not implemented for '{}'", found.c10_name());
+    Ok((tensor.clone(), args.ints(1)?, dtype))
+}
+
+// ---- Norms ----
+
+/// `native_norm`: of all elements
+pub(super) fn native_norm(args: &Args<'_>) -> Result<Value> {
+    norm(args.tensor(0)?, args.scalar(1)?)
+}
+
+/// `native_norm.ScalarOpt_dim_dtype`
+pub(super) fn native_norm_dim(args: &Args<'_>) -> Result<Value> {
+    let (tensor, dims) = (args.tensor(0)?, args.ints(2)?);
+    ensure!(
+        flags(Some(&dims), tensor.ndim())?.iter().all(|&reduced| reduced),
+        Runtime,
+        "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all dimensions of the \
+         input"
+    );
+    ensure!(!args.bool(3)?, Runtime, "norm_sparse currently does not support keepdim=True");
+    ensure!(args.dtype_opt(4)?.is_none(), Runtime, "norm_sparse currently does not support 'dtype' argument");
+    norm(tensor, args.scalar_opt(1)?.unwrap_or(rushlight_base::Scalar::Int(2)))
+}
+
+fn norm(tensor: &Tensor, p: rushlight_base::Scalar) -> Result<Value> {
+    let values = super::expect_coo("native_norm", tensor)?.coalesce()?.values;
+    Ok(ops::norm_scalar(&values, p)?.into())
 }

@@ -6,7 +6,7 @@ use super::in_layout_of;
 use crate::dispatch::{Args, Value};
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DimVec, Layout, Result, ensure, list};
+use rushlight_base::{DimVec, Layout, MemoryFormat, Result, bail, ensure, list};
 
 /// Two dimensions exchanged, both sparse or both dense.
 pub(super) fn exchanged(coo: &Coo, first: usize, second: usize) -> Result<Coo> {
@@ -269,4 +269,62 @@ fn widened(part: &Coo, dense: usize, before: i64, total: i64) -> Result<Tensor> 
 /// The gradient of `transpose.int`.
 pub(super) fn transpose_back(call: &super::record::Context<'_>, grad: &Tensor, _: usize) -> Result<Tensor> {
     ops::transpose_int(grad, call.args().int(1)?, call.args().int(2)?)
+}
+
+/// `_sparse_broadcast_to`
+pub(super) fn broadcast_to(args: &Args<'_>) -> Result<Value> {
+    let (tensor, sizes) = (args.tensor(0)?, args.ints(1)?);
+    let coo = super::expect_coo("_sparse_broadcast_to", tensor)?;
+    ensure!(
+        coo.sizes.len() <= sizes.len(),
+        Runtime,
+        "input tensor has more dimensions than the requested shape: {} and {}",
+        rushlight_base::format_sizes(&coo.sizes),
+        rushlight_base::format_sizes(&sizes)
+    );
+    rushlight_base::numel(&sizes)?;
+    let (lead, sparse, nnz) = (sizes.len() - coo.sizes.len(), coo.sparse_dim(), coo.nnz());
+    for (dim, &size) in coo.sizes.iter().enumerate() {
+        ensure!(
+            size == 1 || size == sizes[lead + dim],
+            Runtime,
+            "The input's length {size} at dimension {dim} does not broadcast over the requested shape of length {} at dimension \
+             {}",
+            sizes[lead + dim],
+            lead + dim
+        );
+    }
+    let is_spread = |dim: usize| dim < lead || (coo.sizes[dim - lead] == 1 && sizes[dim] != 1);
+    let spread: Vec<bool> = (0..lead + sparse).map(is_spread).collect();
+    let new_sizes: Vec<i64> = (0..lead + sparse).filter(|&dim| spread[dim]).map(|dim| sizes[dim]).collect();
+    let copies = rushlight_base::numel(&new_sizes)? as usize;
+    let coordinates = coo.coordinates()?;
+    let all = nnz.checked_mul(copies).and_then(|count| count.checked_mul((lead + sparse).max(1)));
+    let Some(all) = all else {
+        bail!(Runtime, "_sparse_broadcast_to: {nnz} elements cannot be repeated {copies} times")
+    };
+    // The copies of an element follow each other.
+    let mut indices = list::with_capacity(all)?;
+    let mut period = copies;
+    for dim in 0..lead + sparse {
+        if spread[dim] {
+            let size = sizes[dim] as usize;
+            period /= size.max(1);
+            indices.extend((0..nnz * copies).map(|at| (at / period.max(1) % size.max(1)) as i64));
+        } else {
+            let own = &coordinates[(dim - lead) * nnz..(dim - lead + 1) * nnz];
+            indices.extend(own.iter().flat_map(|&place| std::iter::repeat_n(place, copies)));
+        }
+    }
+    let mut dense = DimVec::from_slice(&[nnz as i64, copies as i64]);
+    dense.extend_from_slice(&sizes[lead + sparse..]);
+    let values = ops::expand(&ops::unsqueeze(&coo.values, 1)?, &dense, false)?;
+    dense.remove(0);
+    dense[0] = (nnz * copies) as i64;
+    let values = ops::reshape(&ops::contiguous(&values, MemoryFormat::Contiguous)?, &dense)?;
+    // Sorted if only the last coordinates are new.
+    let first_new = spread.iter().position(|&spread| spread);
+    let in_order = first_new.is_none_or(|first| spread[first..].iter().all(|&spread| spread));
+    let indices = Tensor::from_slice(&indices, &[(lead + sparse) as i64, (nnz * copies) as i64])?;
+    Ok(Coo { sizes, indices, values, coalesced: coo.coalesced && in_order }.into_tensor()?.into())
 }

@@ -3,7 +3,7 @@
 #[cfg(feature = "op-optim")]
 use super::optim;
 use super::record::{Back, Derivative, recorded};
-use super::{binary, convert, create, product, reduce, shape, unary, write};
+use super::{binary, convert, create, product, reduce, shape, softmax, unary, write};
 use crate::dispatch::{Args, OpDef, Value, by_name};
 use rushlight_base::{Result, bail};
 
@@ -157,6 +157,7 @@ static ROWS: &[Row] = &[
         create::compressed_without_size,
         node("SparseCompressedTensorBackward0", &[(2, 0), (2, 1), (2, 2)], create::compressed_back),
     ),
+    row("_sparse_compressed_tensor_with_dims", create::compressed_with_dims, Gradient::Never),
     row("empty.memory_format", create::empty_of_size, Gradient::Never),
     row("zeros", create::empty_of_size, Gradient::Never),
     row("empty_like", create::empty_like, Gradient::Never),
@@ -184,6 +185,7 @@ static ROWS: &[Row] = &[
     row("to_sparse_csr", convert::to_sparse_csr, node("ToSparseBackward0", &[], convert::to_sparse_back)),
     row("to_sparse_csc", convert::to_sparse_csc, node("ToSparseBackward0", &[], convert::to_sparse_back)),
     row("sparse_mask", convert::sparse_mask, node("SparseMaskBackward0", &[(0, 1)], convert::sparse_mask_back)),
+    row("_sparse_mask_projection", convert::mask_projection, Gradient::Missing),
     row("clone", convert::clone, node("CloneBackward0", &[], convert::same_back)),
     row("detach", convert::detach, Gradient::Never),
     row("alias", convert::detach, node("AliasBackward0", &[], convert::same_back)),
@@ -206,6 +208,7 @@ static ROWS: &[Row] = &[
     row("unsqueeze", shape::unsqueeze, Gradient::Missing),
     row("select.int", shape::select, Gradient::Missing),
     row("index_select", shape::index_select, Gradient::Missing),
+    row("_sparse_broadcast_to", shape::broadcast_to, Gradient::Missing),
     row("cat", shape::cat, Gradient::Missing),
     // Arithmetic.
     row("add.Tensor", binary::add, node("AddBackward0", &[], binary::add_back)),
@@ -223,6 +226,7 @@ static ROWS: &[Row] = &[
         product::sparse_mm,
         node("SparseAddmmBackward0", &[(0, 0), (0, 1), (1, 0), (1, 1)], product::sparse_mm_back),
     ),
+    row("_sparse_mm_reduce_impl", product::mm_reduce, Gradient::Composite),
     row("addmm", product::addmm, Gradient::Composite),
     row("mv", product::mv, Gradient::Composite),
     row("matmul", product::matmul, Gradient::Composite),
@@ -241,6 +245,17 @@ static ROWS: &[Row] = &[
     row("_sparse_sum.dtype", reduce::sparse_sum, Gradient::Composite),
     row("_sparse_sum.dim", reduce::sparse_sum_dim, node("SparseSumBackward0", &[(0, 0)], reduce::sum_dim_back)),
     row("_sparse_sum.dim_dtype", reduce::sparse_sum_dim, node("SparseSumBackward0", &[(0, 0)], reduce::sum_dim_back)),
+    row("_sparse_sum_backward", reduce::sparse_sum_backward, Gradient::Missing),
+    row("_sparse_csr_sum.dim_dtype", reduce::csr_sum, Gradient::Missing),
+    row("_sparse_csr_prod.dim_dtype", reduce::csr_prod, Gradient::Missing),
+    row("native_norm", reduce::native_norm, Gradient::Missing),
+    row("native_norm.ScalarOpt_dim_dtype", reduce::native_norm_dim, Gradient::Missing),
+    row("_sparse_softmax", softmax::softmax, Gradient::Composite),
+    row("_sparse_softmax.int", softmax::softmax_in_dtype, Gradient::Composite),
+    row("_sparse_log_softmax", softmax::log_softmax, Gradient::Composite),
+    row("_sparse_log_softmax.int", softmax::log_softmax_in_dtype, Gradient::Composite),
+    row("_sparse_softmax_backward_data", softmax::softmax_backward, Gradient::Missing),
+    row("_sparse_log_softmax_backward_data", softmax::log_softmax_backward, Gradient::Missing),
     reduced("norm.Scalar"),
     reduced("any"),
     // Functions that map 0 to 0.

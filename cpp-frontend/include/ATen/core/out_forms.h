@@ -15,7 +15,8 @@ RLT_LAZY void write_copy(const char* name, const at::Tensor& out, const at::Tens
               "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   TORCH_CHECK(result.dtype() == out.dtype(), name, "(): Expected out tensor to have dtype ", result.dtype(), ", but got ", out.dtype(), " instead");
   TORCH_CHECK(result.device() == out.device(), name, "(): Expected out tensor to have device ", result.device(), ", but got ", out.device(), " instead");
-  out.resize_(result.sizes());
+  // A copy replaces the sizes of a tensor in COO format.
+  if (result.layout() == at::kStrided) out.resize_(result.sizes());
   out.copy_(result);
 }
 RLT_LAZY at::Tensor& copy_out(const char* name, at::Tensor& out, const at::Tensor& result) {

@@ -9436,6 +9436,92 @@ inline Tensor to_dense_backward(const Tensor& grad, const Tensor& input, optiona
   rlt_tensor* out0;
   return rlt_adopt(rlt_tensor_to_dense_backward(grad.handle(), input.handle(), rlt::optional_bool(masked_grad), &out0), out0);
 }
+/// Computes the gradient of `_sparse_sum.dim`, which has the pattern of `self`.
+/// `out_i = grad_j for the elements i that are added to j, where `self` has elements`
+inline Tensor _sparse_sum_backward(const Tensor& grad, const Tensor& self, IntArrayRef dim) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_sum_backward(grad.handle(), self.handle(), dim.data(), dim.raw_length(), &out0), out0);
+}
+/// Adds the specified elements of a CSR matrix over dimensions, which are kept.
+/// `out_j = sum over the dimensions dim of the specified elements of self`
+inline Tensor _sparse_csr_sum(const Tensor& self, IntArrayRef dim, bool keepdim = false, optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_csr_sum_dim_dtype(self.handle(), dim.data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0), out0);
+}
+/// Multiplies the specified elements of a CSR matrix over dimensions, which are kept.
+/// `out_j = product over the dimensions dim of the specified elements of self`
+inline Tensor _sparse_csr_prod(const Tensor& self, IntArrayRef dim, bool keepdim = false, optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_csr_prod_dim_dtype(self.handle(), dim.data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0), out0);
+}
+/// Returns the p-norm of the elements of a sparse tensor in COO format.
+/// `out = (sum_i |self_i|^p)^(1/p)`
+inline Tensor native_norm(const Tensor& self, const Scalar& p = 2) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_native_norm(self.handle(), &p.raw(), &out0), out0);
+}
+/// Returns the p-norm of the elements of a sparse tensor in COO format, with the arguments of `norm`.
+/// `out = (sum_i |self_i|^p)^(1/p)`
+inline Tensor native_norm(const Tensor& self, const optional<Scalar>& p, IntArrayRef dim, bool keepdim, optional<ScalarType> dtype) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor_native_norm_ScalarOpt_dim_dtype(self.handle(), rlt::optional_scalar(p), dim.data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0), out0);
+}
+/// Computes `softmax` of the specified elements of a sparse tensor in COO format.
+/// `out_i = e^(self_i) / sum_j e^(self_j), with the sum over the specified elements along dim`
+inline Tensor _sparse_softmax(const Tensor& self, int64_t dim, bool half_to_float) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_softmax(self.handle(), dim, half_to_float, &out0), out0);
+}
+/// Computes `softmax` of the specified elements of a sparse tensor in COO format, in a dtype.
+/// `out_i = e^(self_i) / sum_j e^(self_j), with the sum over the specified elements along dim`
+inline Tensor _sparse_softmax(const Tensor& self, int64_t dim, optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_softmax_int(self.handle(), dim, rlt::optional_dtype(dtype), &out0), out0);
+}
+/// Computes `log_softmax` of the specified elements of a sparse tensor in COO format.
+/// `out_i = self_i - ln(sum_j e^(self_j)), with the sum over the specified elements along dim`
+inline Tensor _sparse_log_softmax(const Tensor& self, int64_t dim, bool half_to_float) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_log_softmax(self.handle(), dim, half_to_float, &out0), out0);
+}
+/// Computes `log_softmax` of the specified elements of a sparse tensor in COO format, in a dtype.
+/// `out_i = self_i - ln(sum_j e^(self_j)), with the sum over the specified elements along dim`
+inline Tensor _sparse_log_softmax(const Tensor& self, int64_t dim, optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_log_softmax_int(self.handle(), dim, rlt::optional_dtype(dtype), &out0), out0);
+}
+/// Computes the gradient of `_sparse_softmax` with respect to its input, from its output.
+/// `out_i = output_i * (grad_output_i - sum_j grad_output_j * output_j), with the sum over the elements of output along dim`
+inline Tensor _sparse_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, const Tensor& self) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_softmax_backward_data(grad_output.handle(), output.handle(), dim, self.handle(), &out0), out0);
+}
+/// Computes the gradient of `_sparse_log_softmax` with respect to its input, from its output.
+/// `out_i = grad_output_i - e^(output_i) * sum_j grad_output_j, with the sum over the elements of output along dim`
+inline Tensor _sparse_log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, const Tensor& self) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_log_softmax_backward_data(grad_output.handle(), output.handle(), dim, self.handle(), &out0), out0);
+}
+/// Repeats a sparse tensor in COO format along new dimensions and those of size 1.
+/// `out_ij = self_j, or self_0 where `self` has size 1`
+inline Tensor _sparse_broadcast_to(const Tensor& self, IntArrayRef size) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_broadcast_to(self.handle(), size.data(), size.raw_length(), &out0), out0);
+}
+/// Multiplies a CSR matrix by a strided one, and reduces the terms of each element by their "sum", "mean", "amax" or "amin". The second result is empty unless the call is recorded: then it has the entry of `self` that is the extremum.
+/// `out_ij = reduce of self_ik * other_kj over the specified elements ik of self`
+inline std::tuple<Tensor, Tensor> _sparse_mm_reduce_impl(const Tensor& self, const Tensor& other, std::string_view reduce) {
+  rlt_tensor *out0, *out1;
+  return rlt::adopt_all(rlt_tensor__sparse_mm_reduce_impl(self.handle(), other.handle(), rlt::text(reduce), &out0, &out1), out0, out1);
+}
+/// Returns a matrix in CSR or CSC format with space for `nnz` elements, whose indices and values are to be written.
+/// `out = 0`
+inline Tensor _sparse_compressed_tensor_with_dims(int64_t nnz, int64_t dense_dim, IntArrayRef size, IntArrayRef blocksize, ScalarType index_dtype, TensorOptions options = {}) {
+  rlt_tensor* out0;
+  Tensor result = rlt_adopt(rlt_tensor__sparse_compressed_tensor_with_dims(nnz, dense_dim, size.data(), size.raw_length(), blocksize.data(), blocksize.raw_length(), static_cast<int32_t>(index_dtype), &options.raw(), &out0), out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
 
 // special: Special functions: gamma, error, Bessel, Airy and zeta functions, and orthogonal polynomials. Integers give floating point.
 /// Computes the natural logarithm of the absolute value of the gamma function (log-gamma), element-wise.

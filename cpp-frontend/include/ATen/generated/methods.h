@@ -2238,6 +2238,12 @@ Tensor sspaddmm(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, 
   rlt_tensor* out0;
   return rlt_adopt(rlt_tensor_sspaddmm(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0), out0);
 }
+/// Keeps the elements of a sparse tensor in COO format that the mask specifies, with their pattern.
+/// `out_i = self_i where `mask` has an element, else 0; times the number of these if `accumulate_matches``
+Tensor _sparse_mask_projection(const Tensor& mask, bool accumulate_matches = false) const {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__sparse_mask_projection(handle(), mask.handle(), accumulate_matches, &out0), out0);
+}
 
 // special: Special functions: gamma, error, Bessel, Airy and zeta functions, and orthogonal polynomials. Integers give floating point.
 Tensor lgamma() const {

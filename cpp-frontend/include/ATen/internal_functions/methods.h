@@ -31,5 +31,4 @@ RLT_MISSING_METHOD(to_sparse_bsr, "sparse tensors do not have it")
 RLT_MISSING_METHOD(to_sparse_bsc, "sparse tensors do not have it")
 RLT_MISSING_METHOD(_to_sparse_bsr, "sparse tensors do not have it")
 RLT_MISSING_METHOD(_to_sparse_bsc, "sparse tensors do not have it")
-RLT_MISSING_METHOD(_sparse_mask_projection, "sparse tensors do not have it")
 #undef RLT_MISSING_METHOD

@@ -87,12 +87,7 @@ RLT_LAZY Tensor _sparse_addmm(const Tensor& self, const Tensor& mat1, const Tens
 RLT_LAZY Tensor _sparse_sparse_matmul(const Tensor& self, const Tensor& other) { return at::mm(self, other); }
 /// The product of a sparse matrix in CSR format and a dense one, with another reduction of the terms than their sum.
 RLT_LAZY Tensor _sparse_mm(const Tensor& sparse, const Tensor& dense, std::string_view reduce) {
-  if (reduce == "sum") return at::_sparse_mm(sparse, dense);
-  TORCH_CHECK(reduce == "mean" || reduce == "amax" || reduce == "amin", "sparse_mm: expected reduce to be sum, mean, amax or amin, but got ", std::string(reduce));
-  TORCH_CHECK(sparse.layout() == kSparseCsr, "sparse_mm: expected a matrix in CSR format, but got ", sparse.layout());
-  Tensor places = at::_convert_indices_from_csr_to_coo(sparse.crow_indices(), sparse.col_indices());
-  Tensor terms = sparse.values().unsqueeze(1) * dense.index_select(0, places[1]);
-  return at::zeros({sparse.size(0), dense.size(1)}, dense.options()).index_reduce(0, places[0], terms, reduce, false);
+  return reduce == "sum" ? at::_sparse_mm(sparse, dense) : std::get<0>(at::_sparse_mm_reduce_impl(sparse, dense, reduce));
 }
 /// The gradient of gather with respect to its input.
 RLT_LAZY Tensor _gather_sparse_backward(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& grad) {
@@ -116,7 +111,6 @@ RLT_LAZY Tensor& _sparse_coo_tensor_with_dims_and_tensors_out(Tensor& out, int64
   return rlt::copy_out("_sparse_coo_tensor_with_dims_and_tensors", out, result);
 }
 
-RLT_OUT_METHOD(_sparse_mask_projection)
 RLT_OUT_METHOD(_to_dense)
 RLT_OUT_METHOD(_to_sparse)
 RLT_OUT_METHOD(_to_sparse_bsc)

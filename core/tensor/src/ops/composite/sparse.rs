@@ -72,6 +72,25 @@ through! {
     sparse_sum(self_: &Tensor) -> Tensor = "_sparse_sum";
     sparse_sum_dtype(self_: &Tensor, dtype: DType) -> Tensor = "_sparse_sum.dtype";
     sparse_sum_dim(self_: &Tensor, dim: &[i64]) -> Tensor = "_sparse_sum.dim";
+    sparse_sum_backward(grad: &Tensor, self_: &Tensor, dim: &[i64]) -> Tensor = "_sparse_sum_backward";
+    sparse_csr_sum(self_: &Tensor, dim: &[i64], keepdim: bool, dtype: Option<DType>) -> Tensor = "_sparse_csr_sum.dim_dtype";
+    sparse_csr_prod(self_: &Tensor, dim: &[i64], keepdim: bool, dtype: Option<DType>) -> Tensor = "_sparse_csr_prod.dim_dtype";
+    native_norm(self_: &Tensor, p: Scalar) -> Tensor = "native_norm";
+    native_norm_dim(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: Option<DType>) -> Tensor
+        = "native_norm.ScalarOpt_dim_dtype";
+    sparse_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Tensor = "_sparse_softmax";
+    sparse_softmax_int(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Tensor = "_sparse_softmax.int";
+    sparse_log_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Tensor = "_sparse_log_softmax";
+    sparse_log_softmax_int(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Tensor = "_sparse_log_softmax.int";
+    sparse_softmax_backward_data(grad_output: &Tensor, output: &Tensor, dim: i64, self_: &Tensor) -> Tensor
+        = "_sparse_softmax_backward_data";
+    sparse_log_softmax_backward_data(grad_output: &Tensor, output: &Tensor, dim: i64, self_: &Tensor) -> Tensor
+        = "_sparse_log_softmax_backward_data";
+    sparse_broadcast_to(self_: &Tensor, size: &[i64]) -> Tensor = "_sparse_broadcast_to";
+    sparse_mask_projection(self_: &Tensor, mask: &Tensor, accumulate_matches: bool) -> Tensor = "_sparse_mask_projection";
+    sparse_mm_reduce_impl(self_: &Tensor, other: &Tensor, reduce: &str) -> (Tensor, Tensor) = "_sparse_mm_reduce_impl";
+    sparse_compressed_tensor_with_dims(nnz: i64, dense_dim: i64, size: &[i64], blocksize: &[i64], index_dtype: DType, options: Options) -> Tensor
+        = "_sparse_compressed_tensor_with_dims";
     sparse_sum_dim_dtype(self_: &Tensor, dim: &[i64], dtype: DType) -> Tensor = "_sparse_sum.dim_dtype";
 }
 
