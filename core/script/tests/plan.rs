@@ -241,7 +241,7 @@ fn the_grad_mode_is_that_of_the_call() {
     x.set_requires_grad(true).unwrap();
     asks.check(&[x.into()]);
     autograd::set_grad_enabled(before);
-    assert!(pair.is_planned());
+    assert!(pair.is_planned() && asks.is_planned());
 }
 
 /// Errors leave the plan as it was, and name the operator.

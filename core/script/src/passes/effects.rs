@@ -199,11 +199,12 @@ pub(super) fn has_effect(graph: &Graph, node: &Node, types: &dyn Resolver) -> bo
 const VISIBLE: [&str; 3] = ["prim::Print", "prim::RaiseException", "aten::warn"];
 
 /// Nodes that read the state of a thread: what a plan depends on, or what has one value while plans run.
-const SETTINGS: [&str; 5] = [
+const SETTINGS: [&str; 6] = [
     "aten::is_grad_enabled",
     "aten::is_autocast_enabled",
     "aten::is_autocast_cpu_enabled",
     "aten::_get_tracing_state",
+    "prim::requires_grad",
     "prim::Uninitialized",
 ];
 

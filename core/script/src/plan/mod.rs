@@ -31,7 +31,7 @@ use instance::Outcome;
 use rushlight_base::{DType, Result};
 use rushlight_tensor::dispatch::trace;
 use rushlight_tensor::{KeyGuard, KeySet, Tensor};
-use signature::Signature;
+use signature::{Asks, Signature};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use step::Plan;
@@ -47,8 +47,7 @@ const MAX_MADE: u64 = 2 * MAX_PLANS as u64;
 pub struct Compiled {
     name: Name,
     graph: Arc<Graph>,
-    /// Whether the function asks if gradients are recorded.
-    reads_grad_mode: bool,
+    asks: Asks,
     /// The plan that was used last comes last.
     plans: Mutex<Vec<(Signature, Entry)>>,
     packing: Packing,
@@ -68,12 +67,10 @@ impl Compiled {
     /// A function that is compiled when it is called first. Its plans keep the matrices of linear layers in the dtype
     /// `weights`: `F32`, `BF16`, or `I8` with a scale for each output; sums are in `float32`.
     pub fn new(name: &str, graph: Arc<Graph>, weights: DType) -> Compiled {
-        let asks = |id| graph.node(id).is_ok_and(|node| &*node.kind == "aten::is_grad_enabled");
-        let reads_grad_mode = graph.all_nodes().into_iter().any(asks);
         Compiled {
             name: name.into(),
+            asks: Asks::of(&graph),
             graph,
-            reads_grad_mode,
             plans: Mutex::new(Vec::new()),
             packing: Packing::new(weights),
             made: AtomicU64::new(0),
@@ -103,7 +100,7 @@ impl Compiled {
         if trace::current().is_some() {
             return None;
         }
-        let (signature, inputs) = Signature::of(arguments, self.reads_grad_mode)?;
+        let (signature, inputs) = Signature::of(arguments, self.asks)?;
         let known = self.known(&signature);
         if known.is_some() {
             self.used.fetch_add(1, Ordering::Relaxed);
@@ -148,7 +145,7 @@ impl Compiled {
 
     /// Leaves calls with such arguments to the interpreter from now on.
     fn reject(&self, arguments: &[Value], reason: &str) {
-        let Some((signature, _)) = Signature::of(arguments, self.reads_grad_mode) else { return };
+        let Some((signature, _)) = Signature::of(arguments, self.asks) else { return };
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, entry)) = plans.iter_mut().find(|(known, _)| *known == signature) {
             *entry = Entry::Interpreted(reason.into());

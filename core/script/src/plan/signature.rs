@@ -1,5 +1,6 @@
 //! What a plan depends on of the arguments of a call: shapes, strides and dtypes of tensors, and all other values.
 
+use crate::graph::Graph;
 use crate::runtime::value::Value;
 use rushlight_base::{DType, DeviceType, DimVec, format_sizes};
 use rushlight_tensor::{Tensor, autograd};
@@ -14,6 +15,23 @@ pub(super) struct Signature {
     /// Whether gradients are recorded, for a function that asks.
     grad_mode: Option<bool>,
     parts: Vec<Part>,
+}
+
+/// What a function asks about gradients.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asks {
+    /// Whether they are recorded.
+    pub grad_mode: bool,
+    /// Whether a tensor requires one. No tensor of a plan does.
+    pub requires_grad: bool,
+}
+
+impl Asks {
+    pub fn of(graph: &Graph) -> Asks {
+        let has =
+            |kind: &str| graph.all_nodes().into_iter().any(|id| graph.node(id).is_ok_and(|node| &*node.kind == kind));
+        Asks { grad_mode: has("aten::is_grad_enabled"), requires_grad: has("prim::requires_grad") }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,21 +59,22 @@ enum Part {
 impl Signature {
     /// The signature of arguments, and their tensors in order. `None` if a call with them has no plan: tensors on other
     /// devices, with other layouts, or of a call that autograd records.
-    pub fn of(arguments: &[Value], reads_grad_mode: bool) -> Option<(Signature, Vec<Tensor>)> {
+    pub fn of(arguments: &[Value], asks: Asks) -> Option<(Signature, Vec<Tensor>)> {
         let records = autograd::is_grad_enabled();
-        let mut reading = Reading { parts: Vec::new(), tensors: Vec::new(), records };
+        let mut reading =
+            Reading { parts: Vec::new(), tensors: Vec::new(), without_gradient: records || asks.requires_grad };
         for argument in arguments {
             reading.value(argument, MAX_DEPTH)?;
         }
-        Some((Signature { grad_mode: reads_grad_mode.then_some(records), parts: reading.parts }, reading.tensors))
+        Some((Signature { grad_mode: asks.grad_mode.then_some(records), parts: reading.parts }, reading.tensors))
     }
 }
 
 struct Reading {
     parts: Vec<Part>,
     tensors: Vec<Tensor>,
-    /// Whether calls with tensors that require a gradient are recorded.
-    records: bool,
+    /// Whether calls with tensors that require a gradient are recorded, or differ from others.
+    without_gradient: bool,
 }
 
 impl Reading {
@@ -101,7 +120,7 @@ impl Reading {
         let keys = tensor.keys();
         let dense = tensor.dense().ok()?;
         let is_plain = dense.device.kind == DeviceType::Cpu && !keys.is_boxed();
-        if !is_plain || self.records && tensor.requires_grad() {
+        if !is_plain || self.without_gradient && tensor.requires_grad() {
             return None;
         }
         let (sizes, strides) = (DimVec::from_slice(dense.sizes()), DimVec::from_slice(dense.strides()));
