@@ -23,14 +23,15 @@ final class Leaks {
         check(before);
     }
 
-    /** Like {@link #none}, but other threads may free their handles a little later. */
+    /** Like {@link #none}, but other threads may create and free handles for a little while. */
     static void noneInTheEnd(Runnable body) throws InterruptedException {
         long before = live();
         try (Scope scope = new Scope()) {
             assert scope != null;
             body.run();
         }
-        for (int attempt = 0; attempt < 200 && live() > before; attempt++) {
+        for (int attempt = 0, settled = 0; attempt < 200 && settled < 5; attempt++) {
+            settled = live() > before ? 0 : settled + 1;
             Thread.sleep(10);
         }
         check(before);
