@@ -379,29 +379,24 @@ fn narrow(dtype: DType, level: Level) -> Option<Narrow> {
             Some(Narrow { tiles: TILES, spread: $spread::<$vector, $of, $vectors> })
         }};
     }
-    match (level, dtype) {
-        #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, DType::BF16) => {
-            narrow!(avx512, spread_avx512, x86::F32x16, bf16, 2, [1 x 4 2 x 2 4 x 1 6 x 1 8 x 1 10 x 1 12 x 1])
-        }
-        #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, DType::I8) => {
-            narrow!(avx512, spread_avx512, x86::F32x16, i8, 2, [1 x 4 2 x 2 4 x 1 6 x 1 8 x 1 10 x 1 12 x 1])
-        }
-        #[cfg(target_arch = "x86_64")]
-        (Level::Avx2, DType::BF16) => narrow!(avx2, spread_avx2, x86::F32x8, bf16, 2, [1 x 4 2 x 2 4 x 1 6 x 1]),
-        #[cfg(target_arch = "x86_64")]
-        (Level::Avx2, DType::I8) => narrow!(avx2, spread_avx2, x86::F32x8, i8, 2, [1 x 4 2 x 2 4 x 1 6 x 1]),
-        #[cfg(target_arch = "aarch64")]
-        (Level::Neon, DType::BF16) => {
-            narrow!(on_neon, spread_neon, neon::F32x4, bf16, 3, [1 x 2 2 x 1 4 x 1 6 x 1 8 x 1])
-        }
-        #[cfg(target_arch = "aarch64")]
-        (Level::Neon, DType::I8) => {
-            narrow!(on_neon, spread_neon, neon::F32x4, i8, 3, [1 x 2 2 x 1 4 x 1 6 x 1 8 x 1])
-        }
-        (_, DType::BF16) => narrow!(portable, spread_portable, Plain<f32, 4>, bf16, 2, [1 x 2 2 x 1 4 x 1]),
-        (_, DType::I8) => narrow!(portable, spread_portable, Plain<f32, 4>, i8, 2, [1 x 2 2 x 1 4 x 1]),
+    macro_rules! at_level {
+        ($of:ty) => {
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => {
+                    narrow!(avx512, spread_avx512, x86::F32x16, $of, 2, [1 x 4 2 x 2 4 x 1 6 x 1 8 x 1 10 x 1 12 x 1])
+                }
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => narrow!(avx2, spread_avx2, x86::F32x8, $of, 2, [1 x 4 2 x 2 4 x 1 6 x 1]),
+                #[cfg(target_arch = "aarch64")]
+                Level::Neon => narrow!(on_neon, spread_neon, neon::F32x4, $of, 3, [1 x 2 2 x 1 4 x 1 6 x 1 8 x 1]),
+                _ => narrow!(portable, spread_portable, Plain<f32, 4>, $of, 2, [1 x 2 2 x 1 4 x 1]),
+            }
+        };
+    }
+    match dtype {
+        DType::BF16 => at_level!(bf16),
+        DType::I8 => at_level!(i8),
         _ => None,
     }
 }
