@@ -467,6 +467,8 @@ mod metadata;
 
 mod list;
 
+mod weak;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,6 +104,11 @@ typedef struct rlt_tensor rlt_tensor;
 typedef struct rlt_tensor_list rlt_tensor_list;
 
 /**
+ * A reference to a tensor that does not keep it alive.
+ */
+typedef struct rlt_weak_tensor rlt_weak_tensor;
+
+/**
  * Options of factories besides sizes and values. Start from `RLT_TENSOR_OPTIONS_INIT` and set the options you need; -1
  * means the default (or, for `*_like`, the value of the input).
  */
@@ -341,6 +346,11 @@ int32_t rlt_tensor_is_alias_of(const struct rlt_tensor *a, const struct rlt_tens
 int32_t rlt_tensor_use_count(const struct rlt_tensor *tensor, int64_t *out);
 
 /**
+ * Returns the number of weak references to the tensor, and 1 for its other references.
+ */
+int32_t rlt_tensor_weak_use_count(const struct rlt_tensor *tensor, int64_t *out);
+
+/**
  * Replaces the storage, dtype and shape of `tensor` by those of `data`. Its identity and gradient stay; other tensors
  * over its previous storage keep that.
  */
@@ -379,6 +389,34 @@ int32_t rlt_tensor_list_get(const struct rlt_tensor_list *list, int64_t index, s
  * Frees a list and its references.
  */
 void rlt_tensor_list_free(struct rlt_tensor_list *list);
+
+/* ---- Weak references ---- */
+
+/**
+ * Creates a weak reference to a tensor.
+ */
+int32_t rlt_weak_tensor_new(const struct rlt_tensor *tensor, struct rlt_weak_tensor **out);
+
+/**
+ * Creates another weak reference to the same tensor, which may be gone.
+ */
+int32_t rlt_weak_tensor_clone(const struct rlt_weak_tensor *weak, struct rlt_weak_tensor **out);
+
+/**
+ * Returns a handle of the tensor, or NULL if its last handle was freed and nothing inside Rushlight refers to it.
+ */
+int32_t rlt_weak_tensor_lock(const struct rlt_weak_tensor *weak, struct rlt_tensor **out);
+
+/**
+ * Returns the reference count of the tensor, 0 if it is gone, and the number of its weak references: one more while the
+ * tensor is alive.
+ */
+int32_t rlt_weak_tensor_use_count(const struct rlt_weak_tensor *weak, int64_t *out, int64_t *out_weak);
+
+/**
+ * Frees a weak reference.
+ */
+void rlt_weak_tensor_free(struct rlt_weak_tensor *weak);
 
 #ifdef __cplusplus
 }  // extern "C"

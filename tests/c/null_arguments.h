@@ -24,6 +24,7 @@ static rlt_script *script, *out_script;
 static rlt_module *module, *out_module;
 static rlt_trace *trace, *out_trace;
 static rlt_run *stepped, *out_stepped;
+static rlt_weak_tensor *weak, *out_weak;
 static rlt_cuda_event *event, *out_event;
 static rlt_profile *profile, *out_profile;
 static rlt_record_function *range, *out_range;
@@ -153,6 +154,7 @@ static void setup(void) {
   named.name = "text";
   named.value = value;
   OK(rlt_module_begin(module, "forward", &value, 1, NULL, 0, &stepped));
+  OK(rlt_weak_tensor_new(tensor, &weak));
   OK(rlt_trace_begin("Text", 0, &trace));
   OK(rlt_cuda_event_new(1, &event));
   properties.struct_size = sizeof properties;
@@ -186,6 +188,7 @@ static void forget(void) {
   rlt_module_free(out_module), out_module = NULL;
   rlt_trace_free(out_trace), out_trace = NULL;
   rlt_run_free(out_stepped), out_stepped = NULL;
+  rlt_weak_tensor_free(out_weak), out_weak = NULL;
   rlt_cuda_event_free(out_event), out_event = NULL;
   rlt_profile_free(out_profile), out_profile = NULL;
   rlt_record_function_end(out_range), out_range = NULL;
@@ -214,6 +217,7 @@ static int teardown(int calls) {
   rlt_module_free(module);
   rlt_trace_free(trace);
   rlt_run_free(stepped);
+  rlt_weak_tensor_free(weak);
   rlt_cuda_event_free(event);
   rlt_profile_free(profile);
   rlt_record_function_end(range);

@@ -259,6 +259,28 @@ static void typed_containers(void) {
   OK(rlt_op_unregister(op));
 }
 
+/* A weak reference does not keep its tensor alive. */
+static void weak_references(void) {
+  const float numbers[2] = {1, 2};
+  rlt_tensor *tensor = vector(numbers, 2), *locked = NULL;
+  rlt_weak_tensor *weak = NULL, *other = NULL;
+  int64_t count = 0, weak_count = 0;
+  OK(rlt_weak_tensor_new(tensor, &weak));
+  OK(rlt_weak_tensor_clone(weak, &other));
+  OK(rlt_tensor_weak_use_count(tensor, &weak_count));
+  CHECK(weak_count == 3);
+  OK(rlt_weak_tensor_lock(weak, &locked));
+  OK(rlt_weak_tensor_use_count(other, &count, &weak_count));
+  CHECK(locked != NULL && count == 2 && weak_count == 3);
+  rlt_tensor_free(locked);
+  rlt_tensor_free(tensor);
+  OK(rlt_weak_tensor_lock(other, &locked));
+  OK(rlt_weak_tensor_use_count(other, &count, &weak_count));
+  CHECK(locked == NULL && count == 0 && weak_count == 2);
+  rlt_weak_tensor_free(weak);
+  rlt_weak_tensor_free(other);
+}
+
 int main(void) {
   const float numbers[2] = {1, 2};
   int64_t live = -1;
@@ -270,6 +292,7 @@ int main(void) {
   objects(any);
   futures(any);
   typed_containers();
+  weak_references();
   OK(rlt_op_unregister(any));
   rlt_tensor_free(tensor);
   OK(rlt_live_handles(&live));

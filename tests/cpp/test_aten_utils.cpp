@@ -121,6 +121,23 @@ TEST(ATenUtils, RareValues) {
   EXPECT_EQ(c10::IValue(std::vector<int64_t>{3, 4}).toDimVector(), (c10::DimVector{3, 4}));
 }
 
+TEST(ATenUtils, WeakReferencesToTensors) {
+  torch::Tensor tensor = torch::ones({2});
+  EXPECT_EQ(tensor.weak_use_count(), 1u);
+  c10::WeakIValue weak{c10::IValue(tensor)};
+  c10::WeakIValue copy = weak;
+  EXPECT_EQ(tensor.use_count(), 1u);
+  EXPECT_EQ(tensor.weak_use_count(), 3u);
+  EXPECT_TRUE(weak.lock().toTensor().is_same(tensor));
+  tensor.reset();
+  EXPECT_TRUE(weak.lock().isNone());
+  EXPECT_TRUE(copy.lock().isNone());
+  EXPECT_EQ(weak.use_count(), 0u);
+  EXPECT_EQ(weak.weak_use_count(), 2u);
+  c10::WeakIValue undefined{c10::IValue(torch::Tensor())};
+  EXPECT_FALSE(undefined.lock().toTensor().defined());
+}
+
 TEST(ATenUtils, ImportsClassesOfModules) {
   auto unit = std::make_shared<torch::jit::CompilationUnit>();
   std::vector<std::string> asked;

@@ -417,6 +417,19 @@ pub unsafe extern "C" fn rlt_tensor_use_count(tensor: *const rlt_tensor, out: *m
     })
 }
 
+/// Returns the number of weak references to the tensor, and 1 for its other references.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_weak_use_count(tensor: *const rlt_tensor, out: *mut i64) -> i32 {
+    guard("rlt_tensor_weak_use_count", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `tensor` is NULL or a live handle,
+        // and `out` is NULL or writable.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            out::value(out, "out")?.set(tensor.weak_use_count() as i64)
+        }
+    })
+}
+
 /// Replaces the storage, dtype and shape of `tensor` by those of `data`. Its identity and gradient stay; other tensors
 /// over its previous storage keep that.
 #[unsafe(no_mangle)]

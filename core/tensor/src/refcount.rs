@@ -99,6 +99,11 @@ impl Tensor {
         self.imp().strong.load(Ordering::Relaxed)
     }
 
+    /// Number of weak references to the tensor, and 1 for all others together.
+    pub fn weak_use_count(&self) -> usize {
+        self.imp().weak.load(Ordering::Relaxed)
+    }
+
     /// A reference that does not keep the tensor alive.
     pub fn downgrade(&self) -> WeakTensor {
         self.imp().weak.fetch_add(1, Ordering::Relaxed);
@@ -257,6 +262,18 @@ impl WeakTensor {
         let strong = &unsafe { self.0.as_ref() }.strong;
         let one_more = |count: usize| if count == 0 { None } else { Some(count + 1) };
         strong.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).ok().map(|_| Tensor(self.0))
+    }
+
+    /// Number of references to the tensor that keep it alive.
+    pub fn use_count(&self) -> usize {
+        // SAFETY: a weak reference keeps the memory of the counts alive.
+        unsafe { self.0.as_ref() }.strong.load(Ordering::Relaxed)
+    }
+
+    /// Number of weak references, and 1 for all others together while there are any.
+    pub fn weak_use_count(&self) -> usize {
+        // SAFETY: a weak reference keeps the memory of the counts alive.
+        unsafe { self.0.as_ref() }.weak.load(Ordering::Relaxed)
     }
 }
 

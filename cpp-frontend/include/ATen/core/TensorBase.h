@@ -67,7 +67,8 @@ class TensorBase {
   void reset() { *this = TensorBase(); }
   bool is_same(const TensorBase& other) const noexcept { return handle_ == other.handle_; }
   size_t use_count() const { return static_cast<size_t>(defined() ? get<int64_t>(rlt_tensor_use_count) : 0); }
-  size_t weak_use_count() const { return 0; }
+  /// The number of weak references, and 1 for all others.
+  size_t weak_use_count() const { return static_cast<size_t>(defined() ? get<int64_t>(rlt_tensor_weak_use_count) : 0); }
 
   int64_t dim() const { return defined() ? get<int64_t>(rlt_tensor_ndim) : 1; }
   int64_t ndimension() const { return dim(); }

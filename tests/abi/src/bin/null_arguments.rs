@@ -172,6 +172,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         | "rlt_module *"
         | "rlt_trace *"
         | "rlt_run *"
+        | "rlt_weak_tensor *"
         | "rlt_profile *"
         | "rlt_record_function *"
             if function.returns == "void" =>
@@ -194,6 +195,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "rlt_script **" => "&out_script",
         "rlt_trace **" => "&out_trace",
         "rlt_run **" => "&out_stepped",
+        "rlt_weak_tensor **" => "&out_weak",
         "rlt_module **" => "&out_module",
         "const rlt_scalar *" => "&scalar",
         "rlt_scalar *" => "&out_scalar",
@@ -216,6 +218,7 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "const rlt_module *" | "rlt_module *" => "module",
         "rlt_trace *" => "trace",
         "const rlt_run *" | "rlt_run *" => "stepped",
+        "const rlt_weak_tensor *" => "weak",
         "rlt_stream" => "stream",
         "rlt_stream *" => "&out_stream",
         "const rlt_cuda_event *" => "event",
