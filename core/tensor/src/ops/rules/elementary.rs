@@ -9,11 +9,15 @@ pub fn square(self_: &Dense) -> Result<Spec> {
     arithmetic_scalar(self_, Scalar::Int(2))
 }
 
-/// The promoted dtype; integers have no negative powers.
+/// The promoted dtype; integers have no negative powers. Integers and half precision must hold the exponent.
 pub fn pow_tensor_scalar(self_: &Dense, exponent: Scalar) -> Result<Spec> {
     let integral = self_.dtype.is_integral(true) && exponent.category() <= Category::Integral;
     ensure!(!integral || exponent.to_i64() >= 0, Runtime, "Integers to negative integer powers are not allowed.");
-    arithmetic_scalar(self_, exponent)
+    let spec = arithmetic_scalar(self_, exponent)?;
+    if spec.dtype.is_integral(true) || matches!(spec.dtype, DType::F16 | DType::BF16) {
+        exponent.check_convertible(spec.dtype)?;
+    }
+    Ok(spec)
 }
 
 /// The promoted dtype of a number and its exponents.
