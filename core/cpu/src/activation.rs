@@ -167,7 +167,7 @@ fn silu_slope<T: ComplexFunctions>(grad: T, x: T) -> T {
 /// sqrt(2/pi) (1 + power 0.044715 x^2): the argument of tanh in `gelu_tanh`, divided by x; or, with the power 3 of the
 /// cube, its derivative.
 #[inline(always)]
-fn gelu_ratio<V: crate::simd::FloatVector>(x: V, power: f64) -> V {
+pub(crate) fn gelu_ratio<V: crate::simd::FloatVector>(x: V, power: f64) -> V {
     let beta = std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2;
     (x * x).mul_add(V::from_f64(beta * 0.044715 * power), V::from_f64(beta))
 }

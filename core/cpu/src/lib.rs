@@ -40,6 +40,7 @@ pub mod device;
 pub mod elementary;
 pub mod extrema;
 pub mod fill;
+pub mod finish;
 pub mod gemm;
 pub mod grid;
 pub mod histogram;

@@ -9,6 +9,7 @@
 //! | groups with a single source channel | `depthwise/`: vectors along the width, or along adjacent channels |
 //! | a kernel of a single element over images whose positions are the rows of a matrix | `pointwise.rs`: one product |
 //! | 3 x 3, step 1, f32, from 784 positions of all samples (256 if the weights are packed) and 32 channels on | `winograd.rs` |
+//! | up to four channels into adjacent channels | `few.rs`: rows of positions in place, by packed weights |
 //! | any other | `correlation.rs`: the weights are packed once, the image is padded and sorted (`padded.rs`), and each share unfolds and multiplies some columns (`unfolded.rs`); with few rows, it reads the columns in place |
 //! | weight gradient | `weights.rs`: one product for each group over an image with adjacent channels (`channels.rs`) |
 //! | transposed, where PyTorch rounds tap by tap | `taps.rs`: one product per tap |
@@ -23,7 +24,7 @@ mod axis;
 mod channels;
 mod correlation;
 mod depthwise;
-mod finish;
+mod few;
 mod line;
 mod packed;
 mod padded;
@@ -38,9 +39,8 @@ mod winograd;
 
 use crate::array::Array;
 use crate::device;
+use crate::finish::{Finish, Finishing};
 use axis::{Axis, forward_axis, phases};
-use finish::Finishing;
-pub use finish::{Activation, Finish};
 pub use packed::Packed;
 use rushlight_base::{Result, ensure};
 pub use taps::transposed_by_taps;
@@ -121,7 +121,10 @@ fn run(
         return Ok(());
     }
     if pointwise::run(&job, &axes)? {
-        return finishing.map_or(Ok(()), |finishing| finishing.all(out));
+        return Ok(());
+    }
+    if few::run(&job, &axes)? {
+        return Ok(());
     }
     by_size!(out, T => correlation::run::<T>(&job, &axes))
 }

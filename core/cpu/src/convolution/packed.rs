@@ -1,6 +1,6 @@
 //! Weights that are packed once for many runs, of images of any shapes.
 
-use crate::gemm::PackedA;
+use crate::gemm::{PackedA, PackedB};
 use rushlight_base::Result;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -15,6 +15,8 @@ pub struct Packed {
     rows: Mutex<Vec<(Taps, Arc<PackedA>)>>,
     /// The points of the kernels (`winograd.rs`).
     points: OnceLock<PackedA>,
+    /// The columns of products (`pointwise.rs`, `few.rs`), for each group.
+    columns: Mutex<Vec<Option<Arc<PackedB>>>>,
 }
 
 // SAFETY: what is packed is written before it is shared, and only read afterwards; its memory may be freed by any thread.
@@ -32,6 +34,20 @@ impl Packed {
         let rows = Arc::new(pack()?);
         known.push((taps, rows.clone()));
         Ok(rows)
+    }
+
+    /// The columns of a group.
+    pub(super) fn columns(&self, group: usize, pack: impl FnOnce() -> Result<PackedB>) -> Result<Arc<PackedB>> {
+        let mut known = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Some(columns)) = known.get(group) {
+            return Ok(columns.clone());
+        }
+        let columns = Arc::new(pack()?);
+        if known.len() <= group {
+            known.resize(group + 1, None);
+        }
+        known[group] = Some(columns.clone());
+        Ok(columns)
     }
 
     /// The points.

@@ -3,7 +3,7 @@
 use super::Job;
 use super::axis::{Axis, even_step};
 use crate::array::Array;
-use crate::gemm::{Activation, Epilogue, gemm_with};
+use crate::gemm::{Epilogue, PackedB, gemm_packed, gemm_with};
 use rushlight_base::{Result, Scalar};
 
 /// Computes the correlation, if it is such a product.
@@ -47,7 +47,13 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
             unsafe { Array::new(at, dtype, &sizes[0], &bias_strides) }
         });
         let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
-        gemm_with(&out, &image, &weight, &Epilogue { alpha: Scalar::Int(1), add, activation: Activation::Identity })?;
+        let finish = job.finishing.map(|finishing| finishing.at([to, 1]));
+        let after = job.finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
+        let epilogue = Epilogue { add, after, ..Epilogue::default() };
+        match job.packed {
+            Some(packed) => gemm_packed(&out, &image, &*packed.columns(group, || PackedB::new(&weight))?, &epilogue)?,
+            None => gemm_with(&out, &image, &weight, &epilogue)?,
+        }
     }
     Ok(true)
 }

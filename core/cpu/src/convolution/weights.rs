@@ -11,7 +11,7 @@ use super::padded::spatial_steps;
 use super::pieces::{self, Along, PIECES, Piece};
 use super::unfolded::{count_taps, each_tap, position_step};
 use crate::array::Array;
-use crate::gemm::{Activation, Epilogue, Factor, Panels, across, gemm_panels};
+use crate::gemm::{Epilogue, Factor, Panels, across, gemm_panels};
 use crate::shared::Shared;
 use crate::volume::{each_planes, try_each_planes};
 use rushlight_base::{DType, Result, Scalar, Scratch, ensure, list};
@@ -83,7 +83,7 @@ fn run<T: Copy + Default + Send + Sync>(
             let left = gradient.from(group * rows, size_of::<T>());
             let right = Met { view, group, channels, axes, taps: &offsets };
             let add = (first > 0).then_some((&out, Scalar::Int(1)));
-            let epilogue = Epilogue { alpha: Scalar::Int(1), add, activation: Activation::Identity };
+            let epilogue = Epilogue { add, ..Epilogue::default() };
             let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
             gemm_panels(dtype, &out, factors.0, factors.1, &epilogue)
         };

@@ -11,10 +11,10 @@
 
 use super::Job;
 use super::axis::{Axis, forward_axis};
-use super::finish::Finishing;
 use super::padded::{Padded, View};
 use super::unfolded::Unfolded;
 use crate::array::Array;
+use crate::finish::Finishing;
 use crate::gemm::{Columns, Factor, PackedA, Run, worthwhile_threads};
 use crate::scratch::Shortage;
 use crate::shared::Shared;

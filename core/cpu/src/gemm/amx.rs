@@ -207,6 +207,7 @@ const fn kernels(group: usize, in_bytes: usize, packed: &'static [[TileFn; 3]]) 
         height_step: 16,
         packed,
         along: &[],
+        across: &[],
         direct: &[],
         clamps: false,
         registers: Some((open, close)),

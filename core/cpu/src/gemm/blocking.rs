@@ -122,8 +122,12 @@ impl Grid {
         let mut row_step = (LEFT_SHARE / left_bytes.max(1)).clamp(1, rows.max(1));
         let most = (RIGHT_SHARE / right_bytes.max(1)).clamp(1, columns.max(1));
         let mut column_step = columns.div_ceil(columns.div_ceil(most).max(1)).max(1);
-        if threads > 1 {
-            let wanted = SHARES * threads;
+        let wanted = SHARES * threads;
+        if threads > 1 && most == columns && rows >= wanted {
+            // Whole rows of the output: shares of columns would read the left operand again, and write parts of rows. 6272 x 32
+            // times 32 x 192 with two threads: 0.49 of the time.
+            (row_step, column_step) = (row_step.min(rows.div_ceil(wanted)), columns);
+        } else if threads > 1 {
             let row_parts = rows.div_ceil(row_step);
             column_step = column_step.min(columns.div_ceil(wanted.div_ceil(row_parts))).max(1);
             let column_parts = columns.div_ceil(column_step);

@@ -75,6 +75,7 @@ impl Direct {
             out_row: 0,
             add: std::ptr::null(),
             add_row: 0,
+            next: 0,
             rows,
             columns,
             last: None,

@@ -13,6 +13,7 @@ use super::epilogue::{Activation, Factor, Finish};
 use super::narrow::NarrowB;
 use super::pack::Source;
 use super::packed::{PackedB, SLACK};
+use super::stationary::After;
 use super::thin;
 use super::tile::{Tile, TileFn};
 use super::ways::Ways;
@@ -65,6 +66,8 @@ pub(super) struct Problem<'a> {
     /// Whether beta is 1.
     pub plain: bool,
     pub activation: Activation,
+    /// What follows. Only where the right operand is no matrix in memory.
+    pub after: Option<After<'a>>,
 }
 
 // SAFETY: the pointers are to the memory of the call's arrays, which outlive it; shares write disjoint parts of the
@@ -199,8 +202,16 @@ impl<'a> Run<'a> {
             }
         } else if self.stores_tiles(stage) {
             self.aim(&mut tile, row, column, stage);
+            let after = p.after.filter(|_| stage.last);
+            // Tiles of rounded operands store their sums without it.
+            let in_tile = after.filter(|_| !matches!(p.right, Operand::Narrow(_)));
+            tile.last = in_tile.and_then(|after| after.last(ways.kernels, tile.out, tile.out_row));
             // SAFETY: the tile is inside the operands and the output.
-            return unsafe { function(&tile) };
+            unsafe { function(&tile) };
+            if let (Some(after), None) = (after, tile.last) {
+                (after.run)(tile.out, [tile.rows, tile.columns]);
+            }
+            return;
         }
         let (out, add) = self.place(row, column);
         let mut buffer = MaybeUninit::<Buffer>::uninit();
@@ -229,6 +240,9 @@ impl<'a> Run<'a> {
             function(&tile);
             (ways.finish)(&finish);
         }
+        if let Some(after) = p.after.filter(|_| stage.last) {
+            (after.run)(out, [tile.rows, tile.columns]);
+        }
     }
 
     /// The left operand, if its elements are used for so few panels that packing does not pay. It is packed if all of
@@ -236,10 +250,14 @@ impl<'a> Run<'a> {
     fn left_in_place(&self) -> Option<Source> {
         let (kernels, p) = (self.ways.kernels, self.problem);
         let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element;
+        let panels = match p.right {
+            Operand::Narrow(_) => 0,
+            // Shallow: the rows of a tile stay in the first-level cache.
+            Operand::Packed(_) if p.k <= 256 => 16,
+            _ => 4,
+        };
         match p.left {
-            Operand::Strided(left)
-                if possible && p.n <= 4 * kernels.columns() && !matches!(p.right, Operand::Narrow(_)) =>
-            {
+            Operand::Strided(left) if possible && p.n <= panels * kernels.columns() => {
                 let collide = left.lane != 1 && left.lane * kernels.in_bytes as isize % 4096 == 0;
                 (!collide).then_some(left)
             }
@@ -308,6 +326,7 @@ impl<'a> Run<'a> {
                                 out_row: 0,
                                 add: std::ptr::null(),
                                 add_row: 0,
+                                next: 0,
                                 rows: down,
                                 columns: across,
                                 last: None,
@@ -430,6 +449,7 @@ impl<'a> Run<'a> {
                                     out_row: 0,
                                     add: std::ptr::null(),
                                     add_row: 0,
+                                    next: 0,
                                     rows: down,
                                     columns: across,
                                     last: None,
@@ -440,6 +460,7 @@ impl<'a> Run<'a> {
                                         let at = row as isize * left.lane + block.start as isize * left.depth;
                                         tile.left = left.offset(at, kernels.in_bytes);
                                         tile.left_row = left.lane * kernels.in_bytes as isize;
+                                        tile.next = down as isize * p.out_row * self.ways.out_bytes as isize;
                                         tile.left_step = left.depth * kernels.in_bytes as isize;
                                         kernels.direct[down - 1][vectors - 1]
                                     }

@@ -1,7 +1,7 @@
 //! The table of tiles: which vectors and tile sizes each arithmetic has at each level.
 
 use super::lanes::{Plain, Vector};
-use super::tile::{AlongFn, Kernels, Tile, TileFn, along, tile};
+use super::tile::{AlongFn, Kernels, Tile, TileFn, across, along, tile};
 use crate::simd::Level;
 use num_complex::Complex;
 
@@ -34,7 +34,16 @@ pub(super) enum Arithmetic {
 }
 
 macro_rules! compiled {
-    ($(#[$meta:meta])* $name:ident, $along:ident) => {
+    ($(#[$meta:meta])* $name:ident, $along:ident, $across:ident) => {
+        /// # Safety
+        /// The contract of [`AlongFn`].
+        $(#[$meta])*
+        unsafe fn $across<V: Vector, const M: usize, const N: usize>(arguments: &Tile, offsets: &[isize]) {
+            // SAFETY: the caller guarantees the tile in `arguments`, the offsets and the instruction set; both functions
+            // have the same contract.
+            unsafe { across::<V, M, N>(arguments, offsets) }
+        }
+
         /// # Safety
         /// The contract of [`AlongFn`].
         $(#[$meta])*
@@ -66,31 +75,32 @@ compiled! {
 compiled! {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
-    avx512, avx512_along
+    avx512, avx512_along, avx512_across
 }
 compiled! {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
-    avx2, avx2_along
+    avx2, avx2_along, avx2_across
 }
 compiled! {
     #[cfg(target_arch = "aarch64")]
     #[target_feature(enable = "neon")]
-    neon, neon_along
+    neon, neon_along, neon_across
 }
 compiled!(portable);
 
 /// A row of the table: compiled for `$level`, over `$vector`, tiles of the given heights and numbers of vectors.
 macro_rules! kernels {
     ($level:ident, $vector:ty, packed [$($packed:literal)+], direct [$($direct:literal)*], vectors $vectors:tt) => {
-        kernels!($level, $vector, packed [$($packed)+], direct [$($direct)*], vectors $vectors, along none [])
+        kernels!($level, $vector, packed [$($packed)+], direct [$($direct)*], vectors $vectors, along none none [])
     };
     ($level:ident, $vector:ty, packed [$($packed:literal)+], direct [$($direct:literal)*], vectors $vectors:tt,
-     along $along:ident [$($tall:literal)*]) => {{
+     along $along:ident $across:ident [$($tall:literal)*]) => {{
         const STEP: usize = [$($packed),+][0];
         const PACKED: &[[TileFn; 3]] = &[$(kernels!(@row $level, $vector, $packed, true, $vectors)),+];
         const DIRECT: &[[TileFn; 3]] = &[$(kernels!(@row $level, $vector, $direct, false, $vectors)),*];
         const ALONG: &[[AlongFn; 3]] = &[$(kernels!(@along $along, $vector, $tall, $vectors)),*];
+        const ACROSS: &[[AlongFn; 3]] = kernels!(@across $across, $vector, [$($direct)*], $vectors);
         const KERNELS: &Kernels = &Kernels {
             rows: PACKED.len() * STEP,
             lanes: <$vector as Vector>::LANES,
@@ -103,11 +113,18 @@ macro_rules! kernels {
             packed: PACKED,
             direct: DIRECT,
             along: ALONG,
+            across: ACROSS,
             clamps: <$vector as Vector>::CLAMPS,
             registers: None,
         };
         KERNELS
     }};
+    (@across none, $vector:ty, [$($height:literal)*], $vectors:tt) => {
+        &[]
+    };
+    (@across $across:ident, $vector:ty, [$($height:literal)*], $vectors:tt) => {
+        &[$(kernels!(@along $across, $vector, $height, $vectors)),*]
+    };
     (@along $along:ident, $vector:ty, $height:literal, 2) => {
         [$along::<$vector, $height, 1>, $along::<$vector, $height, 2>, $along::<$vector, $height, 2>]
     };
@@ -130,12 +147,12 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, F32) => {
             kernels!(avx512, x86::F32x16, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2,
-                along avx512_along [2 4 6 8 10 12])
+                along avx512_along avx512_across [2 4 6 8 10 12])
         }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, F64) => {
             kernels!(avx512, x86::F64x8, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2,
-                along avx512_along [2 4 6 8 10 12])
+                along avx512_along avx512_across [2 4 6 8 10 12])
         }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, I32) => kernels!(avx512, x86::I32x16, packed [4 8 12], direct [], vectors 2),
@@ -161,11 +178,11 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         (Level::Avx512, I8Tiles) if amx::is_available() => amx::I8,
         #[cfg(target_arch = "x86_64")]
         (Level::Avx2, F32) => {
-            kernels!(avx2, x86::F32x8, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2, along avx2_along [2 4 6])
+            kernels!(avx2, x86::F32x8, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2, along avx2_along avx2_across [2 4 6])
         }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx2, F64) => {
-            kernels!(avx2, x86::F64x4, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2, along avx2_along [2 4 6])
+            kernels!(avx2, x86::F64x4, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2, along avx2_along avx2_across [2 4 6])
         }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx2, I32) => kernels!(avx2, x86::I32x8, packed [2 4 6], direct [], vectors 2),
@@ -179,10 +196,10 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         (Level::Avx2, I16Pairs) => kernels!(avx2, x86::I16x2x8, packed [2 4 6], direct [], vectors 2),
         #[cfg(target_arch = "aarch64")]
         (Level::Neon, F32) => kernels!(neon, neon::F32x4, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3,
-            along neon_along [2 4 6 8]),
+            along neon_along neon_across [2 4 6 8]),
         #[cfg(target_arch = "aarch64")]
         (Level::Neon, F64) => kernels!(neon, neon::F64x2, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3,
-            along neon_along [2 4 6 8]),
+            along neon_along neon_across [2 4 6 8]),
         (_, F32) => kernels!(portable, Plain<f32, 4>, packed [2 4], direct [], vectors 2),
         (_, F64) => kernels!(portable, Plain<f64, 2>, packed [2 4], direct [], vectors 2),
         (_, I32) => kernels!(portable, Plain<i32, 4>, packed [2 4], direct [], vectors 2),

@@ -16,6 +16,7 @@
 //! | one row, or few rows with both operands contiguous along k | `thin`: streams the matrix in place |
 //! | small, or few rows | `direct`: tiles that read both operands in place |
 //! | a left operand that was packed before, by columns that are filled or read in place | `stationary`: one share, on the caller's thread |
+//! | a right operand that was packed before, by rows whose elements are at offsets | `packed`: one share, on the caller's thread |
 //! | a right operand that was rounded to bfloat16 or int8 before | `narrow`: tiles or panels that convert it, run by `driver` |
 //! | any other | `driver`: packs blocks of both operands into panels; threads compute shares of the grid of tiles |
 //!
@@ -65,7 +66,7 @@ pub(crate) use across::across;
 pub use batch::batched;
 pub use epilogue::Activation;
 pub use narrow::{NarrowB, gemm_narrow};
-pub use packed::{Factor, PackedB, Panels, SLACK};
+pub use packed::{Across, Factor, Lines, PackedB, Panels, SLACK};
 pub use stationary::{After, Columns, PackedA, Run};
 
 /// The epilogue of a product: activation(alpha product + beta c).
@@ -78,18 +79,20 @@ pub struct Epilogue<'a> {
     pub add: Option<(&'a Array<'a>, Scalar)>,
     /// Applied last.
     pub activation: Activation,
+    /// What follows. Only of products in `f32` whose right operand is no matrix in memory.
+    pub after: Option<After<'a>>,
 }
 
 impl Default for Epilogue<'_> {
     fn default() -> Self {
-        Epilogue { alpha: Scalar::Int(1), add: None, activation: Activation::Identity }
+        Epilogue { alpha: Scalar::Int(1), add: None, activation: Activation::Identity, after: None }
     }
 }
 
 /// out = beta c + alpha a b, for matrices of one dtype; `c` is broadcast to the shape of `out`, and not
 /// read if beta is 0. `out` must not overlap `a` or `b`; it may be `c`.
 pub fn gemm(out: &Array, a: &Array, b: &Array, c: Option<(&Array, Scalar)>, alpha: Scalar) -> Result<()> {
-    gemm_with(out, a, b, &Epilogue { alpha, add: c, activation: Activation::Identity })
+    gemm_with(out, a, b, &Epilogue { alpha, add: c, ..Epilogue::default() })
 }
 
 /// out = epilogue(a b). The matrices have one dtype; or those multiplied have `I8`, and the others `I32`.
@@ -190,11 +193,14 @@ fn problem<'a>(
     [m, k, n]: [usize; 3],
     left: Operand<'a>,
     right: Operand<'a>,
-    epilogue: &Epilogue,
+    epilogue: &Epilogue<'a>,
 ) -> Result<Problem<'a>> {
     let real = !matches!(out.dtype(), DType::C32 | DType::C64 | DType::C128);
     let activates = epilogue.activation != Activation::Identity;
     ensure!(real || !activates, Internal, "an activation kernel received complex numbers");
+    // Such a product is not transposed.
+    let is_finished = !matches!(right, Operand::Strided(_)) && out.dtype() == DType::F32;
+    ensure!(is_finished || epilogue.after.is_none(), Internal, "gemm got what follows a product of a matrix in memory");
     let add = epilogue.add.filter(|(_, beta)| !(ways.is_zero)(*beta));
     let (mut add_at, mut add_row, mut add_column) = (std::ptr::null(), 0, 0);
     if let Some((c, _)) = add {
@@ -221,6 +227,7 @@ fn problem<'a>(
         alone: (ways.is_one)(epilogue.alpha),
         plain: (ways.is_one)(beta),
         activation: epilogue.activation,
+        after: epilogue.after,
     })
 }
 

@@ -3,6 +3,8 @@
 use super::blocking::Depth;
 use super::driver::{Fill, Operand, pack_panel, right_panel_bytes};
 use super::pack::Source;
+use super::stationary::After;
+use super::tile::{Kernels, Tile};
 use super::ways::{Ways, ways};
 use crate::array::Array;
 use crate::simd::{Level, level};
@@ -79,9 +81,90 @@ impl PackedB {
         self.out
     }
 
+    /// The products with rows in place, if the kernels have such tiles.
+    pub fn across(&self) -> Result<Option<Across<'_>>> {
+        let ways = self.ways()?;
+        let kernels = ways.kernels;
+        let plain = ways.stores_sums && kernels.in_bytes == ways.element && kernels.group == 1;
+        let fits = plain && !kernels.across.is_empty() && Depth::new(kernels, self.k).blocks == 1;
+        Ok(fits.then_some(Across { packed: self, kernels }))
+    }
+
     /// Panel `panel` of block `block` of k.
     pub(super) fn panel(&self, block: usize, panel: usize) -> *const u8 {
         self.panels.data().wrapping_add((block * self.panels_per_block + panel) * self.panel_bytes)
+    }
+}
+
+/// Products of a packed operand and rows in place.
+#[derive(Clone, Copy)]
+pub struct Across<'a> {
+    packed: &'a PackedB,
+    kernels: &'a Kernels,
+}
+
+/// Rows of a left operand in place, and where their products go.
+pub struct Lines<'a> {
+    /// Number of rows.
+    pub rows: usize,
+    /// The first row.
+    pub from: *const u8,
+    /// The step to the next row, in bytes.
+    pub from_step: isize,
+    /// Offsets of the elements of each k, in bytes.
+    pub offsets: &'a [isize],
+    /// The first row of the output, whose columns are adjacent.
+    pub to: *mut u8,
+    /// The step to the next row of the output, in bytes.
+    pub to_step: isize,
+    /// Is added to each row: null, or as many elements as the operand has columns.
+    pub bias: *const u8,
+    /// What follows.
+    pub after: Option<After<'a>>,
+}
+
+impl Across<'_> {
+    /// Computes rows, on this thread.
+    ///
+    /// # Safety
+    /// The elements of the rows at the offsets, as many as the operand has rows, can be read, and those of the output
+    /// written, which no other thread uses. `after` is that of the output.
+    pub unsafe fn multiply(&self, lines: &Lines) {
+        let (kernels, bytes) = (self.kernels, self.kernels.sum_bytes);
+        let across = kernels.columns();
+        let mut row = 0;
+        while row < lines.rows {
+            let down = kernels.across.len().min(lines.rows - row);
+            for (panel, column) in (0..self.packed.n).step_by(across).enumerate() {
+                let columns = across.min(self.packed.n - column);
+                let out = lines.to.wrapping_offset(row as isize * lines.to_step).wrapping_add(column * bytes);
+                let add = if lines.bias.is_null() { lines.bias } else { lines.bias.wrapping_add(column * bytes) };
+                let mut tile = Tile {
+                    depth: lines.offsets.len(),
+                    left: lines.from.wrapping_offset(row as isize * lines.from_step),
+                    left_row: lines.from_step,
+                    left_step: 0,
+                    right: self.packed.panel(0, panel),
+                    right_step: 0,
+                    out,
+                    out_row: lines.to_step,
+                    add,
+                    add_row: 0,
+                    next: 0,
+                    rows: down,
+                    columns,
+                    last: None,
+                };
+                tile.last = lines.after.and_then(|after| after.last(kernels, tile.out, tile.out_row));
+                let function = kernels.across[down - 1][columns.div_ceil(kernels.lanes) - 1];
+                // SAFETY: the caller guarantees rows and output; the panel was packed for so many vectors.
+                unsafe { function(&tile, lines.offsets) };
+                if let (Some(after), None) = (lines.after, tile.last) {
+                    (after.run)(tile.out, [down, columns]);
+                }
+            }
+            row += down;
+        }
     }
 }
 

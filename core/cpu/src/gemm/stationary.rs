@@ -72,12 +72,12 @@ pub struct After<'a> {
     /// Bounds, if the function that is applied last is min(max(x, low), high).
     pub bounds: Option<[f32; 2]>,
     /// Adds to rows and columns of elements at the steps of the output, and applies the function.
-    pub run: &'a dyn Fn(*mut u8, [usize; 2]),
+    pub run: &'a (dyn Fn(*mut u8, [usize; 2]) + Sync),
 }
 
 impl After<'_> {
     /// The last step of a tile, if it is one.
-    fn last(&self, kernels: &Kernels, out: *mut u8, out_row: isize) -> Option<Last> {
+    pub(super) fn last(&self, kernels: &Kernels, out: *mut u8, out_row: isize) -> Option<Last> {
         let bounds = self.bounds.filter(|_| kernels.clamps)?;
         let add = self.add.map_or(std::ptr::null(), |[of, add]| {
             add.wrapping_offset(out.addr().wrapping_sub(of.addr()).cast_signed())
@@ -235,6 +235,7 @@ impl PackedA {
                     out_row: row_step * bytes as isize,
                     add: bias,
                     add_row: (across * bytes) as isize,
+                    next: 0,
                     rows: down,
                     columns: run.lanes,
                     last: None,
@@ -293,6 +294,7 @@ impl PackedA {
                             out_row: 0,
                             add: std::ptr::null(),
                             add_row: 0,
+                            next: 0,
                             rows: down,
                             columns: width,
                             last: None,

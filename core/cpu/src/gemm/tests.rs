@@ -3,6 +3,7 @@
 use super::batch::batched_at;
 use super::packed::{Factor, PackedB, Panels};
 use super::*;
+use crate::finish::{self, Finish};
 use num_complex::Complex;
 use rushlight_base::{Complex32, Complex64, Complex128, Element, bf16, f16, runtime};
 use std::ops::Range;
@@ -209,7 +210,7 @@ fn products_of<T: Value>(rounds: usize) {
             {
                 let c = c.matrix();
                 let add = Some((&c, Scalar::Int(beta)));
-                let epilogue = Epilogue { alpha: Scalar::Int(alpha), add, activation };
+                let epilogue = Epilogue { alpha: Scalar::Int(alpha), add, activation, after: None };
                 gemm_at(level, &out.matrix(), &a.matrix(), &b.matrix(), &epilogue).unwrap();
             }
             check(&a, &b, &out, k, &what, |[_, row, column], sum| {
@@ -393,6 +394,55 @@ fn packed_and_filled_operands_are_bitwise_equal() {
     packed_and_filled_like_plain::<i8>();
     packed_and_filled_like_plain::<i32>();
     packed_and_filled_like_plain::<Complex64>();
+}
+
+/// In tiles that store their sums, in tiles of rows in place, and in transposed outputs, whose tiles are finished later.
+#[test]
+fn additions_and_functions_follow_packed_products() {
+    let mut random = Random(91);
+    for (round, (m, n, k)) in
+        [(1, 40, 30), (5, 7, 3), (20, 64, 250), (70, 300, 50), (33, 100, 1100), (9, 48, 0)].into_iter().enumerate()
+    {
+        for level in levels() {
+            for order in [0, 1] {
+                let mut a = Matrix::<f32>::random(&mut random, [1, m, k], round);
+                let mut b = Matrix::<f32>::random(&mut random, [1, k, n], 0);
+                let mut add = Matrix::<f32>::random(&mut random, [1, m, n], order);
+                let mut bias = Matrix::<f32>::random(&mut random, [1, 1, n], 0);
+                let mut plain = Matrix::<f32>::random(&mut random, [1, m, n], order);
+                let mut out = Matrix::<f32>::random(&mut random, [1, m, n], order);
+                let packed = PackedB::for_output(&b.matrix(), DType::F32, level).unwrap();
+                let bias = bias.matrix();
+                let epilogue = Epilogue { add: Some((&bias, Scalar::Int(1))), ..Epilogue::default() };
+                gemm_packed(&plain.matrix(), &a.matrix(), &packed, &epilogue).unwrap();
+                for then in [finish::Activation::Clamp(-0.5, 1.0), finish::Activation::LeakyRelu(0.25)] {
+                    {
+                        let (to, from, addend) = (out.matrix(), a.matrix(), add.matrix());
+                        let finish = Finish { add: Some(&addend), then };
+                        let product = |epilogue: &Epilogue| gemm_packed(&to, &from, &packed, epilogue);
+                        finish.product(&to, Some(&bias), product).unwrap();
+                    }
+                    for row in 0..m {
+                        for column in 0..n {
+                            let sum = plain.get(0, row, column) + add.get(0, row, column);
+                            let wanted = match then {
+                                finish::Activation::Clamp(low, high) => sum.clamp(low, high),
+                                _ => {
+                                    if sum > 0.0 {
+                                        sum
+                                    } else {
+                                        0.25 * sum
+                                    }
+                                }
+                            };
+                            let found = out.get(0, row, column);
+                            assert_eq!(found, wanted, "{row}, {column} of {m} x {n} x {k} at {}", level.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

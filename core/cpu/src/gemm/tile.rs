@@ -23,6 +23,8 @@ pub(super) struct Tile {
     /// The addend: none if it is null.
     pub add: *const u8,
     pub add_row: isize,
+    /// From the output to that of a tile that is computed soon, or 0.
+    pub next: isize,
     /// Rows that are written: at most the height of the function.
     pub rows: usize,
     /// Columns that are written: the last vector of the tile has at least one.
@@ -53,8 +55,8 @@ const LONG: usize = 32;
 /// The processor has the instructions of its level, and the pointers of the tile are good for its size.
 pub(super) type TileFn = unsafe fn(&Tile);
 
-/// Computes a tile whose right operand is in place: the vectors of each k begin at an offset, in bytes. The offsets are
-/// as many as the tile's depth. Vectors are read whole.
+/// Computes a tile with one operand in place: the elements of each k begin at an offset, in bytes. The offsets are as many as
+/// the tile's depth. Vectors of a right operand are read whole.
 ///
 /// # Safety
 /// The contract of [`TileFn`].
@@ -92,6 +94,8 @@ pub(super) struct Kernels {
     /// Tiles with a packed left operand and a right one in place, `[height / height_step - 1][vectors - 1]`. Not for
     /// every arithmetic.
     pub along: &'static [[AlongFn; WIDEST]],
+    /// Tiles with a left operand in place and a packed right one, `[height - 1][vectors - 1]`. Not for every arithmetic.
+    pub across: &'static [[AlongFn; WIDEST]],
     /// Whether tiles have a [`Last`] step.
     pub clamps: bool,
     /// Functions that enable and disable the registers of the tiles.
@@ -164,24 +168,29 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
             right = right.add(N * V::LANES * size_of::<V::Sum>());
         }
         if PACKED || tile.depth >= LONG {
-            for row in 0..tile.rows {
-                prefetch(tile.out.offset(row as isize * tile.out_row));
-                prefetch(tile.out.offset(row as isize * tile.out_row + 64));
-            }
+            prefetch_rows(tile, tile.out, N * V::LANES * size_of::<V::Sum>());
         }
         let mut left = tile.left;
         let left_row = if PACKED { (V::GROUP * size_of::<V::In>()) as isize } else { tile.left_row };
         let left_step = if PACKED { (M * V::GROUP * size_of::<V::In>()) as isize } else { tile.left_step };
         let right_step = if PACKED { (N * V::LANES * V::GROUP * size_of::<V::In>()) as isize } else { tile.right_step };
         let vector = V::LANES * V::GROUP * size_of::<V::In>();
+        // Rows of a matrix are far apart: hardware does not prefetch the next ones. Neither does it prefetch the next rows of
+        // a left operand that follow each other, as each is read by itself.
+        let (mut ahead, ahead_step) = match tile.next {
+            0 => (right.wrapping_offset(AHEAD * right_step), right_step),
+            _ => (left.wrapping_offset(M as isize * left_row), M as isize * left_step),
+        };
+        if !PACKED && tile.next != 0 {
+            prefetch_rows(tile, tile.out.wrapping_offset(tile.next), N * V::LANES * size_of::<V::Sum>());
+        }
         for _ in 0..tile.depth {
             if !PACKED {
-                // Rows of a matrix are far apart: hardware does not prefetch the next ones.
-                let ahead = right.wrapping_offset(AHEAD * right_step);
                 prefetch_far(ahead);
                 if N * vector > 64 {
                     prefetch_far(ahead.wrapping_add(64));
                 }
+                ahead = ahead.wrapping_offset(ahead_step);
             }
             let mut columns = [V::load_first(right.cast(), 0); N];
             for v in 0..N {
@@ -198,6 +207,16 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
             right = right.offset(right_step);
         }
         store::<V, M, N>(tile, sums);
+    }
+}
+
+/// Prefetches rows of so many bytes, at the steps of the output.
+#[inline(always)]
+fn prefetch_rows(tile: &Tile, at: *mut u8, bytes: usize) {
+    for row in 0..tile.rows {
+        for line in 0..bytes.div_ceil(64).max(2) {
+            prefetch(at.wrapping_offset(row as isize * tile.out_row + 64 * line as isize));
+        }
     }
 }
 
@@ -225,6 +244,35 @@ pub(super) unsafe fn along<V: Vector, const M: usize, const N: usize>(tile: &Til
                 }
             }
             left = left.add(M);
+        }
+        store::<V, M, N>(tile, sums);
+    }
+}
+
+/// A tile of `M` rows and `N` vectors, of a left operand in place and a packed right one.
+///
+/// # Safety
+/// The contract of [`AlongFn`].
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
+pub(super) unsafe fn across<V: Vector, const M: usize, const N: usize>(tile: &Tile, offsets: &[isize]) {
+    // SAFETY: the caller guarantees pointers that are valid for the sizes in `tile`, and elements of `M` rows at the offsets.
+    unsafe {
+        let mut sums = [[V::zero(); N]; M];
+        let mut right = tile.right.cast::<V::In>();
+        for &offset in offsets {
+            let left = tile.left.offset(offset);
+            let mut columns = [V::load(right); N];
+            for v in 1..N {
+                columns[v] = V::load(right.add(v * V::LANES));
+            }
+            for row in 0..M {
+                let element = V::splat(left.offset(row as isize * tile.left_row).cast());
+                for v in 0..N {
+                    sums[row][v] = sums[row][v].mul_add(element, columns[v]);
+                }
+            }
+            right = right.add(N * V::LANES);
         }
         store::<V, M, N>(tile, sums);
     }

@@ -4,7 +4,7 @@
 //! | call | becomes | with what follows |
 //! |---|---|---|
 //! | `convolution` | [`Convolution`] | an addition of a tensor of the same shape, an activation |
-//! | `addmm`, `mm` with a constant matrix | [`Product`] | `relu` |
+//! | `addmm`, `mm` with a constant matrix | [`Product`] | the same, also of a view with more dimensions |
 //!
 //! A product keeps its matrix in the dtype that was asked for. Convolutions, matrices that are no right operand or do not
 //! fit, and layers that have no prepared form keep their weights in `float32`.
@@ -120,7 +120,7 @@ struct Fusing<'a> {
 }
 
 /// The name of a built-in operator, and of its overload.
-fn name_of(op: &Op) -> Option<(&'static str, &'static str)> {
+pub(super) fn name_of(op: &Op) -> Option<(&'static str, &'static str)> {
     match op {
         Op::BuiltIn(row) => Some((row.name(), row.overload())),
         Op::Runtime(_) => None,
@@ -253,16 +253,14 @@ impl Fusing<'_> {
     /// Moves the next call that touches the result of a layer into it. Whether it was moved.
     fn absorb(&mut self, index: usize) -> bool {
         let Some(call) = &self.calls[index] else { return false };
-        let (Some(prepared), &[Some(out)]) = (&call.prepared, &call.fresh[..]) else { return false };
+        let &[Some(out)] = &call.fresh[..] else { return false };
         if self.place(out).dtype != DType::F32 {
             return false;
         }
         let touching = self.touching(index + 1, self.store(out));
         let Some(&next) = touching.first() else { return false };
-        let is_free = match prepared {
-            Prepared::Convolution(layer) => layer.then == Activation::Identity,
-            Prepared::Product(product) => !product.is_rectified,
-        };
+        let prepared = self.calls[index].as_mut().and_then(|call| call.prepared.as_mut());
+        let is_free = prepared.is_some_and(|layer| *layer.then() == Activation::Identity);
         is_free && (self.absorb_activation(index, next, &touching) || self.absorb_addition(index, next, &touching))
     }
 
@@ -278,14 +276,27 @@ impl Fusing<'_> {
         self.outputs.iter().any(|&slot| self.store(slot) == store)
     }
 
-    /// Where the result of a call that follows a layer goes: into the same slot, or into another one that takes its place
-    /// because nothing else reads the result of the layer.
-    fn result(&self, out: Slot, next: usize, touching: &[usize]) -> Option<Slot> {
+    /// Whether a slot has the elements of the result of a layer: it is the same slot, or, of a product, a view of them in the
+    /// same order.
+    fn shows(&self, out: Slot, slot: Slot, is_product: bool) -> bool {
+        let (own, view) = (self.place(out), self.place(slot));
+        let in_order = |place: &Place| place.geometry.is_contiguous() && place.geometry.offset == own.geometry.offset;
+        let is_view = own.store == view.store
+            && own.dtype == view.dtype
+            && own.geometry.numel() == view.geometry.numel()
+            && in_order(own)
+            && in_order(view);
+        slot == out || (is_product && is_view)
+    }
+
+    /// Where the result of a call that follows a layer goes: into the memory of the layer's result, which the call reads as
+    /// `shown`, or into other memory that takes its place because nothing else reads the result of the layer.
+    fn result(&self, shown: Slot, next: usize, touching: &[usize]) -> Option<Slot> {
         let call = self.calls[next].as_ref()?;
         match (&call.written[..], &call.fresh[..]) {
-            (&[written], fresh) if written == out && fresh.iter().all(Option::is_none) => Some(out),
+            (&[written], fresh) if written == shown && fresh.iter().all(Option::is_none) => Some(shown),
             (&[], &[Some(result)]) => {
-                let (old, new) = (self.place(out), self.place(result));
+                let (old, new) = (self.place(shown), self.place(result));
                 let is_private = touching == [next] && !self.is_returned(old.store);
                 (is_private && old.geometry == new.geometry && old.dtype == new.dtype).then_some(result)
             }
@@ -296,21 +307,17 @@ impl Fusing<'_> {
     fn absorb_activation(&mut self, index: usize, next: usize, touching: &[usize]) -> bool {
         let Some((call, follower)) = self.calls[index].as_ref().zip(self.calls[next].as_ref()) else { return false };
         let &[Some(out)] = &call.fresh[..] else { return false };
-        let reads_result = matches!(follower.arguments.first(), Some(Argument::Slot(slot)) if *slot == out)
-            && follower.arguments.iter().flat_map(Argument::slots).count() == 1;
-        let (Some(then), Some(result), true) =
-            (activation(follower), self.result(out, next, touching), reads_result && follower.prepared.is_none())
-        else {
+        let is_product = matches!(call.prepared, Some(Prepared::Product(_)));
+        let read: Vec<Slot> = follower.arguments.iter().flat_map(Argument::slots).collect();
+        let &[shown] = &read[..] else { return false };
+        if follower.prepared.is_some() || !self.shows(out, shown, is_product) {
+            return false;
+        }
+        let (Some(then), Some(result)) = (activation(follower), self.result(shown, next, touching)) else {
             return false;
         };
-        let Some(call) = &mut self.calls[index] else { return false };
-        match &mut call.prepared {
-            Some(Prepared::Convolution(layer)) => layer.then = then,
-            Some(Prepared::Product(product)) if then == Activation::Clamp(0.0, f32::INFINITY) => {
-                product.is_rectified = true
-            }
-            _ => return false,
-        }
+        let Some(layer) = self.calls[index].as_mut().and_then(|call| call.prepared.as_mut()) else { return false };
+        *layer.then() = then;
         self.replace(index, next, result);
         true
     }
@@ -318,15 +325,16 @@ impl Fusing<'_> {
     fn absorb_addition(&mut self, index: usize, next: usize, touching: &[usize]) -> bool {
         let Some((call, follower)) = self.calls[index].as_ref().zip(self.calls[next].as_ref()) else { return false };
         let &[Some(out)] = &call.fresh[..] else { return false };
-        let is_convolution = matches!(call.prepared, Some(Prepared::Convolution(_))) && call.arguments.len() == 1;
+        let is_product = matches!(call.prepared, Some(Prepared::Product(_)));
         let is_addition =
             matches!(name_of(&follower.op), Some(("add" | "add_", "Tensor"))) && is_one(follower.arguments.get(2));
         let [Argument::Slot(a), Argument::Slot(b), ..] = follower.arguments[..] else { return false };
-        if !is_convolution || !is_addition || (a == out) == (b == out) {
+        let (shows_a, shows_b) = (self.shows(out, a, is_product), self.shows(out, b, is_product));
+        if call.arguments.len() != 1 || !is_addition || shows_a == shows_b {
             return false;
         }
-        let other = if a == out { b } else { a };
-        let (own, theirs) = (self.place(out), self.place(other));
+        let (shown, other) = if shows_a { (a, b) } else { (b, a) };
+        let (own, theirs) = (self.place(shown), self.place(other));
         let alike = own.geometry.sizes == theirs.geometry.sizes
             && own.geometry.strides == theirs.geometry.strides
             && theirs.dtype == DType::F32
@@ -334,14 +342,14 @@ impl Fusing<'_> {
         if !alike || !self.is_there(other, index, next) {
             return false;
         }
-        let result = match self.result(out, next, touching) {
+        let result = match self.result(shown, next, touching) {
             Some(result) => result,
             None if follower.written == [other] && touching == [next] => {
-                // other += out: what reads `other` from there on reads the result of the layer.
-                if !self.rename(other, out, next) {
+                // other += shown: what reads `other` from there on reads the result of the layer.
+                if !self.rename(other, shown, next) {
                     return false;
                 }
-                out
+                shown
             }
             None => return false,
         };
@@ -425,6 +433,12 @@ fn activation(call: &Lowered) -> Option<Activation> {
         "silu" | "silu_" => Activation::Silu,
         "hardsigmoid" | "hardsigmoid_" => Activation::HardSigmoid,
         "hardswish" | "hardswish_" => Activation::HardSwish,
+        "gelu" | "gelu_" => match call.arguments.get(1) {
+            Some(Argument::Value(Value::Str(approximate))) if &**approximate == "tanh" => Activation::GeluTanh,
+            None | Some(Argument::Value(Value::Str(_))) => Activation::Gelu,
+            _ => return None,
+        },
+        "tanh" | "tanh_" => Activation::Tanh,
         _ => return None,
     })
 }

@@ -4,7 +4,7 @@
 use super::record::{Argument, Call, Place, Recording, Slot, Source, Store, Stored};
 use rushlight_base::{DType, Device, Result, SmallVec, bail, ensure, err};
 use rushlight_tensor::dispatch::{self, Op, Values, by_name};
-use rushlight_tensor::ops::prepared::{Convolution, Product};
+use rushlight_tensor::ops::prepared::{Activation, Convolution, Product};
 use rushlight_tensor::{Dense, Geometry, Tensor};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -35,6 +35,14 @@ pub(super) enum Prepared {
 }
 
 impl Prepared {
+    /// The function that is applied last.
+    pub fn then(&mut self) -> &mut Activation {
+        match self {
+            Prepared::Convolution(layer) => &mut layer.then,
+            Prepared::Product(product) => &mut product.then,
+        }
+    }
+
     /// The dtype of the weights in memory.
     pub fn weights_dtype(&self) -> DType {
         match self {
@@ -61,13 +69,19 @@ impl Prepared {
         match (self, &tensors[..]) {
             (Prepared::Convolution(layer), &[input, out]) => layer.run(out, input, None),
             (Prepared::Convolution(layer), &[input, add, out]) => layer.run(out, input, Some(add)),
-            (Prepared::Product(product), &[input, out]) => product.run(out, input),
+            (Prepared::Product(product), &[input, out]) => product.run(out, input, None),
+            (Prepared::Product(product), &[input, add, out]) => product.run(out, input, Some(add)),
             _ => bail!(Internal, "a layer got {} tensors", tensors.len()),
         }
     }
 }
 
 impl Lowered {
+    /// A call of an operator.
+    pub fn new(op: Op, arguments: Vec<Argument>, written: Vec<Slot>, fresh: Vec<Option<Slot>>) -> Lowered {
+        Lowered { op, arguments, written, fresh, prepared: None, followed_by: Vec::new(), weights: None }
+    }
+
     /// The slots that it reads or writes.
     pub fn touched(&self) -> impl Iterator<Item = Slot> {
         self.arguments.iter().flat_map(Argument::slots).chain(self.made())
@@ -157,7 +171,7 @@ impl Lowering {
             let store = self.store(result);
             fresh.push((store >= stores_before && self.is_made(store)).then_some(result));
         }
-        Ok(Lowered { op, arguments, written, fresh, prepared: None, followed_by: Vec::new(), weights: None })
+        Ok(Lowered::new(op, arguments, written, fresh))
     }
 
     /// Whether steps write everything that a call is known to write: all other memory that they read or return was

@@ -3,13 +3,15 @@
 //! They compute what the operators do, below every layer of dispatch: nothing is recorded.
 
 use super::access::array;
+use crate::dense::{Dense, Geometry};
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, Scalar, SmallVec, ensure};
+use rushlight_base::{DType, DimVec, Result, SmallVec, ensure};
 use rushlight_cpu::convolution::{self, Packed, Walk};
-use rushlight_cpu::gemm::{self, Epilogue, NarrowB, PackedB, gemm_narrow, gemm_packed};
+use rushlight_cpu::finish::Finish;
+use rushlight_cpu::gemm::{NarrowB, PackedB, gemm_narrow, gemm_packed};
 use std::sync::Arc;
 
-pub use rushlight_cpu::convolution::Activation;
+pub use rushlight_cpu::finish::Activation;
 
 /// The weights of a convolution, for any number of compiled models.
 pub struct Weights {
@@ -53,6 +55,16 @@ impl Convolution {
         Convolution { weights, steps, groups, then: Activation::Identity }
     }
 
+    /// Whether each channel of the image is convolved alone.
+    pub fn is_depthwise(&self) -> bool {
+        self.groups > 1 && self.weights.weight.sizes().get(1) == Some(&1)
+    }
+
+    /// The spatial sizes of the weight.
+    pub fn kernel(&self) -> DimVec {
+        DimVec::from_slice(self.weights.weight.sizes().get(2..).unwrap_or_default())
+    }
+
     /// Its weights.
     pub fn weights(&self) -> &Arc<Weights> {
         &self.weights
@@ -65,7 +77,7 @@ impl Convolution {
         let bias = bias.as_ref().map(Tensor::dense).transpose()?;
         let add = add.map(Tensor::dense).transpose()?;
         let (bias, add) = (bias.as_deref().map(array), add.as_deref().map(array));
-        let finish = convolution::Finish { add: add.as_ref(), then: self.then };
+        let finish = Finish { add: add.as_ref(), then: self.then };
         let [stride, padding, dilation] = &self.steps;
         let walk = Walk { stride, padding, dilation, groups: self.groups };
         convolution::forward_packed(
@@ -121,18 +133,18 @@ impl Matrix {
     }
 }
 
-/// `input matrix + bias`, and the larger of that and 0.
+/// `then(input matrix + bias + add)`.
 pub struct Product {
     matrix: Arc<Matrix>,
     bias: Option<Tensor>,
-    /// Whether negative results become 0.
-    pub is_rectified: bool,
+    /// The function that is applied last.
+    pub then: Activation,
 }
 
 impl Product {
     /// A product with this matrix. The bias is broadcast to the result.
     pub fn new(matrix: Arc<Matrix>, bias: Option<Tensor>) -> Product {
-        Product { matrix, bias, is_rectified: false }
+        Product { matrix, bias, then: Activation::Identity }
     }
 
     /// The matrix.
@@ -140,17 +152,28 @@ impl Product {
         &self.matrix
     }
 
-    /// Writes the result into `out`.
-    pub fn run(&self, out: &Tensor, input: &Tensor) -> Result<()> {
-        let (out, input) = (out.dense()?, input.dense()?);
+    /// Writes the result into `out`, which is contiguous and may have more dimensions than the product. `add` has the same
+    /// shape and strides.
+    pub fn run(&self, out: &Tensor, input: &Tensor, add: Option<&Tensor>) -> Result<()> {
+        let input = input.dense()?;
+        let rows = input.sizes().first().copied().unwrap_or(1);
+        let (out, add) = (matrix_of(out, rows)?, add.map(|add| matrix_of(add, rows)).transpose()?);
         let bias = self.bias.as_ref().map(Tensor::dense).transpose()?;
-        let bias = bias.as_deref().map(array);
-        let activation = if self.is_rectified { gemm::Activation::Relu } else { gemm::Activation::Identity };
-        let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
-        let (out, input, epilogue) = (array(&out), array(&input), Epilogue { alpha: Scalar::Int(1), add, activation });
-        match &self.matrix.0 {
-            Elements::Exact(packed) => gemm_packed(&out, &input, packed, &epilogue),
-            Elements::Rounded(packed) => gemm_narrow(&out, &input, packed, &epilogue),
-        }
+        let (out, input) = (array(&out), array(&input));
+        let (bias, add) = (bias.as_deref().map(array), add.as_ref().map(array));
+        let finish = Finish { add: add.as_ref(), then: self.then };
+        finish.product(&out, bias.as_ref(), |epilogue| match &self.matrix.0 {
+            Elements::Exact(packed) => gemm_packed(&out, &input, packed, epilogue),
+            Elements::Rounded(packed) => gemm_narrow(&out, &input, packed, epilogue),
+        })
     }
+}
+
+/// A contiguous tensor as a matrix of so many rows.
+fn matrix_of(tensor: &Tensor, rows: i64) -> Result<Dense> {
+    let dense = tensor.dense()?;
+    ensure!(dense.is_contiguous(), Internal, "a product is stored into {}, not into rows", dense.describe());
+    let columns = if rows == 0 { dense.sizes().last().copied().unwrap_or(1) } else { dense.numel() / rows };
+    let geometry = Geometry { offset: dense.geometry.offset, ..Geometry::contiguous(&[rows, columns]) };
+    Ok(dense.with_geometry(geometry))
 }

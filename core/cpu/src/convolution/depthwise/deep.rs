@@ -8,9 +8,10 @@ use super::super::{Job, Place};
 use super::gradient::{TOGETHER, constant};
 use super::kernel_offsets;
 use crate::array::Array;
+use crate::finish::Finishing;
 use crate::number::Wide;
 use crate::shared::Shared;
-use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Simd, run as run_kernel};
+use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Simd, prefetch_far, run as run_kernel};
 use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
 use rushlight_base::{Result, Scratch, list};
 use std::ops::Range;
@@ -76,6 +77,9 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Axis; 3]) -> Result<()> {
             out: to.get(),
             out_steps: place.steps,
             samples,
+            ahead: met.last().map_or(0, |tap| tap.offset) + steps[1] * axes[1].step,
+            finishing: job.finishing,
+            bounds: job.finishing.and_then(|finishing| finishing.bounds()),
         });
         Ok(())
     })
@@ -106,6 +110,12 @@ struct Rows<'a, T: Float> {
     out_steps: [isize; 3],
     /// From a sample to the next, in the image and in the output.
     samples: [isize; 2],
+    /// From what the first tap meets to what the last tap meets in the next row, which is prefetched, as is the next row of the
+    /// output: 3 x 3 over 144 channels of 56 x 56 takes 0.47 of the time without, over 32 of 112 x 112 0.74.
+    ahead: isize,
+    /// What follows, and its bounds if it is clamping.
+    finishing: Option<Finishing>,
+    bounds: Option<[f32; 2]>,
 }
 
 impl<T: Float> Kernel for Rows<'_, T> {
@@ -138,6 +148,10 @@ impl<T: Float> Kernel for Rows<'_, T> {
             self.select(|tap| meets(&tap));
             // SAFETY: from `low` to `high` all taps of the row meet the image.
             unsafe { self.positions::<S, TILE>(from, to, low..high) };
+            if let (Some(finishing), None) = (&self.finishing, self.bounds) {
+                // SAFETY: the channels of the row's positions are elements of the output, in `f32`, of this share alone.
+                unsafe { finishing.piece(to.cast(), [width, self.channels], [self.out_steps[2], 1]) };
+            }
         }
     }
 }
@@ -199,6 +213,12 @@ impl<T: Float> Rows<'_, T> {
         unsafe {
             let start = T::Vector::<S>::load(factors.add(self.taps.len() * self.padded));
             let mut sums = [start; N];
+            if N > 1 {
+                for i in 0..N {
+                    prefetch_far(from[i].wrapping_offset(self.ahead).cast());
+                    prefetch_far(to[i].wrapping_offset(self.out_steps[1]).cast());
+                }
+            }
             for &(offset, row) in &self.active {
                 let factor = T::Vector::<S>::load(factors.add(row));
                 for i in 0..N {
@@ -207,6 +227,11 @@ impl<T: Float> Rows<'_, T> {
                         false => T::load_partial::<S>(from[i].offset(offset), some),
                     };
                     sums[i] = met.mul_add(factor, sums[i]);
+                }
+            }
+            if let (Some(finishing), Some(bounds)) = (&self.finishing, self.bounds) {
+                for i in 0..N {
+                    sums[i] = finishing.clamp::<T, S>(sums[i], bounds, to[i], some);
                 }
             }
             for i in 0..N {

@@ -41,12 +41,11 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
     let [rows, _] = job.channels();
     let deep = rows == 1 && job.image.stride(1) == 1 && job.out.stride(1) == 1;
     floats!(job.out.dtype(), T => {
-        if !deep {
-            return planes::run::<T>(job, axes);
+        match deep {
+            true => each(&deep::run::<T>),
+            false => planes::run::<T>(job, axes),
         }
-        each(&deep::run::<T>)
-    }, each(&plain::run))?;
-    job.finishing.map_or(Ok(()), |finishing| finishing.all(job.out))
+    }, each(&plain::run))
 }
 
 /// Computes the gradient by the weights of a correlation, if it has a float dtype and groups with one source channel.
