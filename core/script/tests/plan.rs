@@ -329,6 +329,79 @@ fn a_network_is_compiled_with_what_follows_its_layers() {
     assert!(!plan.contains("batch_norm"), "{plan}");
 }
 
+/// A module with these parameters and this method `forward`, for inference.
+fn module_of(parameters: &[(&str, &[i64])], source: &str) -> Module {
+    let module = Module::create(Program::new(), "Layers").unwrap();
+    for (index, (name, sizes)) in parameters.iter().enumerate() {
+        module.register(name, None, tensor(sizes, index as u32 + 60).into(), Role::Parameter).unwrap();
+    }
+    module.register("training", None, Value::Bool(true), Role::Plain).unwrap();
+    module.define(source).unwrap();
+    module.train(false).unwrap();
+    module
+}
+
+/// Compares a compiled module with the module, and finds these steps in its plan.
+fn check_compiled(module: &Module, argument: impl Fn() -> Value, steps: &[&str]) {
+    let compiled = passes::optimize_for_inference(module, &[]).unwrap();
+    let expected = module.forward(vec![argument()]).unwrap();
+    for _ in 0..3 {
+        is_close(&compiled.forward(vec![argument()]).unwrap(), &expected);
+    }
+    let plan = compiled.method("forward").unwrap().plans().unwrap().describe();
+    for step in steps {
+        assert!(plan.contains(step), "{step}\n{plan}");
+    }
+}
+
+#[test]
+fn functions_and_additions_of_views_become_a_part_of_products() {
+    for (then, step) in [("gelu(y)", "gelu"), ("gelu(y, approximate='tanh')", "gelu"), ("silu(y)", "silu")] {
+        let source = format!(
+            "def forward(self, x: Tensor) -> Tensor:
+    y = torch.nn.functional.linear(x, self.w, self.b)
+    y = torch.nn.functional.{then}
+    return x + torch.nn.functional.linear(y, self.v)
+"
+        );
+        let module = module_of(&[("w", &[48, 40]), ("b", &[48]), ("v", &[40, 48])], &source);
+        let x = || tensor(&[5, 9, 40], 3).into();
+        check_compiled(&module, x, &[&format!("addmm + {step}("), "mm + add("]);
+    }
+}
+
+/// Images that are read as views, or returned, stay channels first.
+#[test]
+fn images_are_channels_last_where_depthwise_convolutions_gain() {
+    let source = "def forward(self, x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    x = torch.relu(torch.conv2d(x, self.first, None, 2, 1))
+    y = torch.hardtanh(torch.conv2d(x, self.wide), 0., 6.)
+    y = torch.nn.functional.hardswish(torch.conv2d(y, self.deep, None, 1, 1, 1, 96))
+    y = y * torch.sigmoid(y.mean([2, 3], True))
+    y = x + torch.conv2d(y, self.narrow)
+    z = torch.relu_(torch.conv2d(y, self.wide)) + 1.0
+    return (y, z, torch.nn.functional.linear(y.view(y.size(0), -1), self.last))
+";
+    let module = module_of(
+        &[
+            ("first", &[16, 8, 3, 3]),
+            ("wide", &[96, 16, 1, 1]),
+            ("deep", &[96, 1, 3, 3]),
+            ("narrow", &[16, 96, 1, 1]),
+            ("last", &[4, 16 * 12 * 12]),
+        ],
+        source,
+    );
+    let x = || tensor(&[2, 8, 24, 24], 7).into();
+    let steps = [
+        "= clone.out(float32 [2, 16, 12, 12] at",
+        "float32 [2, 96, 12, 12] channels last",
+        "= clone.out(float32 [2, 16, 12, 12] channels last",
+        "= clone.out(float32 [2, 96, 12, 12] channels last",
+    ];
+    check_compiled(&module, x, &steps);
+}
+
 /// Each thread has its own memory.
 #[test]
 fn threads_run_a_compiled_module_at_the_same_time() {

@@ -3,7 +3,8 @@
 //! The first call with inputs of new shapes and dtypes records the function: it runs on the meta device, where tensors have
 //! shapes and no elements, and an observer keeps every operator call with its inner calls (`record`). `lower` chooses the
 //! innermost calls that explain the results, computes what depends on constants only, and drops views; `fuse` replaces
-//! convolutions, products and element-wise operators by kernels with packed weights; `memory` gives each intermediate
+//! convolutions, products and element-wise operators by kernels with packed weights; `layout` chooses the memory format of
+//! images; `memory` gives each intermediate
 //! result a place in one block of memory. The result is a [`Plan`], which `instance` runs.
 //!
 //! A function whose control flow depends on elements, which has effects or which writes its inputs has no plan: the
@@ -11,6 +12,7 @@
 
 mod fuse;
 mod instance;
+mod layout;
 mod lower;
 mod memory;
 mod print;

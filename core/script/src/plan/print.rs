@@ -2,7 +2,7 @@
 
 use super::record::{Argument, Slot};
 use super::step::{Home, Plan, Step};
-use rushlight_base::format_sizes;
+use rushlight_base::{MemoryFormat, format_sizes};
 use std::fmt::Write;
 
 impl Plan {
@@ -44,7 +44,10 @@ impl Plan {
             Home::PerRun => "new".to_owned(),
             Home::Unused => "unused".to_owned(),
         };
-        format!("{} {} {home}", place.dtype, format_sizes(&place.geometry.sizes))
+        let geometry = &place.geometry;
+        let is_last = geometry.is_contiguous_in(MemoryFormat::ChannelsLast) && !geometry.is_contiguous();
+        let format = if is_last { "channels last " } else { "" };
+        format!("{} {} {format}{home}", place.dtype, format_sizes(&geometry.sizes))
     }
 }
 

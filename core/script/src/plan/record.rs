@@ -46,6 +46,13 @@ pub(super) struct Stored {
     pub bytes: usize,
 }
 
+impl Stored {
+    /// A storage that a step makes.
+    pub fn made(bytes: usize) -> Result<Stored> {
+        Ok(Stored { identity: Storage::meta(bytes)?, source: Source::Made, is_lasting: false, bytes })
+    }
+}
+
 /// A tensor of the recorded run.
 #[derive(Clone)]
 pub(super) struct Place {

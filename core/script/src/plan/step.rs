@@ -2,6 +2,7 @@
 
 use super::fuse::{Packing, fuse};
 use super::instance::Instance;
+use super::layout;
 use super::lower::{Lowered, Prepared, Steps, lower, out_form};
 use super::memory::{self, Life, padded};
 use super::record::{Argument, Place, Slot, Source, Store, Stored, record};
@@ -91,6 +92,7 @@ impl Plan {
         let mut recording = record(name, graph, arguments, linker)?;
         let mut steps = lower(&mut recording)?;
         fuse(&mut steps, &mut recording.outputs, packing)?;
+        layout::choose(&mut steps, &mut recording.outputs)?;
         let Steps { calls, stores, places } = steps;
         let store = |slot: Slot| places[slot].store;
         let returned: HashSet<Store> = recording.outputs.iter().map(|&slot| store(slot)).collect();
