@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <vector>
 
 #include "support.h"
@@ -164,6 +165,99 @@ TEST(CudaRandom, HasTheNumbersOfTorchCuda) {
   torch::Tensor kept = torch::dropout(torch::ones({10000}, on_gpu), 0.25, true).cpu();
   EXPECT_NEAR(kept.mean().item<float>(), 1.0, 0.05);
   EXPECT_EQ((kept == 0).logical_or((kept - 4.0f / 3).abs() < 1e-6).sum().item<int64_t>(), 10000);
+}
+
+TEST(CudaRandom, SamplesDistributions) {
+  torch::manual_seed(5);
+  for (auto dtype : {torch::kFloat, torch::kDouble}) {
+    auto options = on_gpu.dtype(dtype);
+    auto mean_of = [](const torch::Tensor& samples) { return samples.to(torch::kDouble).mean().item<double>(); };
+    torch::Tensor exponential = torch::empty({20000}, options).exponential_(2);
+    EXPECT_TRUE((exponential > 0).all().item<bool>());
+    EXPECT_NEAR(mean_of(exponential), 0.5, 0.02);
+    // The median of a Cauchy distribution, which has no mean.
+    EXPECT_NEAR(torch::empty({20000}, options).cauchy_(3, 2).median().item<double>(), 3, 0.15);
+    EXPECT_NEAR(mean_of(torch::empty({20000}, options).log_normal_(0, 0.5)), std::exp(0.125), 0.03);
+    torch::Tensor tries = torch::empty({20000}, options).geometric_(0.25);
+    EXPECT_EQ(tries.min().item<double>(), 1);
+    EXPECT_NEAR(mean_of(tries), 4, 0.15);
+    // By one event at a time and by rejection.
+    for (double rate : {0.5, 4.0, 30.0}) {
+      EXPECT_NEAR(mean_of(torch::poisson(torch::full({20000}, rate, options))), rate, 0.05 * rate) << rate;
+      EXPECT_NEAR(mean_of(torch::_standard_gamma(torch::full({20000}, rate, options))), rate, 0.05 * rate) << rate;
+    }
+    for (double p : {0.02, 0.3, 0.8}) {
+      torch::Tensor count = torch::full({20000}, 100, options), probability = torch::full({20000}, p, options);
+      EXPECT_NEAR(mean_of(torch::binomial(count, probability)), 100 * p, 3 * p + 0.5) << p;
+      EXPECT_NEAR(mean_of(torch::bernoulli(probability)), p, 0.02) << p;
+    }
+    torch::Tensor shares = torch::_sample_dirichlet(torch::tensor({1.0, 2.0, 5.0}).to(options).expand({5000, 3}));
+    EXPECT_TRUE(shares.sum(1).allclose(torch::ones({5000}, options), 1e-5, 1e-6));
+    EXPECT_TRUE(shares.mean(0).cpu().to(torch::kDouble).allclose(torch::tensor({0.125, 0.25, 0.625}, torch::kDouble), 0, 0.02));
+  }
+  torch::Tensor whole = torch::empty({1000}, on_gpu.dtype(torch::kByte)).random_();
+  EXPECT_LT(whole.min().item<int>(), 10);
+  EXPECT_GT(whole.max().item<int>(), 245);
+}
+
+TEST(CudaRandom, ReportsParametersThatNoDistributionHas) {
+  torch::Tensor samples = torch::bernoulli(torch::full({3}, 1.5, on_gpu));
+  EXPECT_EQ(error_of([&] { samples.cpu(); }),
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got p=1.5\n  in operator bernoulli on device cuda:0");
+  samples = torch::poisson(torch::full({3}, -1.0, on_gpu));
+  EXPECT_EQ(error_of([&] { samples.cpu(); }),
+            "invalid Poisson rate, expected rate to be non-negative\n  in operator poisson on device cuda:0");
+}
+
+TEST(CudaRandom, PermutesAndSelects) {
+  torch::manual_seed(6);
+  torch::Tensor order = torch::randperm(3000, on_gpu).cpu(), other = torch::randperm(3000, on_gpu).cpu();
+  torch::Tensor all = torch::arange(3000, torch::kLong);
+  EXPECT_TRUE(std::get<0>(order.sort()).equal(all));
+  EXPECT_FALSE(order.equal(all));
+  EXPECT_FALSE(order.equal(other));
+  torch::Tensor weights = torch::tensor({{0.0f, 1.0f, 0.0f, 3.0f}, {2.0f, 0.0f, 2.0f, 0.0f}}).cuda();
+  // A row of two weights that are not 0, in both orders; with replacement, in their proportion.
+  torch::Tensor both = torch::multinomial(weights, 2).cpu();
+  EXPECT_TRUE(std::get<0>(both.sort(1)).equal(torch::tensor({{1, 3}, {0, 2}}, torch::kLong))) << both;
+  torch::Tensor drawn = torch::multinomial(weights, 10000, true).cpu();
+  EXPECT_NEAR((drawn[0] == 3).to(torch::kFloat).mean().item<float>(), 0.75, 0.03);
+  EXPECT_TRUE(((drawn[0] == 1) | (drawn[0] == 3)).all().item<bool>());
+  EXPECT_TRUE(((drawn[1] == 0) | (drawn[1] == 2)).all().item<bool>());
+  EXPECT_EQ(error_of([&] { torch::multinomial(weights - 1, 1); }),
+            "probability tensor contains either `inf`, `nan` or element < 0\n  in operator multinomial");
+}
+
+TEST(CudaHost, ComputesDecompositionsAndTransformsOnTheHost) {
+  torch::Tensor a = mixed({3, 5, 4}) / 10;
+  a = a.transpose(1, 2).matmul(a) + torch::eye(4);
+  auto with_gradient = [](const torch::Tensor& x, auto&& f) {
+    torch::Tensor leaf = x.detach().requires_grad_();
+    f(leaf).sum().backward();
+    return leaf.grad();
+  };
+  auto inverse = [](const torch::Tensor& x) { return torch::linalg_inv(x) + torch::linalg_eigvalsh(x).unsqueeze(-1); };
+  EXPECT_TRUE(torch::linalg_cholesky(a.cuda()).is_cuda());
+  EXPECT_TRUE(torch::linalg_cholesky(a.cuda()).cpu().equal(torch::linalg_cholesky(a)));
+  EXPECT_TRUE(with_gradient(a.cuda(), inverse).cpu().allclose(with_gradient(a, inverse), 1e-4, 1e-5));
+  auto spectrum = [](const torch::Tensor& x) { return torch::fft_rfft(x, 8).abs(); };
+  EXPECT_TRUE(with_gradient(a.cuda(), spectrum).cpu().allclose(with_gradient(a, spectrum), 1e-4, 1e-5));
+  // Results go to the memory of an argument that has gaps, and errors are the CPU's.
+  torch::Tensor out = torch::zeros({3, 4, 8}, on_gpu).slice(2, 0, 8, 2);
+  torch::linalg_inv_out(out, a.cuda());
+  EXPECT_TRUE(out.cpu().equal(torch::linalg_inv(a)));
+  EXPECT_EQ(error_of([] { torch::linalg_inv(torch::zeros({2, 2}, on_gpu)); }),
+            error_of([] { torch::linalg_inv(torch::zeros({2, 2})); }));
+}
+
+TEST(CudaBins, CountsAndOrdersAsOnTheCpu) {
+  torch::Tensor x = mixed({4000}), weight = mixed({4000}).abs();
+  EXPECT_TRUE(torch::histc(x.cuda(), 37, -8, 9).cpu().equal(torch::histc(x, 37, -8, 9)));
+  auto counted = torch::histogram(x.cuda(), 21, {}, weight.cuda()), expected = torch::histogram(x, 21, {}, weight);
+  EXPECT_TRUE(std::get<0>(counted).cpu().equal(std::get<0>(expected)));
+  EXPECT_TRUE(std::get<1>(counted).cpu().equal(std::get<1>(expected)));
+  torch::Tensor rows = mixed({300, 3}).fmod(2);
+  EXPECT_TRUE(std::get<0>(torch::unique_dim(rows.cuda(), 0)).cpu().equal(std::get<0>(torch::unique_dim(rows, 0))));
 }
 
 }  // namespace

@@ -8,7 +8,9 @@ pub fn counts(families: &[Family], list: bool) -> String {
     let forms: usize = ops.iter().map(|op| op.forms.len()).sum();
     let mut text = format!("{} families, {} operators in {forms} forms", families.len(), ops.len());
     let mut listed = String::new();
-    for field in ["copied_form", "cast_through", "contiguous_entry", "tolerance", "trivial_example", "no_example"] {
+    for field in
+        ["copied_form", "cast_through", "contiguous_entry", "tolerance", "trivial_example", "no_example", "on_host"]
+    {
         let exceptions: Vec<_> = ops
             .iter()
             .flat_map(|op| op.exceptions.iter().map(move |exception| (op.name(), exception)))

@@ -79,6 +79,7 @@ struct RawOp {
     tolerance: Option<String>,
     trivial_example: Option<String>,
     no_example: Option<String>,
+    on_host: Option<String>,
 }
 
 /// Every family, sorted by name, or all errors of the declarations.
@@ -198,6 +199,8 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
             ("tolerance", raw.tolerance),
             ("trivial_example", raw.trivial_example),
             ("no_example", raw.no_example),
+            // A kind may state it for kernels among composites, which call those.
+            ("on_host", raw.on_host.filter(|_| raw.cpu.is_some())),
         ]
         .into_iter()
         .filter_map(|(field, reason)| reason.map(|reason| Exception { field, reason }))

@@ -406,6 +406,11 @@ impl Op {
             && self.writer(form).is_none()
     }
 
+    /// Whether the CPU's kernel computes it on every device, from copies on the host.
+    pub fn is_on_host(&self) -> bool {
+        self.exceptions.iter().any(|exception| exception.field == "on_host")
+    }
+
     /// Whether it has a derivative of its own.
     pub fn is_differentiable(&self) -> bool {
         !self.derivative.is_empty()

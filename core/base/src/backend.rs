@@ -4,6 +4,7 @@
 //! when its first device is used ([`register`]), so that this crate depends on no driver. The CPU has none: its kernels
 //! are called directly.
 
+use crate::random::{wrong_probability, wrong_rate};
 use crate::report::{Mistake, Record, Watch};
 use crate::{DType, Device, DeviceType, Error, Result, err};
 use std::any::Any;
@@ -144,9 +145,18 @@ pub fn reported(record: &Record, device: Device) -> Error {
         }
         Some(Mistake::Target) => err!(Index, "Target {found} is out of bounds."),
         Some(Mistake::Division) => err!(Runtime, "ZeroDivisionError"),
+        Some(Mistake::Probability) => wrong_probability(f64::from_bits(found as u64)),
+        Some(Mistake::Rate) => wrong_rate(),
+        Some(Mistake::Label) => wrong_label(),
         None => err!(Internal, "a kernel has reported a mistake of number {}", record.mistake),
     };
     error.in_operator(&format!("{} on device {device}", operator_name(record.operator)))
+}
+
+/// The error of a label of a row with several that is no class.
+#[cold]
+pub fn wrong_label() -> Error {
+    err!(Runtime, "argument #2 'target' is out of range")
 }
 
 /// Ends a kernel that was about to read or write memory of `device` from the host, because the device has no kernel for

@@ -18,12 +18,27 @@ pub enum Mistake {
     Target = 5,
     /// An integer divided by zero.
     Division = 6,
+    /// A probability outside [0, 1], by the bits of a double.
+    Probability = 7,
+    /// A mean of a Poisson distribution that is negative or NaN.
+    Rate = 8,
+    /// A label of a row with several that is no class.
+    Label = 9,
 }
 
 impl Mistake {
     /// All of them.
-    pub const ALL: [Mistake; 6] =
-        [Mistake::Index, Mistake::Slice, Mistake::Row, Mistake::Element, Mistake::Target, Mistake::Division];
+    pub const ALL: [Mistake; 9] = [
+        Mistake::Index,
+        Mistake::Slice,
+        Mistake::Row,
+        Mistake::Element,
+        Mistake::Target,
+        Mistake::Division,
+        Mistake::Probability,
+        Mistake::Rate,
+        Mistake::Label,
+    ];
 }
 
 /// Where a kernel reports an element that is an error, and as what.

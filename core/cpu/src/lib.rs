@@ -39,6 +39,7 @@ pub mod deviation;
 pub mod device;
 pub mod elementary;
 pub mod extrema;
+pub mod fake_quantize;
 pub mod fill;
 pub mod finish;
 pub mod gemm;

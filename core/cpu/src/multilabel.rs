@@ -1,8 +1,11 @@
 //! The margin loss of rows with several labels, and its gradient.
 
 use crate::array::Array;
+use crate::device;
+use crate::dispatch::unsupported;
 use crate::number::{Analytic, Number, Wide};
-use rushlight_base::{Element, Result, ensure};
+use rushlight_base::backend::wrong_label;
+use rushlight_base::{DType, Element, Result};
 
 /// The rows of an array of two dimensions, or of fewer, which are one row.
 struct Rows<T> {
@@ -43,7 +46,9 @@ fn labels(targets: &Rows<i64>, row: usize, mut each: impl FnMut(usize)) -> Resul
     let mut ended = false;
     for nth in 0..targets.classes {
         let label = targets.get(row, nth);
-        ensure!((-1..targets.classes as i64).contains(&label), Runtime, "argument #2 'target' is out of range");
+        if !(-1..targets.classes as i64).contains(&label) {
+            return Err(wrong_label());
+        }
         ended |= label == -1;
         if !ended {
             each(label as usize);
@@ -79,9 +84,18 @@ where
     }
 }
 
+/// Devices have kernels for floating point.
+fn check(name: &str, dtype: DType) -> Result<()> {
+    if dtype.is_floating() { Ok(()) } else { Err(unsupported(name, dtype)) }
+}
+
 /// `each[n]` = the sum over labels y and classes c that are none of `max(0, 1 - scores[n, y] + scores[n, c]) / C`; marks
 /// the labels in `is_target`, which holds zeros.
 pub fn multilabel_margin(each: &Array, is_target: &Array, scores: &Array, targets: &Array) -> Result<()> {
+    if !scores.is_on_host() {
+        check("multilabel_margin_loss_forward_out_frame", scores.dtype())?;
+        return device::multilabel_margin("multilabel_margin", each, [is_target, scores, targets], None, 1.0);
+    }
     let targets = &Rows::<i64>::new(targets);
     dispatch!(scores.dtype(), "multilabel_margin_loss_forward_out_frame", half float, T => {
         let rows = Scores { scores: Rows::<T>::new(scores), is_target: Rows::new(is_target), targets };
@@ -109,6 +123,11 @@ pub fn multilabel_margin_backward(
     is_target: &Array,
     factor: f64,
 ) -> Result<()> {
+    if !scores.is_on_host() {
+        check("multilabel_margin_loss_backward_out_frame", scores.dtype())?;
+        let rows = [is_target, scores, targets];
+        return device::multilabel_margin("multilabel_margin_backward", grad, rows, Some(grad_in), factor);
+    }
     let targets = &Rows::<i64>::new(targets);
     dispatch!(scores.dtype(), "multilabel_margin_loss_backward_out_frame", half float, T => {
         let rows = Scores { scores: Rows::<T>::new(scores), is_target: Rows::new(is_target), targets };

@@ -104,7 +104,7 @@ pub fn poisson(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
 /// out = a sample of the gamma distribution of shape a, at least the smallest normal number
 pub fn standard_gamma(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
     let least = smallest(walk.dtype(0));
-    sample_each_from(walk, "gamma_cpu", |shape| Ok(random::standard_gamma(generator, shape)?.max(least)))
+    sample_each_from(walk, "gamma_cpu", |shape| Ok(random::standard_gamma(generator, shape).max(least)))
 }
 
 /// out = successes of a tries with probability b
@@ -122,7 +122,7 @@ pub fn dirichlet(walk: &Loop<2>, length: usize, generator: &mut Generator) -> Re
         .try_reserve_exact(count)
         .map_err(|_| rushlight_base::err!(OutOfMemory, "not enough memory for {count} samples"))?;
     sample_each_from(walk, "dirichlet", |shape| {
-        let sample = random::standard_gamma(generator, shape)?;
+        let sample = random::standard_gamma(generator, shape);
         samples.push(sample);
         Ok(sample)
     })?;
@@ -136,7 +136,7 @@ pub fn dirichlet(walk: &Loop<2>, length: usize, generator: &mut Generator) -> Re
 }
 
 /// The smallest normal number of a floating dtype.
-fn smallest(dtype: DType) -> f64 {
+pub(crate) fn smallest(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => 2f64.powi(-14),
         DType::F64 => f64::MIN_POSITIVE,
@@ -145,7 +145,7 @@ fn smallest(dtype: DType) -> f64 {
 }
 
 /// The largest number below 1 of a floating dtype.
-fn below_one(dtype: DType) -> f64 {
+pub(crate) fn below_one(dtype: DType) -> f64 {
     1.0 - match dtype {
         DType::F16 => 2f64.powi(-11),
         DType::BF16 => 2f64.powi(-8),

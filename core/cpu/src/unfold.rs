@@ -1,6 +1,7 @@
 //! Images as columns, one for each position of a kernel, and back.
 
 use crate::array::Array;
+use crate::device;
 use crate::number::{Number, Wide};
 use crate::pooling::store;
 use crate::volume::{Volume, each_planes, try_each_planes};
@@ -48,6 +49,9 @@ impl Steps {
 /// columns (samples, channels times taps, positions) = the elements of image (samples, channels, height, width) that the
 /// taps meet at each position, 0 in the padding.
 pub fn unfold(columns: &Array, image: &Array, steps: &Steps) -> Result<()> {
+    if !columns.is_on_host() {
+        return device::unfold(columns, image, steps);
+    }
     by_size!(columns, T => {
         let (to, from) = (Volume::<T>::moved(columns, 1)?, Volume::<T>::moved(image, 2)?);
         each_planes(to.planes(), to.area(), &|planes| {
@@ -71,6 +75,9 @@ pub fn unfold(columns: &Array, image: &Array, steps: &Steps) -> Result<()> {
 
 /// image = the accumulated elements that [`unfold`] would read from each position.
 pub fn fold(image: &Array, columns: &Array, steps: &Steps) -> Result<()> {
+    if !image.is_on_host() {
+        return device::fold(image, columns, steps);
+    }
     dispatch!(image.dtype(), "col2im_out_cpu", half float complex chalf bool, T => sums::<T>(image, columns, steps))
 }
 

@@ -819,8 +819,8 @@ int32_t rlt_tensor_ctc_loss_IntList(const rlt_tensor *log_probs, const rlt_tenso
  *
  * Shapes: `(T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S), (N) or (), (N) or () -> (), or (N) or ()
  * without reduction`.
- * Errors: Raises an error if the lengths are not integer tensors on the CPU, and wherever ctc_loss with lists of
- * lengths raises one.
+ * Errors: Raises an error if the lengths are not integer tensors, and wherever ctc_loss with lists of lengths raises
+ * one.
  *
  * `ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int
  * reduction=Mean, bool zero_infinity=False) -> Tensor`

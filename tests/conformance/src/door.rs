@@ -252,6 +252,11 @@ impl Door {
         leaf.first().and_then(Value::tensor).cloned().ok_or_else(|| "as_strided gave no tensor".into())
     }
 
+    /// A tensor on the host, whatever the device of the others.
+    pub fn tensor_on_host(&self, host: &HostTensor) -> Result<Tensor, String> {
+        Door { device: None, ..self.clone() }.tensor(host)
+    }
+
     fn copied(&self, bytes: &[u8], shape: &[i64], dtype: DType) -> Result<Tensor, String> {
         let mut raw = ptr::null_mut();
         // SAFETY: bytes and sizes have the lengths that are passed, and `raw` is a valid place for a handle.

@@ -104,3 +104,17 @@ fn derived_forms_are_pytorchs() {
     strangers.extend(aliases.filter(|text| !schemas.contains(text.as_str())));
     assert!(strangers.is_empty(), "not in the list:\n{}", strangers.join("\n"));
 }
+
+/// Kernels that devices run on the host: decompositions, for which they would need a library, and at most one kernel of 20
+/// besides.
+#[test]
+fn few_kernels_run_on_the_host_of_a_device() {
+    let families = crate::load().unwrap();
+    let kernels = |keep: &dyn Fn(&crate::model::Op) -> bool| -> Vec<String> {
+        let is_kernel = |op: &&crate::model::Op| matches!(op.body, crate::model::Body::Kernel { .. }) && keep(op);
+        let others = families.iter().filter(|family| !family.name.starts_with("linalg_"));
+        others.flat_map(|family| &family.ops).filter(is_kernel).map(crate::model::Op::name).collect()
+    };
+    let (all, on_host) = (kernels(&|_| true), kernels(&crate::model::Op::is_on_host));
+    assert!(on_host.len() * 20 <= all.len(), "{on_host:?} of {} kernels", all.len());
+}

@@ -105,6 +105,7 @@ fn mistakes_are_named() {
             "`copied_form` without a form that is made by copying",
         ),
         ("since = \"0.1\"", "since = \"0.1\"\ntolerance = \" \"", "`tolerance` gives no reason"),
+        ("since = \"0.1\"", "since = \"0.1\"\non_host = \" \"", "`on_host` gives no reason"),
         ("dtypes = \"all\"", "dtypes = \"some\"", "`dtypes` is \"some\", not one of all, number"),
         ("batching = \"pointwise\"", "batching = \"x\"", "`batching` is \"x\", not one of"),
         (

@@ -6,7 +6,13 @@
 
 use super::uniform::{next_unit_f32, unit_f64};
 use super::{Generator, Real};
-use crate::{Result, ensure};
+use crate::{Error, Result, ensure, err};
+
+/// The error of an element of a tensor of probabilities that is none.
+#[cold]
+pub fn wrong_probability(p: f64) -> Error {
+    err!(Runtime, "Expected p_in >= 0 && p_in <= 1 to be true, but got p={p}")
+}
 
 /// Bernoulli distribution with probability `p` of `true` (`bernoulli_`).
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +36,9 @@ impl Bernoulli {
     /// dtype 24.
     pub fn sample_element<T: Real>(generator: &mut Generator, p: T) -> Result<bool> {
         let p = p.to_f64();
-        ensure!((0.0..=1.0).contains(&p), Runtime, "Expected p_in >= 0 && p_in <= 1 to be true, but got p={p}");
+        if !(0.0..=1.0).contains(&p) {
+            return Err(wrong_probability(p));
+        }
         let unit = if T::RANDOM_BITS == 64 { unit_f64(generator) } else { f64::from(next_unit_f32(generator)) };
         Ok(unit < p)
     }

@@ -84,6 +84,11 @@ impl RandomInteger {
         RandomInteger { base, range, reciprocal, wide }
     }
 
+    /// The first integer, and how many there are: 0 stands for 2^64.
+    pub fn bounds(&self) -> (i64, u64) {
+        (self.base, self.range)
+    }
+
     /// The next integer. For a real dtype the caller converts it.
     #[inline(always)]
     pub fn sample(&self, generator: &mut Generator) -> i64 {

@@ -38,7 +38,7 @@ impl Normal {
 }
 
 /// The cached second sample of a pair, or the first of a new pair.
-fn standard_normal(generator: &mut Generator) -> f64 {
+pub(super) fn standard_normal(generator: &mut Generator) -> f64 {
     if let Some(waiting) = generator.next_normal_f64.take() {
         return waiting;
     }

@@ -1,32 +1,38 @@
-//! Distributions that are sampled by rejection: Poisson, binomial, gamma.
+//! Distributions that are sampled by rejection: Poisson, binomial, gamma. The kernels of devices include this file
+//! (`core/cuda/kernels`), with other sources of numbers.
 //!
 //! The published methods with their published constants: Hörmann's transformed rejection ("The transformed rejection
 //! method for generating Poisson random variables", 1993: PTRS; "The generation of binomial random variates", 1993:
 //! BTRS), Marsaglia and Tsang's "A simple method for generating gamma variables" (2000). ATen uses the same, so that
 //! the samples agree.
 
-use super::normal::Normal;
-use super::uniform::unit_f64;
-use super::{Generator, Real};
-use crate::{Result, ensure};
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::{Functions, Powers, Roots, Roundings};
+
+/// Where the numbers come from.
+pub trait Source {
+    /// A number in [0, 1).
+    fn unit(&mut self) -> f64;
+    /// A number of the normal distribution with mean 0 and deviation 1.
+    fn normal(&mut self) -> f64;
+}
 
 /// From this mean on, counts are sampled by rejection instead of one event at a time.
 const MANY: f64 = 10.0;
 
-/// The next number of events of a process with mean `rate`, which must not be negative.
-pub fn poisson(generator: &mut Generator, rate: f64) -> Result<f64> {
-    ensure!(rate >= 0.0, Runtime, "invalid Poisson rate, expected rate to be non-negative");
-    Ok(if rate >= MANY { poisson_by_rejection(generator, rate) } else { poisson_by_events(generator, rate) })
+/// The number of events of a process with mean `rate`, which is not negative.
+pub fn poisson_of(source: &mut impl Source, rate: f64) -> f64 {
+    if rate >= MANY { poisson_by_rejection(source, rate) } else { poisson_by_events(source, rate) }
 }
 
 /// Multiplies uniforms until the product is below the probability of no event.
-fn poisson_by_events(generator: &mut Generator, rate: f64) -> f64 {
+fn poisson_by_events(source: &mut impl Source, rate: f64) -> f64 {
     if rate == 0.0 {
         return 0.0;
     }
     let (none, mut product, mut events) = ((-rate).exp(), 1.0, 0.0);
     loop {
-        product *= unit_f64(generator);
+        product *= source.unit();
         if product <= none {
             return events;
         }
@@ -34,15 +40,15 @@ fn poisson_by_events(generator: &mut Generator, rate: f64) -> f64 {
     }
 }
 
-fn poisson_by_rejection(generator: &mut Generator, rate: f64) -> f64 {
+fn poisson_by_rejection(source: &mut impl Source, rate: f64) -> f64 {
     let log_rate = rate.ln();
     let b = 0.931 + 2.53 * rate.sqrt();
     let a = -0.059 + 0.02483 * b;
     let inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
     let squeeze = 0.9277 - 3.6224 / (b - 2.0);
     loop {
-        let u = unit_f64(generator) - 0.5;
-        let v = unit_f64(generator);
+        let u = source.unit() - 0.5;
+        let v = source.unit();
         let us = 0.5 - u.abs();
         let k = ((2.0 * a / us + b) * u + rate + 0.43).floor();
         if us >= 0.07 && v <= squeeze {
@@ -89,37 +95,35 @@ fn stirling_rest(k: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / next
 }
 
-/// The next number of successes of `count` trials of probability `p`, computed in the dtype `T` of both.
-pub fn binomial<T: Real>(generator: &mut Generator, count: T, p: T) -> T {
-    let round = |value: f64| T::from_f64(value).to_f64();
-    let (count, p) = (count.to_f64(), p.to_f64());
+/// The number of successes of `count` trials of probability `p`; `round` rounds to the dtype of both.
+pub fn binomial_of(source: &mut impl Source, count: f64, p: f64, round: impl Fn(f64) -> f64) -> f64 {
     if count <= 0.0 || p <= 0.0 {
-        return T::from_f64(0.0);
+        return 0.0;
     }
     if p >= 1.0 {
-        return T::from_f64(count);
+        return count;
     }
     // No number of trials exceeds NaN or infinity: PyTorch does not terminate for the one and samples infinity or NaN
     // for the other.
     if p.is_nan() || !count.is_finite() {
-        return T::from_f64(count + p);
+        return round(count + p);
     }
     // The rarer of success and failure is counted.
     let rare = if p <= 0.5 { p } else { round(1.0 - p) };
     let successes = if count * rare >= MANY {
-        binomial_by_rejection(generator, count, rare)
+        binomial_by_rejection(source, count, rare)
     } else {
-        binomial_by_waiting(generator, count, rare)
+        binomial_by_waiting(source, count, rare)
     };
-    T::from_f64(if p <= 0.5 { successes } else { count - successes })
+    round(if p <= 0.5 { successes } else { count - successes })
 }
 
 /// Adds up the waiting times between successes.
-fn binomial_by_waiting(generator: &mut Generator, count: f64, p: f64) -> f64 {
+fn binomial_by_waiting(source: &mut impl Source, count: f64, p: f64) -> f64 {
     let log_failure = (-p).ln_1p();
     let (mut tries, mut successes) = (0.0, 0.0);
     loop {
-        tries += (unit_f64(generator).ln() / log_failure).ceil();
+        tries += (source.unit().ln() / log_failure).ceil();
         if tries > count {
             return successes;
         }
@@ -127,7 +131,7 @@ fn binomial_by_waiting(generator: &mut Generator, count: f64, p: f64) -> f64 {
     }
 }
 
-fn binomial_by_rejection(generator: &mut Generator, count: f64, p: f64) -> f64 {
+fn binomial_by_rejection(source: &mut impl Source, count: f64, p: f64) -> f64 {
     let deviation = (count * p * (1.0 - p)).sqrt();
     let b = 1.15 + 2.53 * deviation;
     let a = -0.0873 + 0.0248 * b + 0.01 * p;
@@ -137,8 +141,8 @@ fn binomial_by_rejection(generator: &mut Generator, count: f64, p: f64) -> f64 {
     let alpha = (2.83 + 5.1 / b) * deviation;
     let mode = ((count + 1.0) * p).floor();
     loop {
-        let u = unit_f64(generator) - 0.5;
-        let v = unit_f64(generator);
+        let u = source.unit() - 0.5;
+        let v = source.unit();
         let us = 0.5 - u.abs();
         let k = ((2.0 * a / us + b) * u + c).floor();
         if us >= 0.07 && v <= squeeze {
@@ -161,31 +165,30 @@ fn binomial_by_rejection(generator: &mut Generator, count: f64, p: f64) -> f64 {
     }
 }
 
-/// The next sample of the gamma distribution of this shape and scale 1.
-pub fn standard_gamma(generator: &mut Generator, shape: f64) -> Result<f64> {
-    let normal = Normal::new(0.0, 1.0)?;
+/// A sample of the gamma distribution of this shape and scale 1.
+pub fn gamma_of(source: &mut impl Source, shape: f64) -> f64 {
     if shape == 0.0 {
-        return Ok(0.0);
+        return 0.0;
     }
     // A shape below 1 is sampled as one above, and scaled.
     let (shape, scale) =
-        if shape < 1.0 { (shape + 1.0, (1.0 - unit_f64(generator)).powf(1.0 / shape)) } else { (shape, 1.0) };
+        if shape < 1.0 { (shape + 1.0, (1.0 - source.unit()).powf(1.0 / shape)) } else { (shape, 1.0) };
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
     loop {
         let (x, y) = loop {
-            let x = normal.sample(generator);
+            let x = source.normal();
             let y = c.mul_add(x, 1.0);
             if y > 0.0 || y.is_nan() {
                 break (x, y);
             }
         };
         let v = y * y * y;
-        let u = 1.0 - unit_f64(generator);
+        let u = 1.0 - source.unit();
         let square = x * x;
         let sure = u < 1.0 - 0.0331 * square * square;
         if sure || u.ln() < 0.5 * square + d * (1.0 - v + v.ln()) || v.is_nan() {
-            return Ok(scale * d * v);
+            return scale * d * v;
         }
     }
 }
@@ -201,41 +204,6 @@ mod tests {
             let error = (log_factorial(k as f64) - exact(k)).abs();
             // The first term that the series leaves out, 1 / (1680 * 11^7), is 3.05e-11.
             assert!(error <= 3.1e-11, "{k}: off by {error}");
-        }
-    }
-
-    #[test]
-    fn samples_have_their_means() {
-        let mut generator = Generator::new(0);
-        let mut mean = |sample: &mut dyn FnMut(&mut Generator) -> f64| {
-            (0..20000).map(|_| sample(&mut generator)).sum::<f64>() / 20000.0
-        };
-        for rate in [0.5, 4.0, 30.0] {
-            let found = mean(&mut |generator| poisson(generator, rate).unwrap());
-            assert!((found - rate).abs() < 0.05 * rate, "Poisson {rate}: {found}");
-            let found = mean(&mut |generator| standard_gamma(generator, rate).unwrap());
-            assert!((found - rate).abs() < 0.05 * rate, "gamma {rate}: {found}");
-        }
-        for (count, p) in [(10.0, 0.2), (100.0, 0.3), (100.0, 0.8)] {
-            let found = mean(&mut |generator| binomial::<f64>(generator, count, p));
-            assert!((found - count * p).abs() < 0.05 * count * p, "binomial {count}, {p}: {found}");
-        }
-        assert!(poisson(&mut generator, -1.0).is_err());
-    }
-
-    #[test]
-    fn nan_ends_the_loops() {
-        let mut generator = Generator::new(0);
-        let infinity = f64::INFINITY;
-        for (count, p) in [(f64::NAN, 0.3), (10.0, f64::NAN), (infinity, f64::NAN)] {
-            assert!(binomial::<f64>(&mut generator, count, p).is_nan(), "binomial {count}, {p}");
-        }
-        for p in [1e-300, 0.3, 0.8] {
-            assert_eq!(binomial::<f64>(&mut generator, infinity, p), infinity);
-        }
-        assert!(poisson(&mut generator, f64::NAN).is_err());
-        for shape in [f64::NAN, -1.0] {
-            assert!(standard_gamma(&mut generator, shape).unwrap().is_nan(), "gamma {shape}");
         }
     }
 }

@@ -3,11 +3,13 @@
 
 mod convolution;
 mod gemm;
+mod grid;
 mod images;
 mod indexing;
 mod lines;
 mod loss;
 mod masks;
+mod multilabel;
 mod norm;
 pub mod parameters;
 pub mod random;
@@ -16,20 +18,24 @@ mod rows;
 mod scan;
 mod sort;
 mod step;
+mod unfold;
 
 pub(crate) use convolution::{convolution, weight_gradient};
 pub(crate) use gemm::product;
+pub(crate) use grid::grid_terms;
 pub(crate) use images::{Table, largest, spread, spread_largest, spread_mean, sums};
 pub(crate) use indexing::{Found, Indices, Traversal, combine, divide_by_counts, gather, scatter};
 pub(crate) use lines::triangle;
 pub(crate) use loss::{nll_loss, nll_loss_backward};
 pub(crate) use masks::{coordinates, count as count_of_mask, scatter as scatter_by_mask, select as select_by_mask};
+pub(crate) use multilabel::start as multilabel_margin;
 pub(crate) use norm::{layer_norm, layer_norm_backward_input, layer_norm_backward_weight};
 pub(crate) use reduce::reduce;
 pub(crate) use rows::rows;
 pub(crate) use scan::{running_extremum, scan};
 pub(crate) use sort::{kth_value, median, one_of_each_row, search, sort, topk};
 pub(crate) use step::step;
+pub(crate) use unfold::{fold, unfold};
 
 use crate::array::Array;
 use crate::{Loop, convert};

@@ -443,8 +443,107 @@ pub struct Images {
     pub reserved: u32,
 }
 
+/// A kernel that slides over the last two dimensions of images, and the columns of its positions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Unfolding {
+    /// Addresses of the columns and the images.
+    pub at: [u64; 2],
+    /// Strides of the columns: of samples, rows and positions.
+    pub columns: [i64; 3],
+    /// Strides of the images: of samples, channels, height and width.
+    pub images: [i64; 4],
+    /// Channels of an image, and rows of the columns.
+    pub planes: [Size; 2],
+    /// Elements of the kernel: height and width, as in the fields below.
+    pub taps: [Size; 2],
+    /// Positions of the kernel.
+    pub positions: [Size; 2],
+    /// Sizes of an image.
+    pub sizes: [Size; 2],
+    /// Steps of the kernel.
+    pub steps: [Size; 2],
+    /// Zeros around an image.
+    pub padding: [u32; 2],
+    /// Steps between elements of the kernel.
+    pub dilation: [u32; 2],
+    /// Number of elements that are written.
+    pub count: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
+/// The margin loss of rows with several labels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Labelled {
+    /// Addresses of the losses (or the gradient by them), the marks of labels, the scores, the labels and the gradient.
+    pub at: [u64; 5],
+    /// Their steps from row to row.
+    pub rows: [i64; 5],
+    /// Their steps from class to class.
+    pub classes: [i64; 5],
+    /// A factor of the gradient.
+    pub factor: f64,
+    /// Number of rows.
+    pub count: u32,
+    /// Number of classes.
+    pub width: u32,
+    /// Where a label is reported that is no class.
+    pub watch: Watch,
+}
+
+/// The points of a grid, and the terms of each.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct GridTerms {
+    /// Addresses of the grid, and of the places and weights of the terms, which are dense.
+    pub at: [u64; 3],
+    /// Strides of the grid: of samples, points in three dimensions, and coordinates.
+    pub strides: [i64; 5],
+    /// Points along each dimension; the first has one if there are two.
+    pub points: [Size; 3],
+    /// Sizes of the image.
+    pub sizes: [u32; 3],
+    /// Order of the derivative along each dimension.
+    pub orders: [u32; 3],
+    /// Number of dimensions.
+    pub spatial: u32,
+    /// Terms of a point.
+    pub most: u32,
+    /// The codes of interpolation and padding.
+    pub codes: [u32; 2],
+    /// 1: -1 and 1 are the centres of the first and the last element.
+    pub align_corners: u32,
+    /// Number of points.
+    pub count: u32,
+}
+
 /// Threads of a block that generates random numbers: PyTorch's, so that numbers are.
 pub const RANDOM_THREADS: u32 = 256;
+
+/// Numbers that each element of a launch of [`Draws`] may take, a multiple of 4.
+pub const DRAWS: u64 = 1 << 14;
+
+/// Random numbers whose distributions are the elements of dense tensors. Each element has numbers of its own.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Draws {
+    /// Addresses of the results and of the parameters of the distributions.
+    pub at: [u64; 3],
+    /// Number of elements, or of rows.
+    pub count: u64,
+    /// Elements of a row.
+    pub length: u64,
+    /// The seed, and how many numbers each thread has had before.
+    pub seed: u64,
+    /// A multiple of 4.
+    pub offset: u64,
+    /// Bounds of the results, where the function has some.
+    pub bounds: [f64; 2],
+    /// Where a parameter is reported that no distribution has.
+    pub watch: Watch,
+}
 
 /// Random numbers for the elements of a dense tensor.
 #[repr(C)]

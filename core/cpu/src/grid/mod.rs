@@ -6,74 +6,34 @@
 
 mod points;
 mod read;
+mod sampling;
 mod spread;
 #[cfg(test)]
 mod tests;
 mod weights;
 
 pub use read::sample;
-use rushlight_base::{Result, bail};
+pub use sampling::{Beyond, Interpolation, Sampling};
 pub use spread::spread;
 
-/// Interpolation between elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interpolation {
-    /// The two elements around it along each dimension.
-    Linear,
-    /// The nearest one.
-    Nearest,
-    /// The four around it.
-    Cubic,
+use crate::array::Array;
+use crate::device;
+use rushlight_base::Result;
+
+/// The terms of the points of a grid on a device: for each point as many places of elements in a plane, counted in
+/// row-major order, and weights. Missing ones lead to the place after the last element, with the weight 0.
+pub fn terms(
+    places: &Array,
+    weights: &Array,
+    grid: &Array,
+    sizes: &[i64],
+    sampling: Sampling,
+    orders: &[i64],
+) -> Result<()> {
+    device::grid_terms(places, weights, grid, sizes, sampling, orders)
 }
 
-impl Interpolation {
-    /// Elements along a dimension.
-    fn taps(self) -> usize {
-        match self {
-            Interpolation::Linear => 2,
-            Interpolation::Nearest => 1,
-            Interpolation::Cubic => 4,
-        }
-    }
-}
-
-/// Padding mode: values beyond the borders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beyond {
-    /// Zeros.
-    Zeros,
-    /// The last element.
-    Border,
-    /// The image mirrored.
-    Reflection,
-}
-
-/// Sampling options.
-#[derive(Clone, Copy, Debug)]
-pub struct Sampling {
-    /// Between elements.
-    pub interpolation: Interpolation,
-    /// Beyond the borders.
-    pub beyond: Beyond,
-    /// Whether -1 and 1 refer to the centres of the first and the last element, rather than their outer edges.
-    pub align_corners: bool,
-}
-
-impl Sampling {
-    /// The sampling with PyTorch's numbers.
-    pub fn from_codes(interpolation: i64, beyond: i64, align_corners: bool) -> Result<Sampling> {
-        let interpolation = match interpolation {
-            0 => Interpolation::Linear,
-            1 => Interpolation::Nearest,
-            2 => Interpolation::Cubic,
-            _ => bail!(Value, "grid_sampler(): {interpolation} is not an interpolation mode (0, 1 or 2)"),
-        };
-        let beyond = match beyond {
-            0 => Beyond::Zeros,
-            1 => Beyond::Border,
-            2 => Beyond::Reflection,
-            _ => bail!(Value, "grid_sampler(): {beyond} is not a padding mode (0, 1 or 2)"),
-        };
-        Ok(Sampling { interpolation, beyond, align_corners })
-    }
+/// How many terms a point has at most.
+pub fn most_terms(sampling: Sampling, spatial: usize) -> usize {
+    sampling.interpolation.taps().pow(spatial as u32)
 }

@@ -1,6 +1,8 @@
 //! The elements that a coordinate selects along one dimension, and their weights or the derivatives of these.
 
 use super::{Beyond, Interpolation, Sampling};
+#[cfg(target_arch = "nvptx64")]
+use crate::floats::{Functions, Roundings};
 use crate::number::{Analytic, Number};
 
 /// Up to four elements with weights.

@@ -29,11 +29,13 @@ pub mod floats;
 mod convert;
 mod convolution;
 mod gemm;
+mod grid;
 mod images;
 mod indexing;
 mod lines;
 mod loss;
 mod memory;
+mod multilabel;
 mod norm;
 mod optim;
 #[path = "../../../cpu/src/device/parameters.rs"]
@@ -44,13 +46,17 @@ mod philox;
 mod raised;
 mod random;
 mod reduce;
+#[path = "../../../base/src/random/rejection.rs"]
+mod rejection;
 #[path = "../../../base/src/report.rs"]
 pub mod report;
 mod rows;
+mod sampled;
 mod scan;
 mod simt;
 mod sort;
 mod tensor;
+mod unfold;
 pub mod simd;
 
 #[path = "../../../base/src/dtype.rs"]
@@ -78,6 +84,8 @@ mod complex;
 pub mod deviation;
 #[path = "../../../cpu/src/elementary.rs"]
 pub mod elementary;
+#[path = "../../../cpu/src/fake_quantize.rs"]
+pub mod fake_quantize;
 #[path = "../../../cpu/src/fill.rs"]
 pub mod fill;
 #[path = "../../../cpu/src/bisect.rs"]

@@ -38,7 +38,7 @@ fn each<T: Copy, const V: usize>(p: &Random, values: impl Fn([u32; 4]) -> [T; V]
 
 /// A number in (0, 1].
 #[inline(always)]
-fn single(bits: u32) -> f32 {
+pub(crate) fn single(bits: u32) -> f32 {
     crate::floats::f32::mul_add(bits as f32, SCALE_32, SCALE_32 / 2.0)
 }
 
@@ -51,7 +51,7 @@ fn double(low: u32, high: u32) -> f64 {
 
 /// Two numbers in (0, 1].
 #[inline(always)]
-fn doubles(bits: [u32; 4]) -> [f64; 2] {
+pub(crate) fn doubles(bits: [u32; 4]) -> [f64; 2] {
     [double(bits[0], bits[1]), double(bits[2], bits[3])]
 }
 
@@ -66,7 +66,7 @@ fn normal_singles(x: u32, y: u32) -> [f32; 2] {
 
 /// Two normal numbers of double precision.
 #[inline(always)]
-fn normal_doubles(bits: [u32; 4]) -> [f64; 2] {
+pub(crate) fn normal_doubles(bits: [u32; 4]) -> [f64; 2] {
     let turn = u64::from(bits[2]) ^ u64::from(bits[3]) << 21;
     let angle = crate::floats::f64::mul_add(turn as f64, 2.0 * SCALE_53, SCALE_53) * core::f64::consts::PI;
     let size = Analytic::sqrt(-2.0 * Analytic::ln(double(bits[0], bits[1])));
@@ -144,6 +144,58 @@ fn normal<T: Sampled>(p: &Random) {
     T::generate(p, true, |number| T::narrow(number.fused(std, mean)));
 }
 
+/// f of uniform or normal numbers, computed in double precision.
+#[inline(always)]
+fn transformed<T: Sampled<Wide: Into<f64>>>(p: &Random, normal: bool, f: impl Fn(f64) -> f64) {
+    T::generate(p, normal, |number| T::narrow(<T::Wide as Analytic>::from_f64(f(number.into()))));
+}
+
+/// The distance from 1 to the next number of the wide type.
+#[inline(always)]
+fn epsilon<T: Sampled>() -> f64 {
+    if size_of::<T::Wide>() == 8 { f64::EPSILON } else { f32::EPSILON as f64 }
+}
+
+/// Exponential with the rate number 0.
+#[inline(always)]
+fn exponential<T: Sampled<Wide: Into<f64>>>(p: &Random) {
+    let (factor, least) = (-1.0 / p.numbers[0], epsilon::<T>() / 2.0);
+    transformed::<T>(p, false, |number| factor * if number >= 1.0 - least { -least } else { Analytic::ln(number) });
+}
+
+/// Cauchy around number 0 with the scale number 1.
+#[inline(always)]
+fn cauchy<T: Sampled<Wide: Into<f64>>>(p: &Random) {
+    let least = epsilon::<T>();
+    transformed::<T>(p, false, |number| {
+        let inside = if number > 1.0 - least { 1.0 - least } else { number };
+        let inside = if inside < least { least } else { inside };
+        let place = crate::floats::f64::tan(core::f64::consts::PI * (inside - 0.5));
+        crate::floats::f64::mul_add(place, p.numbers[1], p.numbers[0])
+    });
+}
+
+/// Powers of e of normal numbers with the mean number 0 and the deviation number 1.
+#[inline(always)]
+fn log_normal<T: Sampled<Wide: Into<f64>>>(p: &Random) {
+    let [mean, std] = p.numbers;
+    transformed::<T>(p, true, |number| Analytic::exp(crate::floats::f64::mul_add(number, std, mean)));
+}
+
+/// Tries up to the first success; number 0 is the logarithm of the probability of none.
+#[inline(always)]
+fn geometric<T: Target + Copy>(p: &Random) {
+    let tries = |number: f64| {
+        let tries = crate::floats::Roundings::ceil(Analytic::ln(number) / p.numbers[0]);
+        T::cast(if tries < 1.0 { 1.0 } else { tries })
+    };
+    if size_of::<T>() == 8 && T::DTYPE.is_floating() {
+        each(p, |bits| doubles(bits).map(tries));
+        return;
+    }
+    each(p, |bits| bits.map(|bits| tries(f64::from(single(bits)))));
+}
+
 /// 0 or 1.
 #[inline(always)]
 fn coins<T: Target + Copy>(p: &Random) {
@@ -184,4 +236,8 @@ random_entries! {
     coins: U8 I8 I16 I32 I64 U16 U32 U64 F16 BF16 F32 F64 Bool;
     integers: U8 I8 I16 I32 I64 U16 U32 U64 F16 BF16 F32 F64 Bool;
     wide_integers: I64 F64 F32 BF16;
+    exponential: F16 BF16 F32 F64;
+    cauchy: F16 BF16 F32 F64;
+    log_normal: F16 BF16 F32 F64;
+    geometric: U8 I8 I16 I32 I64 F16 BF16 F32 F64;
 }

@@ -149,6 +149,31 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
     }
 }
 
+/// A copy of an input on the host, for a kernel that runs there (`on_host` in its declaration).
+#[cold]
+pub fn on_host(input: &Dense) -> Result<Dense> {
+    crate::ops::transfer::on_host(input)
+}
+
+/// Copies of a list of inputs on the host.
+#[cold]
+pub fn list_on_host(inputs: &[Dense]) -> Result<Vec<Dense>> {
+    list::check_memory(inputs.len())?;
+    list::try_collect(inputs.iter().map(on_host))
+}
+
+/// Memory of the host for a result that is on a device.
+#[cold]
+pub fn result_on_host(result: &Dense) -> Result<Dense> {
+    crate::ops::transfer::result_on_host(result)
+}
+
+/// Copies a result from the host to its device.
+#[cold]
+pub fn from_host(result: &Dense, host: &Dense) -> Result<()> {
+    crate::ops::transfer::across(result, host, false)
+}
+
 /// Writes `result` to the out= argument of a composite operator, resized and cast if needed.
 #[inline(never)]
 pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {

@@ -9,6 +9,8 @@
 mod access;
 pub mod activation;
 pub mod advanced;
+#[cfg(feature = "op-sorting")]
+mod bins;
 pub mod channel_norm;
 pub mod compare;
 pub mod composite;
@@ -33,6 +35,8 @@ pub mod foreach;
 pub mod generated {
     include!(concat!(env!("OUT_DIR"), "/ops.rs"));
 }
+#[cfg(feature = "op-vision")]
+mod grid;
 pub mod index;
 #[cfg(feature = "op-joining")]
 pub mod joining;

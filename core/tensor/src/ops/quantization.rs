@@ -3,13 +3,13 @@
 use super::access::{Constant, array, number_of, over, sub_array};
 use crate::dense::{Dense, Geometry};
 use rushlight_base::{DType, Result, ensure, list};
-use rushlight_cpu::quantize::{self, FakeQuantize};
+use rushlight_cpu::fake_quantize::{FakeQuantize, fake_quantize as rounded, fake_quantize_mask};
 use rushlight_cpu::{Loop, fill};
 
 /// The mask first: the result may be written over the input.
 fn quantized(output: &Dense, mask: &Dense, self_: &Dense, by: FakeQuantize) -> Result<()> {
-    over(self_.dtype, [mask, self_], |walk| quantize::fake_quantize_mask(walk, by))?;
-    over(self_.dtype, [output, self_], |walk| quantize::fake_quantize(walk, by))
+    over(self_.dtype, [mask, self_], |walk| fake_quantize_mask(walk, by))?;
+    over(self_.dtype, [output, self_], |walk| rounded(walk, by))
 }
 
 /// output = self rounded to multiples of the scale in range, mask = whether self is in range
@@ -66,6 +66,7 @@ pub fn fake_quantize_per_channel(
     quant_max: i64,
 ) -> Result<()> {
     let numbers = |part: &Dense| -> Result<Vec<f64>> {
+        let part = &super::transfer::on_host(part)?;
         list::try_collect((0..part.numel()).map(|index| {
             let at = Geometry {
                 offset: part.geometry.offset + index * part.strides().first().copied().unwrap_or(0),

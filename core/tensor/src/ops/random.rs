@@ -1,10 +1,11 @@
 //! Kernels of random operators. Each locks the generator for its whole output.
 
-use super::access::{Constant, Operand, array, over, parts};
-use crate::dense::Dense;
+use super::access::{Constant, Operand, array, cast, number_of, over, parts};
+use super::{reduce, views};
+use crate::dense::{Dense, Spec};
 use crate::generator::{Generator, on_device};
 use crate::options::Options;
-use rushlight_base::{MemoryFormat, Result, Scalar, ensure};
+use rushlight_base::{DType, MemoryFormat, Result, Scalar, ensure};
 use rushlight_cpu::device::random as device;
 use rushlight_cpu::{Loop, arithmetic, random, special};
 
@@ -133,6 +134,9 @@ pub fn randperm(out: &Dense, n: i64, options: Options) -> Result<()> {
 
 /// out: a permutation of 0..n
 pub fn randperm_generator(out: &Dense, _n: i64, generator: Option<&Generator>, _options: Options) -> Result<()> {
+    if !out.is_on_host() {
+        return on_device(out.device, generator, |philox| device::permutation(&array(out), philox));
+    }
     random::permutation(&array(out), &mut Generator::or_default(generator).lock())
 }
 
@@ -157,6 +161,9 @@ pub fn bernoulli_float_(self_: &Dense, p: f64, generator: Option<&Generator>) ->
 /// self: 0 or 1, with the probabilities p
 pub fn bernoulli_tensor_(self_: &Dense, p: &Dense, generator: Option<&Generator>) -> Result<()> {
     super::rules::check_expandable(p.sizes(), self_.sizes())?;
+    if !self_.is_on_host() {
+        return on_device(self_.device, generator, |philox| device::coins_of(&array(self_), &array(p), philox));
+    }
     random::coins_of(&Loop::new([array(self_), array(p)])?, &mut Generator::or_default(generator).lock())
 }
 
@@ -165,27 +172,46 @@ pub fn exponential_(self_: &Dense, lambd: f64, generator: Option<&Generator>) ->
     if self_.numel() == 0 {
         return Ok(());
     }
+    if !self_.is_on_host() {
+        return on_device(self_.device, generator, |philox| device::exponential(&array(self_), lambd, philox));
+    }
     random::exponential(&Loop::new([array(self_)])?, lambd, &mut Generator::or_default(generator).lock())
 }
 
 /// self: Cauchy
 pub fn cauchy_(self_: &Dense, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
+    if !self_.is_on_host() {
+        return on_device(self_.device, generator, |philox| device::cauchy(&array(self_), median, sigma, philox));
+    }
     random::cauchy(&Loop::new([array(self_)])?, median, sigma, &mut Generator::or_default(generator).lock())
 }
 
 /// self: log-normal
 pub fn log_normal_(self_: &Dense, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    if !self_.is_on_host() {
+        return on_device(self_.device, generator, |philox| device::log_normal(&array(self_), mean, std, philox));
+    }
     random::log_normal(&Loop::new([array(self_)])?, mean, std, &mut Generator::or_default(generator).lock())
 }
 
 /// self: geometric
 pub fn geometric_(self_: &Dense, p: f64, generator: Option<&Generator>) -> Result<()> {
+    if !self_.is_on_host() {
+        return on_device(self_.device, generator, |philox| device::geometric(&array(self_), p, philox));
+    }
     random::geometric(&Loop::new([array(self_)])?, p, &mut Generator::or_default(generator).lock())
 }
 
 /// self: integers, over the range of the dtype
 pub fn random_(self_: &Dense, generator: Option<&Generator>) -> Result<()> {
-    random::whole_range(&Loop::new([array(self_)])?, None, &mut Generator::or_default(generator).lock())
+    whole_range(self_, None, generator)
+}
+
+fn whole_range(self_: &Dense, from: Option<i64>, generator: Option<&Generator>) -> Result<()> {
+    if !self_.is_on_host() {
+        return on_device(self_.device, generator, |philox| device::whole_range(&array(self_), from, philox));
+    }
+    random::whole_range(&Loop::new([array(self_)])?, from, &mut Generator::or_default(generator).lock())
 }
 
 /// self: integers in [from, to), or from a number on
@@ -193,7 +219,7 @@ pub fn random_from_(self_: &Dense, from_: i64, to: Option<i64>, generator: Optio
     if let Some(to) = to {
         return integers(self_, from_, to, generator);
     }
-    random::whole_range(&Loop::new([array(self_)])?, Some(from_), &mut Generator::or_default(generator).lock())
+    whole_range(self_, Some(from_), generator)
 }
 
 /// self: integers in [0, to)
@@ -224,25 +250,49 @@ pub fn normal_of_both(out: &Dense, mean: &Dense, std: &Dense, generator: Option<
     add_into(out, mean)
 }
 
+/// The least element of a tensor of a device; infinity if there is none. This waits for it.
+fn least(dense: &Dense) -> Result<f64> {
+    if dense.numel() == 0 {
+        return Ok(f64::INFINITY);
+    }
+    let out = Spec::new(&[], dense.dtype, dense.device).allocate()?;
+    reduce::amin(&out, dense, &[], false)?;
+    number_of(&out)
+}
+
 fn scaled_normal(out: &Dense, std: &Dense, generator: Option<&Generator>) -> Result<()> {
-    random::check_deviations(&array(std))?;
+    if std.is_on_host() {
+        random::check_deviations(&array(std))?;
+    } else {
+        ensure!(least(std)? >= 0.0, Runtime, "normal expects all elements of std >= 0.0");
+    }
     fill_normal(out, 0.0, 1.0, generator)?;
     over(out.dtype, [out, out, std], arithmetic::mul)
 }
 
 /// out: Poisson, each element with its own mean
 pub fn poisson(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
+    if !out.is_on_host() {
+        return on_device(out.device, generator, |philox| device::poisson(&array(out), &array(self_), philox));
+    }
     random::poisson(&Loop::new([array(out), array(self_)])?, &mut Generator::or_default(generator).lock())
 }
 
 /// out: binomial, with count trials of probability prob
 pub fn binomial(out: &Dense, count: &Dense, prob: &Dense, generator: Option<&Generator>) -> Result<()> {
+    if !out.is_on_host() {
+        let (count, prob) = (array(count), array(prob));
+        return on_device(out.device, generator, |philox| device::binomial(&array(out), &count, &prob, philox));
+    }
     let walk = Loop::new([array(out), array(count), array(prob)])?;
     random::binomial(&walk, &mut Generator::or_default(generator).lock())
 }
 
 /// out: gamma, each element with its own shape
 pub fn standard_gamma(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
+    if !out.is_on_host() {
+        return on_device(out.device, generator, |philox| device::standard_gamma(&array(out), &array(self_), philox));
+    }
     random::standard_gamma(&Loop::new([array(out), array(self_)])?, &mut Generator::or_default(generator).lock())
 }
 
@@ -259,6 +309,11 @@ pub fn dirichlet_grad(out: &Dense, x: &Dense, alpha: &Dense, total: &Dense) -> R
 /// out: Dirichlet, with the concentrations self along the last dimension
 pub fn sample_dirichlet(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
     let length = self_.sizes().last().map_or(1, |&length| length as usize);
+    if !out.is_on_host() {
+        return on_device(out.device, generator, |philox| {
+            device::dirichlet(&array(out), &array(self_), length, philox)
+        });
+    }
     let walk = Loop::new([array(out), array(self_)])?;
     random::dirichlet(&walk, length, &mut Generator::or_default(generator).lock())
 }
@@ -271,9 +326,63 @@ pub fn multinomial(
     replacement: bool,
     generator: Option<&Generator>,
 ) -> Result<()> {
+    if !out.is_on_host() {
+        return multinomial_on_device(out, self_, num_samples, replacement, generator);
+    }
     let categories = self_.sizes().last().map_or(0, |&categories| categories as usize);
     let (samples, generator) = (num_samples as usize, Generator::or_default(generator));
     random::multinomial(&array(out), &array(self_), categories, samples, replacement, &mut generator.lock())
+}
+
+/// [`multinomial`] by other kernels. The weights are checked, for which this waits.
+fn multinomial_on_device(
+    out: &Dense,
+    weights: &Dense,
+    samples: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    check_floating("multinomial", weights)?;
+    let (device, wide) = (out.device, if weights.dtype == DType::F64 { DType::F64 } else { DType::F32 });
+    let weights = if weights.dtype == wide { weights.clone() } else { cast(weights, wide)? };
+    check_weights(&weights)?;
+    if out.numel() == 0 {
+        return Ok(());
+    }
+    let new = |sizes: &[i64]| Spec::new(sizes, wide, device).allocate();
+    if replacement && samples > 1 {
+        // A uniform number is searched among the cumulative sums, of which the last is 1.
+        let (sums, numbers) = (new(weights.sizes())?, new(out.sizes())?);
+        reduce::cumsum(&sums, &weights, -1, None)?;
+        let last = weights.sizes().last().copied().unwrap_or(1) - 1;
+        let totals = cast(&sums.with_geometry(views::narrow(&sums, -1, last, 1)?), wide)?;
+        over(wide, [&sums, &sums, &totals], arithmetic::div)?;
+        on_device(device, generator, |philox| device::uniform(&array(&numbers), 0.0, 1.0, philox))?;
+        return rushlight_cpu::search::search(&array(out), &array(&sums), &array(&numbers), None, true);
+    }
+    // The largest quotients of weights and exponential numbers have the same distribution.
+    let (quotients, largest) = (new(weights.sizes())?, new(out.sizes())?);
+    on_device(device, generator, |philox| device::exponential(&array(&quotients), 1.0, philox))?;
+    over(wide, [&quotients, &weights, &quotients], arithmetic::div)?;
+    reduce::topk(&largest, out, &quotients, samples, -1, true, true)
+}
+
+/// Fails unless the weights of a device are finite, not negative, and in no row all 0.
+fn check_weights(weights: &Dense) -> Result<()> {
+    let of_rows = Spec::new(&weights.sizes()[..weights.ndim().saturating_sub(1)], weights.dtype, weights.device);
+    let (of_rows, largest) = (of_rows.allocate()?, Spec::new(&[], weights.dtype, weights.device).allocate()?);
+    if weights.numel() == 0 {
+        return Ok(());
+    }
+    reduce::amax(&of_rows, weights, &[-1], false)?;
+    reduce::amax(&largest, &of_rows, &[], false)?;
+    ensure!(
+        least(weights)? >= 0.0 && number_of(&largest)? < f64::INFINITY,
+        Runtime,
+        "probability tensor contains either `inf`, `nan` or element < 0"
+    );
+    ensure!(least(&of_rows)? > 0.0, Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
+    Ok(())
 }
 
 /// out: integers in [0, high)

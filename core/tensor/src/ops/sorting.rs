@@ -1,6 +1,7 @@
 //! Kernels that sort, search and count.
 
 use super::access::{Constant, Operand, array};
+use super::bins;
 use super::reduce::value_and_place;
 use super::rules::{Promotion, common_dtype};
 use crate::dense::Dense;
@@ -28,6 +29,9 @@ pub fn sort_stable(
 
 /// out = the indices that sort the slices of self along dim
 pub fn order_of_slices(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
+    if !self_.is_on_host() {
+        return bins::order_of_slices(out, self_, wrap_dim(dim, self_.ndim())?);
+    }
     rushlight_cpu::sort::order_of_slices(&array(out), &array(self_), wrap_dim(dim, self_.ndim())?)
 }
 
@@ -110,6 +114,9 @@ pub fn count_in_bins(
         "sorted" => Bins::Sorted,
         other => bail!(Value, "unknown search method \"{other}\" of histogram bins"),
     };
+    if !out.is_on_host() {
+        return bins::count_in_bins(out, self_, bin_edges, weight, how);
+    }
     let edges: Vec<Array> = bin_edges.iter().map(array).collect();
     let weight = weight.map(array);
     histogram::count_in_bins(&array(out), &array(self_), &edges, weight.as_ref(), how)
@@ -117,5 +124,8 @@ pub fn count_in_bins(
 
 /// out = edges of bins of equal width
 pub fn bin_edges(out: &Dense, _self: &Dense, _bins: i64, start: f64, end: f64) -> Result<()> {
+    if !out.is_on_host() {
+        return bins::even_edges(out, start, end);
+    }
     histogram::even_edges(&array(out), start, end)
 }

@@ -22,6 +22,14 @@ pub fn on_host(dense: &Dense) -> Result<Dense> {
     Ok(copy)
 }
 
+/// Memory of the host for the elements of `result`, in its dtype and, if it has no gaps, with its strides.
+pub(crate) fn result_on_host(result: &Dense) -> Result<Dense> {
+    if super::rules::is_non_overlapping_and_dense(result.sizes(), result.strides()) {
+        return like(result, Device::CPU);
+    }
+    Spec::new(result.sizes(), result.dtype, Device::CPU).allocate()
+}
+
 /// to = from, broadcast and converted, where the two are on different devices. The elements are converted on the device
 /// of the source, and cross as they lie in memory.
 pub(crate) fn across(to: &Dense, from: &Dense, non_blocking: bool) -> Result<()> {

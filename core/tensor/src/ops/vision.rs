@@ -273,6 +273,9 @@ pub fn grid_sample(
     orders: &[i64],
 ) -> Result<()> {
     let sampling = Sampling::from_codes(interpolation_mode, padding_mode, align_corners)?;
+    if !out.is_on_host() {
+        return super::grid::sample(out, input, grid, sampling, orders);
+    }
     grid::sample(&array(out), &array(input), &array(grid), sampling, orders)
 }
 
@@ -289,5 +292,8 @@ pub fn grid_spread(
     orders: &[i64],
 ) -> Result<()> {
     let sampling = Sampling::from_codes(interpolation_mode, padding_mode, align_corners)?;
+    if !out.is_on_host() {
+        return super::grid::spread(out, grad_output, grid, sampling, orders);
+    }
     grid::spread(&array(out), &array(grad_output), &array(grid), sampling, orders)
 }

@@ -70,7 +70,7 @@ fn assembled(op: &Op, form: &Form) -> Option<String> {
     let simple = |parameter: &Parameter| !parameter.kind.is_tensor() || parameter.kind == Kind::Tensor;
     let tensors: Vec<String> = inputs.iter().filter(|input| input.kind == Kind::Tensor).map(ident).collect();
     let checked = op.devices == Devices::Same || tensors.is_empty();
-    if !inputs.iter().all(simple) || op.primary().signature.returns.len() != 1 || !checked {
+    if !inputs.iter().all(simple) || op.primary().signature.returns.len() != 1 || !checked || op.is_on_host() {
         return None;
     }
     let overlap = overlap(op);
@@ -132,13 +132,47 @@ fn guarded_kernel(
     written: &[String],
 ) -> String {
     let kernel = kernel_call(op, form, cpu, outputs);
+    let outcome = |kernel: String| match written {
+        [] => format!("{kernel}?;\n"),
+        written => format!("dispatch::written({kernel}, [{}])?;\n", written.join(", ")),
+    };
+    let body = if op.is_on_host() {
+        let copies = on_host(op, form, cpu, outputs, inputs);
+        format!("if {}.is_on_host() {{\n{}}} else {{\n{copies}}}\n", outputs[0], outcome(kernel))
+    } else {
+        outcome(kernel)
+    };
     format!(
-        "if dispatch::has_kernel(\"{}\", &{}, {})? {{\n{}?;\n}}\n",
+        "if dispatch::has_kernel(\"{}\", &{}, {})? {{\n{body}}}\n",
         form.signature.qualified_name(),
         outputs[0],
-        inputs_to_check(op, inputs),
-        if written.is_empty() { kernel } else { format!("dispatch::written({kernel}, [{}])", written.join(", ")) }
+        inputs_to_check(op, inputs)
     )
+}
+
+/// The CPU's kernel over copies of the tensors on the host, whose results are copied to the device.
+fn on_host(op: &Op, form: &Form, cpu: &str, outputs: &[String], inputs: &[Parameter]) -> String {
+    let hosts: Vec<String> = outputs.iter().map(|output| format!("{output}_on_host")).collect();
+    let mut text = String::new();
+    for (host, output) in hosts.iter().zip(outputs) {
+        text.push_str(&format!("let {host} = dispatch::result_on_host(&{output})?;\n"));
+    }
+    for parameter in inputs {
+        let name = ident(parameter);
+        match parameter.kind {
+            Kind::Tensor => text.push_str(&format!("let {name} = &dispatch::on_host({name})?;\n")),
+            Kind::TensorOptional => {
+                text.push_str(&format!("let {name} = {name}.as_ref().map(dispatch::on_host).transpose()?;\n"));
+            }
+            Kind::TensorList => text.push_str(&format!("let {name} = dispatch::list_on_host(&{name})?;\n")),
+            _ => {}
+        }
+    }
+    text.push_str(&format!("{}?;\n", kernel_call(op, form, cpu, &hosts)));
+    for (host, output) in hosts.iter().zip(outputs) {
+        text.push_str(&format!("dispatch::from_host(&{output}, &{host})?;\n"));
+    }
+    text
 }
 
 /// The tensors that must be on the device of the output.

@@ -3,7 +3,7 @@
 use crate::autograd::Expr;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DeviceType, MemoryFormat, Result, bail, ensure, list};
+use rushlight_base::{DType, Device, MemoryFormat, Result, bail, ensure, list};
 
 /// Reduced over the batch; a single sequence counts as a batch of one.
 pub fn ctc_loss_intlist(
@@ -43,11 +43,10 @@ pub fn ctc_loss_intlist(
     .into_tensor()
 }
 
-/// The lengths in a tensor, as a list.
+/// The lengths in a tensor, as a list. Those on a device are copied to the host, as in PyTorch.
 fn listed(name: &str, lengths: &Tensor) -> Result<Vec<i64>> {
     ensure!(lengths.dtype().is_integral(false), Runtime, "{name} must be integral, got {}", lengths.dtype().c10_name());
-    ensure!(lengths.device().kind == DeviceType::Cpu, Runtime, "{name} must be on the CPU, got {}", lengths.device());
-    let lengths = ops::to_dtype(lengths, DType::I64, false, false, None)?;
+    let lengths = ops::to_device(lengths, Device::CPU, DType::I64, false, false, None)?;
     ops::contiguous(&ops::reshape(&lengths, &[-1])?, MemoryFormat::Contiguous)?.to_vec::<i64>()
 }
 

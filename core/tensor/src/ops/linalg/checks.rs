@@ -102,7 +102,7 @@ fn first_failure(info: &Dense) -> Result<Option<(usize, i32)>> {
     if info.is_meta() {
         return Ok(None);
     }
-    let contiguous = super::super::access::cast(info, DType::I32)?;
+    let contiguous = super::super::access::cast(&super::super::transfer::on_host(info)?, DType::I32)?;
     for index in 0..info.numel() as usize {
         // SAFETY: `cast` wrote as many elements of this type into `contiguous`, which lives until the end.
         let status = unsafe { *contiguous.host_ptr().cast::<i32>().add(index) };
