@@ -402,6 +402,29 @@ fn images_are_channels_last_where_depthwise_convolutions_gain() {
     check_compiled(&module, x, &steps);
 }
 
+/// Pooling and other operators write channels last into the memory of the plan.
+#[test]
+fn operators_between_convolutions_keep_channels_last() {
+    let source = "def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+    x = torch.conv2d(x, self.wide)
+    y = torch.mish(torch.conv2d(x, self.deep, None, 1, 2, 1, 64)) * self.scale - torch.tanh(x)
+    p = torch.nn.functional.elu(torch.conv2d(torch.avg_pool2d(y, 2), self.deep, None, 1, 2, 1, 64))
+    q = torch.nn.functional.adaptive_avg_pool2d(p, [3, 3])
+    u = torch.clamp(torch.upsample_nearest2d(p, None, [2.0, 2.0]) + y, -1.0, 2.0)
+    return (q, torch.conv2d(u, self.narrow).flatten(1))
+";
+    let module = module_of(
+        &[("wide", &[64, 16, 1, 1]), ("deep", &[64, 1, 5, 5]), ("scale", &[1, 64, 1, 1]), ("narrow", &[16, 64, 1, 1])],
+        source,
+    );
+    let x = || tensor(&[3, 16, 14, 14], 9).into();
+    let steps = [
+        "avg_pool2d.out(float32 [3, 64, 14, 14] channels last",
+        "upsample_nearest2d.out(float32 [3, 64, 7, 7] channels",
+    ];
+    check_compiled(&module, x, &steps);
+}
+
 /// Each thread has its own memory.
 #[test]
 fn threads_run_a_compiled_module_at_the_same_time() {

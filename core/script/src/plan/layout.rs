@@ -55,13 +55,13 @@ fn copied(bytes: usize) -> f64 {
 /// Bytes of an image that the cache holds.
 const CACHE: usize = 8 << 20;
 
-/// Operators on images that compute each element, or each channel, alone, so that any format is right; with their in-place
-/// forms.
+/// Operators on images that compute each element, or each channel, alone, so that any format is right; with their in-place and
+/// inner forms.
 const POINTWISE: &str = "add sub mul div relu relu6 hardtanh clamp clamp_min leaky_relu sigmoid silu hardsigmoid hardswish \
-                         gelu tanh mish elu avg_pool2d _adaptive_avg_pool2d mean upsample_nearest2d";
+                         gelu tanh mish elu avg_pool2d adaptive_avg_pool2d mean upsample_nearest2d";
 
 fn is_pointwise(name: &str) -> bool {
-    POINTWISE.split(' ').any(|known| known == name.trim_end_matches('_'))
+    POINTWISE.split(' ').any(|known| known == name.trim_matches('_'))
 }
 
 /// Changes formats where that saves time.
