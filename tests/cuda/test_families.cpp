@@ -250,6 +250,30 @@ TEST(CudaHost, ComputesDecompositionsAndTransformsOnTheHost) {
             error_of([] { torch::linalg_inv(torch::zeros({2, 2})); }));
 }
 
+TEST(CudaDistance, MeasuresRowsAsOnTheCpu) {
+  torch::Tensor a = mixed({2, 40, 6}), b = mixed({2, 31, 6}).flip(2);
+  for (double p : {0.0, 1.0, 2.0, 3.5}) {
+    EXPECT_TRUE(torch::cdist(a.cuda(), b.cuda(), p).cpu().allclose(torch::cdist(a, b, p), 1e-4, 1e-4)) << p;
+  }
+  EXPECT_TRUE(torch::pdist(a[0].cuda()).cpu().allclose(torch::pdist(a[0]), 1e-5, 1e-5));
+}
+
+TEST(CudaIntegers, ConvolveAndMultiplyAsOnTheCpu) {
+  torch::Tensor image = (mixed({2, 3, 9, 8}) * 4).to(torch::kLong), weight = (mixed({4, 3, 3, 3}) * 4).to(torch::kLong);
+  EXPECT_TRUE(torch::conv2d(image.cuda(), weight.cuda()).cpu().equal(torch::conv2d(image, weight)));
+  torch::Tensor bytes = (mixed({40, 24})).to(torch::kChar), others = mixed({24, 16}).to(torch::kChar);
+  EXPECT_TRUE(torch::_int_mm(bytes.cuda(), others.cuda()).cpu().equal(torch::_int_mm(bytes, others)));
+}
+
+TEST(CudaRandom, ScalesNegativeElements) {
+  torch::Tensor x = mixed({5000}), y = torch::rrelu(x.cuda(), 0.25, 0.5, true).cpu();
+  torch::Tensor slopes = (y / x).masked_select(x < 0);
+  EXPECT_TRUE(y.masked_select(x >= 0).equal(x.masked_select(x >= 0)));
+  EXPECT_GE(slopes.min().item<float>(), 0.2499f);
+  EXPECT_LE(slopes.max().item<float>(), 0.5001f);
+  EXPECT_NEAR(slopes.mean().item<float>(), 0.375, 0.02);
+}
+
 TEST(CudaBins, CountsAndOrdersAsOnTheCpu) {
   torch::Tensor x = mixed({4000}), weight = mixed({4000}).abs();
   EXPECT_TRUE(torch::histc(x.cuda(), 37, -8, 9).cpu().equal(torch::histc(x, 37, -8, 9)));

@@ -239,3 +239,18 @@ entries! {
     C64 Complex64, 2;
     C128 Complex128, 1;
 }
+
+/// Integers have no gradients.
+macro_rules! integer_entries {
+    ($($dtype:ident $type:ty, $per:literal;)*) => {$(
+        entry! { "convolution" "convolution", $dtype, (p: Convolution) => convolution::<$type, $per> }
+    )*};
+}
+
+integer_entries! {
+    U8 u8, 4;
+    I8 i8, 4;
+    I16 i16, 4;
+    I32 i32, 4;
+    I64 i64, 2;
+}

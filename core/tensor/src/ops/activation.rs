@@ -1,8 +1,8 @@
 //! Kernels of the activation functions and their gradients.
 
-use super::access::{array, over};
+use super::access::{Constant, array, over};
 use super::rules::{SELU_ALPHA, SELU_SCALE};
-use crate::dense::{Dense, Geometry};
+use crate::dense::{Dense, Geometry, Spec};
 use crate::generator::Generator;
 use rushlight_base::{DType, Result, Scalar, wrap_dim};
 use rushlight_cpu::{Loop, activation, arithmetic, elementary, random};
@@ -168,6 +168,13 @@ pub fn rrelu_slopes(
     upper: Scalar,
     generator: Option<&Generator>,
 ) -> Result<()> {
+    if !out.is_on_host() {
+        super::random::uniform_(out, lower.to_f64(), upper.to_f64(), generator)?;
+        let is_scaled = Spec::new(self_.sizes(), DType::Bool, self_.device).allocate()?;
+        super::compare::le_scalar(&is_scaled, self_, Scalar::Int(0))?;
+        let one = Constant::new(Scalar::Int(1), out.dtype)?;
+        return arithmetic::select_where(&Loop::new([array(out), array(&is_scaled), array(out), one.array()])?);
+    }
     let walk = Loop::new([array(out), array(self_)])?;
     random::slopes(&walk, lower.to_f64(), upper.to_f64(), &mut Generator::or_default(generator).lock())
 }

@@ -1,6 +1,6 @@
 //! Kernels of matrix products.
 
-use super::access::{array, array_as};
+use super::access::{array, array_as, cast};
 use super::creation::zero;
 use super::rules::check_expandable;
 use crate::dense::Dense;
@@ -98,5 +98,9 @@ pub fn dot(out: &Dense, self_: &Dense, tensor: &Dense) -> Result<()> {
 
 /// out = self mat2, bytes into 32-bit integers
 pub fn int_mm(out: &Dense, self_: &Dense, mat2: &Dense) -> Result<()> {
+    if !out.is_on_host() {
+        let (self_, mat2) = (cast(self_, out.dtype)?, cast(mat2, out.dtype)?);
+        return gemm(&array(out), &array(&self_), &array(&mat2), None, Scalar::Int(1));
+    }
     gemm(&array(out), &array(self_), &array(mat2), None, Scalar::Int(1))
 }
