@@ -151,8 +151,11 @@ test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 proce
 arm64: setup ## both libraries and the tool for arm64 Linux, tested on an emulated processor: build/release/linux-aarch64
 	@tests/arm64/libraries.sh build/release/linux-aarch64
 
-portable: setup ## both libraries for glibc 2.17 and for musl: build/portable; PLATFORMS="x86_64-gnu x86_64-musl"
+portable: setup ## both libraries for glibc 2.17 and for musl, tested: build/portable; PLATFORMS="x86_64-gnu x86_64-musl aarch64-gnu aarch64-musl"
 	@cmake/portable/build.sh $(or $(PLATFORMS),x86_64-gnu x86_64-musl)
+
+portable-test: setup ## tests what `make portable` has built, with the golden cases, on an emulated processor if needed; PLATFORMS=...
+	@cmake/portable/test.sh $(PLATFORMS)
 
 test-native: cmake
 	cargo run -q --locked -p rushlight-checks --no-default-features --bin instructions -- $(LIBRARY)

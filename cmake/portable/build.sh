@@ -14,26 +14,14 @@ for platform; do
   settings "$platform"
   # The compiler and the emulator.
   if [ -n "$tools" ]; then . "$root/tests/arm64/setup.sh"; fi
-  folder=$portable/$platform
-  triple=$arch-unknown-linux-${platform#*-}
   if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$triple/lib" ]; then
     rustup target add "$triple" >&2 || { say "portable: cannot install Rust's standard library for $triple"; exit 1; }
   fi
   "$here/libc.sh" "$arch" "$libc" "$folder"
-
-  name=$(echo "$triple" | tr a-z- A-Z_)
-  export "CARGO_TARGET_${name}_LINKER=$folder/cc"
-  if [ "$libc" = musl ]; then
-    # Without `crt-static`, which is musl's default, rustc builds a shared library. The other option is that of .cargo/config.toml.
-    export "CARGO_TARGET_${name}_RUSTFLAGS=-Ctarget-feature=-crt-static -Crelro-level=partial"
-  fi
-  # A folder of its own: cargo rebuilds everything, the build scripts included, when the linker changes.
-  CARGO_TARGET_DIR=$folder/target
-  export CARGO_TARGET_DIR
+  cargo_settings
   cargo build --release --locked --target "$triple" -p rushlight-capi ${JOBS:+-j "$JOBS"}
 
   built=$CARGO_TARGET_DIR/$triple/release
-  lib=$folder/lib
   rm -rf "$lib"
   mkdir -p "$lib"
   "${tools}strip" -o "$lib/librushlight.so.$version" "$built/librushlight.so"
@@ -41,5 +29,5 @@ for platform; do
   ln -s "librushlight.so.${version%%.*}" "$lib/librushlight.so"
   cp -R core/cuda/ptx "$lib/rushlight-kernels"
   LD=${tools}ld OBJCOPY=${tools}objcopy READELF=${tools}readelf AR=${tools}ar capi/static/merge.sh "$built/librushlight.a" "$lib"
-  "$here/check.sh" "$platform"
+  (unset CARGO_TARGET_DIR && "$here/check.sh" "$platform")
 done

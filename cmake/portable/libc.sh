@@ -52,6 +52,8 @@ case $libc in
     unwinder=$(rustc --print sysroot)/lib/rustlib/$arch-unknown-linux-musl/lib/self-contained/libunwind.a
     [ -f "$unwinder" ] || { say "libc.sh: $unwinder is missing"; exit 1; }
     cp "$unwinder" "$folder/libc/libgcc_s.a"
+    # The start file of programs: glibc's expects an aligned stack, which musl's loader does not provide if it is run by name.
+    cp "$(dirname "$unwinder")/Scrt1.o" "$folder/libc/Scrt1.o"
     ;;
 esac
 
@@ -60,9 +62,12 @@ esac
 # scripts, which are linked in the same way and run here. -z defs rejects functions that the C library does not have.
 compiler=gcc
 if [ "$(uname -m)" != "$arch" ]; then compiler=$arch-linux-gnu-gcc; fi
+start=
+if [ "$libc" = musl ]; then start="-nostartfiles $folder/libc/Scrt1.o"; fi
 cat >"$folder/cc" <<END
 #!/bin/sh
-exec $compiler -L$folder/libc "\$@" -Wl,-z,defs -Wl,--allow-shlib-undefined
+case " \$* " in *" -shared "*) start= ;; *) start='$start' ;; esac
+exec $compiler -L$folder/libc "\$@" \$start -Wl,-z,defs -Wl,--allow-shlib-undefined
 END
 chmod +x "$folder/cc"
 rm -rf "$folder/work"
