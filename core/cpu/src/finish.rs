@@ -8,7 +8,7 @@
 
 use crate::activation::{gelu_ratio, hard_step};
 use crate::array::Array;
-use crate::gemm::{After, Epilogue};
+use crate::gemm::Epilogue;
 use crate::math;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd, run};
@@ -96,8 +96,7 @@ impl Finish<'_> {
         product: impl FnOnce(&Epilogue) -> Result<()>,
     ) -> Result<()> {
         let finishing = Finishing::new(self, out)?;
-        let finish = finishing.map(|finishing| finishing.at([out.stride(0), out.stride(1)]));
-        let after = finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
+        let after = finishing.map(|finishing| finishing.after([out.stride(0), out.stride(1)]));
         product(&Epilogue { add: bias.map(|bias| (bias, Scalar::Int(1))), after, ..Epilogue::default() })
     }
 }
@@ -180,16 +179,9 @@ impl Finishing {
         Some(add.get().wrapping_offset(offset).cast_const())
     }
 
-    /// A function that finishes rows and columns of elements at these steps, for the product that has just written them.
-    pub fn at(self, steps: [isize; 2]) -> impl Fn(*mut u8, [usize; 2]) + Sync {
-        // SAFETY: products call it for elements of the output that only their share writes.
-        move |at, sizes| unsafe { self.piece(at.cast(), sizes, steps) }
-    }
-
-    /// What follows the sums of a product, with the function of [`at`](Finishing::at).
-    pub fn after<'a>(&self, run: &'a (dyn Fn(*mut u8, [usize; 2]) + Sync)) -> After<'a> {
-        let add = self.add.map(|add| [self.out.get().cast_const().cast(), add.get().cast_const().cast()]);
-        After { add, bounds: self.then.bounds(), run }
+    /// What follows a product that writes rows and columns of elements at these steps.
+    pub fn after(self, steps: [isize; 2]) -> After {
+        After { finishing: self, steps }
     }
 
     /// Finishes the elements of a plan from `at` on, in a part of its rows.
@@ -200,6 +192,34 @@ impl Finishing {
         let (len, [step]) = plan.inner();
         // SAFETY: the caller guarantees the elements of the plan.
         plan.rows_in(part, |[offset]| unsafe { self.piece(at.wrapping_offset(offset), [1, len], [0, step]) });
+    }
+}
+
+/// [`Finish`] for rows and columns of an output.
+#[derive(Clone, Copy)]
+pub struct After {
+    finishing: Finishing,
+    steps: [isize; 2],
+}
+
+impl After {
+    /// The bounds, if the function is a clamp.
+    pub(crate) fn bounds(&self) -> Option<[f32; 2]> {
+        self.finishing.bounds()
+    }
+
+    /// What is added to an element of the output: null if nothing is.
+    pub(crate) fn addend(&self, at: *mut u8) -> *const u8 {
+        self.finishing.addend(at.cast()).map_or(std::ptr::null(), <*const f32>::cast)
+    }
+
+    /// Finishes rows and columns from an element on.
+    ///
+    /// # Safety
+    /// They are elements of the output, and no other thread uses them.
+    pub(crate) unsafe fn finish(&self, at: *mut u8, sizes: [usize; 2]) {
+        // SAFETY: the caller has the same obligation.
+        unsafe { self.finishing.piece(at.cast(), sizes, self.steps) }
     }
 }
 

@@ -2,10 +2,9 @@
 
 use crate::array::Array;
 use crate::device;
-use crate::dispatch::unsupported;
 use crate::number::{Analytic, Number, Wide};
 use rushlight_base::backend::wrong_label;
-use rushlight_base::{DType, Element, Result};
+use rushlight_base::{Element, Result};
 
 /// The rows of an array of two dimensions, or of fewer, which are one row.
 struct Rows<T> {
@@ -84,16 +83,11 @@ where
     }
 }
 
-/// Devices have kernels for floating point.
-fn check(name: &str, dtype: DType) -> Result<()> {
-    if dtype.is_floating() { Ok(()) } else { Err(unsupported(name, dtype)) }
-}
-
 /// `each[n]` = the sum over labels y and classes c that are none of `max(0, 1 - scores[n, y] + scores[n, c]) / C`; marks
 /// the labels in `is_target`, which holds zeros.
 pub fn multilabel_margin(each: &Array, is_target: &Array, scores: &Array, targets: &Array) -> Result<()> {
     if !scores.is_on_host() {
-        check("multilabel_margin_loss_forward_out_frame", scores.dtype())?;
+        dispatch!(scores.dtype(), "multilabel_margin_loss_forward_out_frame", half float, _T => Ok(()))?;
         return device::multilabel_margin("multilabel_margin", each, [is_target, scores, targets], None, 1.0);
     }
     let targets = &Rows::<i64>::new(targets);
@@ -124,7 +118,7 @@ pub fn multilabel_margin_backward(
     factor: f64,
 ) -> Result<()> {
     if !scores.is_on_host() {
-        check("multilabel_margin_loss_backward_out_frame", scores.dtype())?;
+        dispatch!(scores.dtype(), "multilabel_margin_loss_backward_out_frame", half float, _T => Ok(()))?;
         let rows = [is_target, scores, targets];
         return device::multilabel_margin("multilabel_margin_backward", grad, rows, Some(grad_in), factor);
     }

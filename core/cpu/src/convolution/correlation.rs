@@ -108,8 +108,7 @@ impl Phase {
             };
             let (runs, column_step) = self.runs(job, out, group, &samples, lanes.clone())?;
             let steps = [job.out.stride(1), column_step];
-            let finish = job.finishing.map(|finishing| finishing.at(steps));
-            let after = job.finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
+            let after = job.finishing.map(|finishing| finishing.after(steps));
             let columns = Columns { lanes, runs: &runs, steps, bias: job.bias, after };
             // SAFETY: the runs are the positions of the share's samples in the output, which no other share has.
             unsafe { self.weights.multiply::<T>(group, rows_of_share, &unfolded, &columns) }
@@ -149,8 +148,7 @@ impl Phase {
         let across = self.weights.columns();
         let work = row.saturating_mul(rows).saturating_mul(offsets.len());
         parallel_chunks(lines, (GRAIN / work.max(1)).max(1), &|lines| {
-            let finish = job.finishing.map(|finishing| finishing.at([job.out.stride(1), 1]));
-            let after = job.finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
+            let after = job.finishing.map(|finishing| finishing.after([job.out.stride(1), 1]));
             for line in lines {
                 let (plane, h) = (line / height, line % height);
                 let (unit, d) = (plane / layers, plane % layers);

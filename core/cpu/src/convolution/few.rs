@@ -14,7 +14,7 @@ use rushlight_base::{DType, Element, Result, list};
 use std::sync::Arc;
 
 /// Channels up to which an image is not unfolded.
-const FEW: usize = 4;
+pub const FEW: usize = 4;
 /// Multiplications that are worth a second thread.
 const GRAIN: usize = 1 << 18;
 
@@ -31,7 +31,7 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
 
 fn run_of<T: Element + Default>(job: &Job, phases: &[Vec<Axis>; 3]) -> Result<bool> {
     let [rows, channels] = job.channels();
-    let (Some(axes), None) = ({ products(phases).next() }, products(phases).nth(1)) else { return Ok(false) };
+    let (Some(axes), None) = (products(phases).next(), products(phases).nth(1)) else { return Ok(false) };
     let pack = || pack::<T>(job, &axes);
     let weights = match job.packed {
         Some(packed) => packed.columns(0, pack)?,
@@ -45,8 +45,8 @@ fn run_of<T: Element + Default>(job: &Job, phases: &[Vec<Axis>; 3]) -> Result<bo
     let size = size_of::<T>() as isize;
     let out = Shared::new(job.out.start());
     let bias = bias.as_ref().map(|bias| Shared::new(bias.as_ptr().cast_mut()));
-    let finish = job.finishing.map(|finishing| finishing.at([place.steps[2], 1]));
-    let count = job.image.size(0);
+    let after = job.finishing.map(|finishing| finishing.after([place.steps[2], 1]));
+    let (count, sample_step) = (job.image.size(0), job.out.stride(0));
     for first in (0..count).step_by(padded.together) {
         let samples = first..count.min(first + padded.together);
         let view = padded.samples::<T>(job.image, &axes, samples.clone())?;
@@ -56,12 +56,11 @@ fn run_of<T: Element + Default>(job: &Job, phases: &[Vec<Axis>; 3]) -> Result<bo
         }
         let work = width.saturating_mul(rows).saturating_mul(offsets.len());
         parallel_chunks(samples.len() * layers * height, (GRAIN / work.max(1)).max(1), &|lines| {
-            let after = job.finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
             for line in lines {
                 let (plane, h) = (line / height, (line % height) as isize);
                 let (sample, d) = ((plane / layers) as isize, (plane % layers) as isize);
                 let from = sample * view.sample + d * view.steps[0] + h * view.steps[1];
-                let to = (samples.start as isize + sample) * job.out.stride(0)
+                let to = (samples.start as isize + sample) * sample_step
                     + place.offset
                     + d * place.steps[0]
                     + h * place.steps[1];

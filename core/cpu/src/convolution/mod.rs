@@ -41,6 +41,7 @@ use crate::array::Array;
 use crate::device;
 use crate::finish::{Finish, Finishing};
 use axis::{Axis, forward_axis, phases};
+pub use few::FEW;
 pub use packed::Packed;
 use rushlight_base::{Result, ensure};
 pub use taps::transposed_by_taps;

@@ -47,8 +47,7 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
             unsafe { Array::new(at, dtype, &sizes[0], &bias_strides) }
         });
         let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
-        let finish = job.finishing.map(|finishing| finishing.at([to, 1]));
-        let after = job.finishing.zip(finish.as_ref()).map(|(finishing, finish)| finishing.after(finish));
+        let after = job.finishing.map(|finishing| finishing.after([to, 1]));
         let epilogue = Epilogue { add, after, ..Epilogue::default() };
         match job.packed {
             Some(packed) => gemm_packed(&out, &image, &*packed.columns(group, || PackedB::new(&weight))?, &epilogue)?,

@@ -3,7 +3,7 @@
 use super::parameters::{GEMM_SHARED, GEMM_THREADS, Gemm, TENSOR_SHARED, TENSOR_TILE, gemm_tile};
 use super::{Grid, address, launch, sum_size};
 use crate::array::Array;
-use crate::gemm::{Activation, Epilogue};
+use crate::gemm::Epilogue;
 use rushlight_base::backend::{self, Kernel};
 use rushlight_base::{Complex, Result, Scalar, ensure};
 
@@ -62,7 +62,7 @@ pub(crate) fn product(out: &Array, a: &Array, b: &Array, epilogue: &Epilogue) ->
         sizes: [size(m)?, size(k)?, size(n)?],
         batch: size(batch)?,
         ones: u32::from(is_one(epilogue.alpha)) | u32::from(is_one(beta)) << 1,
-        relu: u32::from(epilogue.activation == Activation::Relu),
+        reserved: 0,
     };
     let on_tensor_cores = out.dtype().is_half() && backend::of(out.device().kind)?.capability(out.device())? >= (8, 0);
     let tile = if on_tensor_cores { TENSOR_TILE } else { gemm_tile(sum_size(out.dtype())) };

@@ -3,13 +3,14 @@
 use super::parameters::{GridTerms, Size};
 use super::{Grid, address, launch, small};
 use crate::array::Array;
-use crate::dispatch::unsupported;
 use crate::grid::Sampling;
 use rushlight_base::backend::Kernel;
 use rushlight_base::{Result, ensure, err};
 
-/// The terms of the points of `grid`, whose last dimension has the coordinates, in an image of these spatial sizes.
-pub(crate) fn grid_terms(
+/// The terms of the points of `grid`, whose last dimension has the coordinates, in an image of these spatial sizes: for each
+/// point as many places of elements in a plane, counted in row-major order, and weights. Missing ones lead to the place after
+/// the last element, with the weight 0.
+pub fn grid_terms(
     places: &Array,
     weights: &Array,
     grid: &Array,
@@ -18,9 +19,7 @@ pub(crate) fn grid_terms(
     orders: &[i64],
 ) -> Result<()> {
     let (device, spatial) = (grid.device(), sizes.len());
-    if !grid.dtype().is_floating() {
-        return Err(unsupported("grid_sampler", grid.dtype()));
-    }
+    dispatch!(grid.dtype(), "grid_sampler", half float, _T => Ok(()))?;
     ensure!(
         matches!(spatial, 2 | 3) && grid.ndim() == spatial + 2 && grid.size(spatial + 1) == spatial,
         Internal,

@@ -22,7 +22,7 @@ mod unfold;
 
 pub(crate) use convolution::{convolution, weight_gradient};
 pub(crate) use gemm::product;
-pub(crate) use grid::grid_terms;
+pub use grid::grid_terms;
 pub(crate) use images::{Table, largest, spread, spread_largest, spread_mean, sums};
 pub(crate) use indexing::{Found, Indices, Traversal, combine, divide_by_counts, gather, scatter};
 pub(crate) use lines::triangle;

@@ -41,8 +41,8 @@ pub struct Gemm {
     pub batch: u32,
     /// Bit 0: alpha is 1; bit 1: beta is 1.
     pub ones: u32,
-    /// 1: negative results become 0.
-    pub relu: u32,
+    /// Unused.
+    pub reserved: u32,
 }
 
 /// Rows and columns of the output that a block of a product on tensor cores computes.
@@ -525,7 +525,8 @@ pub const RANDOM_THREADS: u32 = 256;
 /// Numbers that each element of a launch of [`Draws`] may take, a multiple of 4.
 pub const DRAWS: u64 = 1 << 14;
 
-/// Random numbers whose distributions are the elements of dense tensors. Each element has numbers of its own.
+/// Random numbers whose distributions are the elements of dense tensors. Each element samples from its
+/// own subsequence.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Draws {

@@ -5,7 +5,6 @@ use super::sort::ordered;
 use super::{Grid, Temporary, address, launch, small};
 use crate::array::Array;
 use crate::convert::Target;
-use crate::dispatch::unsupported;
 use crate::random::{below_one, smallest};
 use crate::{Loop, convert};
 use rushlight_base::backend::{self, Kernel};
@@ -27,8 +26,10 @@ pub struct Philox {
 
 /// The error of the CPU for a dtype that is none of floating point, nor of integers if `integers` is set.
 fn check(name: &str, dtype: DType, integers: bool) -> Result<()> {
-    let is_served = dtype.is_floating() || integers && dtype.is_integral(false) && !dtype.is_barebones_unsigned();
-    if is_served { Ok(()) } else { Err(unsupported(name, dtype)) }
+    match integers {
+        true => dispatch!(dtype, name, integer half float, _T => Ok(())),
+        false => dispatch!(dtype, name, half float, _T => Ok(())),
+    }
 }
 
 /// Fills `out`; a thread computes `together` elements from the numbers of one call.

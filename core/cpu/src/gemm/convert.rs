@@ -1,7 +1,6 @@
 //! Between stored elements, packed elements and sums.
 
-use super::Activation;
-use crate::number::{Wide, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
+use crate::number::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 use num_complex::Complex;
 use rushlight_base::{Complex32, Complex64, Complex128, bf16, f16};
 
@@ -17,12 +16,6 @@ pub(super) trait Stored<S>: Copy {
     fn wide(self) -> S;
     /// Rounded to nearest even; integers wrap.
     fn narrow(sum: S) -> Self;
-}
-
-/// A sum that the epilogue can work on.
-pub(super) trait Sum: Wide + Default {
-    /// The activation of this value. Complex numbers have none but the identity.
-    fn activate(self, activation: Activation) -> Self;
 }
 
 /// The same bits, for fours of bytes: raised by 128, as the unsigned left operand of a product.
@@ -118,33 +111,3 @@ stored! {
     Complex128 as Complex128: |value| value, |sum| sum;
     Complex32 as Complex64: |value| complex32_to_complex64(value), |sum| complex64_to_complex32(sum);
 }
-
-macro_rules! real_sum {
-    ($($sum:ty, $zero:expr;)*) => {$(
-        impl Sum for $sum {
-            #[inline(always)]
-            fn activate(self, activation: Activation) -> $sum {
-                match activation {
-                    // Not `max`: NaN is preserved.
-                    Activation::Relu if self < $zero => $zero,
-                    _ => self,
-                }
-            }
-        }
-    )*};
-}
-
-real_sum! { f32, 0.0; f64, 0.0; i32, 0; i64, 0; }
-
-macro_rules! complex_sum {
-    ($($sum:ty),*) => {$(
-        impl Sum for $sum {
-            #[inline(always)]
-            fn activate(self, _: Activation) -> $sum {
-                self
-            }
-        }
-    )*};
-}
-
-complex_sum!(Complex64, Complex128);

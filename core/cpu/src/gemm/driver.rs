@@ -9,14 +9,14 @@ use super::blocking::{
     Depth, Grid, columns_together, even_parts, left_panels, packs_by_columns, right_panels, worthwhile,
 };
 use super::direct::Direct;
-use super::epilogue::{Activation, Factor, Finish};
+use super::epilogue::{Factor, Finish};
 use super::narrow::NarrowB;
 use super::pack::Source;
 use super::packed::{PackedB, SLACK};
-use super::stationary::After;
 use super::thin;
-use super::tile::{Tile, TileFn};
+use super::tile::{Last, Tile, TileFn};
 use super::ways::Ways;
+use crate::finish::After;
 use crate::shared::Shared;
 use rushlight_base::runtime::{FirstError, check_cancelled, num_threads, parallel_for};
 use rushlight_base::{Result, Storage};
@@ -44,7 +44,7 @@ pub(super) enum Operand<'a> {
     Filled(&'a dyn Fill),
 }
 
-/// out = activation(alpha left right + beta add). Steps are in elements.
+/// out = alpha left right + beta add, and what follows. Steps are in elements.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub m: usize,
@@ -65,9 +65,8 @@ pub(super) struct Problem<'a> {
     pub alone: bool,
     /// Whether beta is 1.
     pub plain: bool,
-    pub activation: Activation,
     /// What follows. Only where the right operand is no matrix in memory.
-    pub after: Option<After<'a>>,
+    pub after: Option<After>,
 }
 
 // SAFETY: the pointers are to the memory of the call's arrays, which outlive it; shares write disjoint parts of the
@@ -149,9 +148,8 @@ impl<'a> Run<'a> {
     #[inline(always)]
     pub fn stores_tiles(&self, stage: Stage) -> bool {
         let p = self.problem;
-        let simple = !stage.last || p.activation == Activation::Identity;
         let addable = p.add.is_null() || (p.plain && p.add_column == 1) || !stage.first;
-        self.ways.stores_sums && p.out_column == 1 && p.alone && simple && addable
+        self.ways.stores_sums && p.out_column == 1 && p.alone && addable
     }
 
     /// The destination of the sums of a tile, and the addend.
@@ -205,11 +203,12 @@ impl<'a> Run<'a> {
             let after = p.after.filter(|_| stage.last);
             // Tiles of rounded operands store their sums without it.
             let in_tile = after.filter(|_| !matches!(p.right, Operand::Narrow(_)));
-            tile.last = in_tile.and_then(|after| after.last(ways.kernels, tile.out, tile.out_row));
+            tile.last = in_tile.and_then(|after| Last::of(&after, ways.kernels, tile.out, tile.out_row));
             // SAFETY: the tile is inside the operands and the output.
             unsafe { function(&tile) };
             if let (Some(after), None) = (after, tile.last) {
-                (after.run)(tile.out, [tile.rows, tile.columns]);
+                // SAFETY: the tile is inside the output, and belongs to this share alone.
+                unsafe { after.finish(tile.out, [tile.rows, tile.columns]) };
             }
             return;
         }
@@ -232,7 +231,6 @@ impl<'a> Run<'a> {
             columns: tile.columns,
             alpha: p.alpha,
             beta: if again { (ways.factor)(rushlight_base::Scalar::Int(1)) } else { p.beta },
-            activation: if stage.last { p.activation } else { Activation::Identity },
         };
         // SAFETY: the tile is inside the operands, the buffer holds the largest tile, and its valid part is inside the
         // output.
@@ -241,7 +239,8 @@ impl<'a> Run<'a> {
             (ways.finish)(&finish);
         }
         if let Some(after) = p.after.filter(|_| stage.last) {
-            (after.run)(out, [tile.rows, tile.columns]);
+            // SAFETY: the tile is inside the output, and belongs to this share alone.
+            unsafe { after.finish(out, [tile.rows, tile.columns]) };
         }
     }
 

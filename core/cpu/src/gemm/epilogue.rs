@@ -1,21 +1,11 @@
-//! The epilogue: out = activation(alpha * sum + beta * c).
+//! The epilogue: out = alpha * sum + beta * c.
 //!
 //! Tiles whose result needs no more than an addition store it themselves; the others leave their sums in a small
 //! buffer, and the functions here finish it, row by row, while it is in the cache.
 
-use super::convert::{Stored, Sum};
+use super::convert::Stored;
 use crate::number::Wide;
 use rushlight_base::Scalar;
-
-/// The function applied last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Activation {
-    /// The value itself.
-    #[default]
-    Identity,
-    /// The larger of the value and 0; NaN is preserved.
-    Relu,
-}
 
 /// A scalar in the type of the sums.
 #[derive(Clone, Copy)]
@@ -52,7 +42,6 @@ pub(super) struct Finish {
     pub columns: usize,
     pub alpha: Factor,
     pub beta: Factor,
-    pub activation: Activation,
 }
 
 /// Finishes sums.
@@ -67,10 +56,9 @@ const BLOCK: usize = 16;
 /// # Safety
 /// The contract of [`FinishFn`].
 #[inline(always)]
-unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
+unsafe fn finish<S: Wide + Default, T: Stored<S> + Default>(f: &Finish) {
     let (alpha, beta) = (f.alpha.get::<S>(), f.beta.get::<S>());
     let (alone, plain, adds) = (alpha == S::ONE, beta == S::ONE, !f.add.is_null());
-    let activates = f.activation != Activation::Identity;
     // SAFETY: row < rows and column < columns.
     unsafe {
         for row in 0..f.rows {
@@ -97,9 +85,6 @@ unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
                         }
                         values.iter_mut().zip(adds).for_each(|(value, add)| *value = add.add(*value));
                     }
-                    if activates {
-                        values.iter_mut().for_each(|value| *value = value.activate(f.activation));
-                    }
                     let mut results = [T::default(); BLOCK];
                     for (result, value) in results.iter_mut().zip(values) {
                         *result = T::narrow(value);
@@ -117,7 +102,7 @@ unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
                     let add = add.offset(column as isize * f.add_column).read().wide();
                     value = if plain { add } else { beta.mul(add) }.add(value);
                 }
-                out.offset(column as isize * f.out_column).write(T::narrow(value.activate(f.activation)));
+                out.offset(column as isize * f.out_column).write(T::narrow(value));
                 column += 1;
             }
         }
@@ -129,7 +114,7 @@ macro_rules! compiled {
         /// # Safety
         /// The contract of [`FinishFn`].
         $(#[$meta])*
-        pub(super) unsafe fn $name<S: Sum, T: Stored<S> + Default>(f: &Finish) {
+        pub(super) unsafe fn $name<S: Wide + Default, T: Stored<S> + Default>(f: &Finish) {
             // SAFETY: the caller guarantees the pointers and sizes in `f`; both functions have the same contract.
             unsafe { finish::<S, T>(f) }
         }

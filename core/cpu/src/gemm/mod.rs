@@ -1,6 +1,6 @@
 //! Products of matrices.
 //!
-//! `out = activation(alpha a b + beta c)` for every dtype, from any strides, at every level of [`crate::simd`]; `c` is
+//! `out = alpha a b + beta c` for every dtype, from any strides, at every level of [`crate::simd`]; `c` is
 //! broadcast, so a bias is a row or a column. [`gemm`] multiplies two matrices, [`batched`] stacks of them,
 //! [`gemm_packed`] one whose right operand was packed before, [`gemm_narrow`] one that was rounded as well, and [`gemm_panels`] operands that exist only panel by
 //! panel. [`PackedA`] packs a left operand once for many sets of columns: a convolution multiplies its weights by
@@ -56,6 +56,7 @@ mod x86;
 
 use crate::array::Array;
 use crate::device;
+use crate::finish::After;
 use crate::simd::{Level, level};
 use driver::{Operand, Problem, multiply};
 use pack::Source;
@@ -64,12 +65,11 @@ use ways::{Ways, ways};
 
 pub(crate) use across::across;
 pub use batch::batched;
-pub use epilogue::Activation;
 pub use narrow::{NarrowB, gemm_narrow};
 pub use packed::{Across, Factor, Lines, PackedB, Panels, SLACK};
-pub use stationary::{After, Columns, PackedA, Run};
+pub use stationary::{Columns, PackedA, Run};
 
-/// The epilogue of a product: activation(alpha product + beta c).
+/// The epilogue of a product: alpha product + beta c, and what follows.
 #[derive(Clone, Copy)]
 pub struct Epilogue<'a> {
     /// Times the product.
@@ -77,15 +77,13 @@ pub struct Epilogue<'a> {
     /// The addend, broadcast to the shape of the output, and its factor: a bias, or a matrix to accumulate on. With the
     /// factor 0 it is not read.
     pub add: Option<(&'a Array<'a>, Scalar)>,
-    /// Applied last.
-    pub activation: Activation,
     /// What follows. Only of products in `f32` whose right operand is no matrix in memory.
-    pub after: Option<After<'a>>,
+    pub after: Option<After>,
 }
 
 impl Default for Epilogue<'_> {
     fn default() -> Self {
-        Epilogue { alpha: Scalar::Int(1), add: None, activation: Activation::Identity, after: None }
+        Epilogue { alpha: Scalar::Int(1), add: None, after: None }
     }
 }
 
@@ -195,9 +193,6 @@ fn problem<'a>(
     right: Operand<'a>,
     epilogue: &Epilogue<'a>,
 ) -> Result<Problem<'a>> {
-    let real = !matches!(out.dtype(), DType::C32 | DType::C64 | DType::C128);
-    let activates = epilogue.activation != Activation::Identity;
-    ensure!(real || !activates, Internal, "an activation kernel received complex numbers");
     // Such a product is not transposed.
     let is_finished = !matches!(right, Operand::Strided(_)) && out.dtype() == DType::F32;
     ensure!(is_finished || epilogue.after.is_none(), Internal, "gemm got what follows a product of a matrix in memory");
@@ -226,7 +221,6 @@ fn problem<'a>(
         beta: (ways.factor)(beta),
         alone: (ways.is_one)(epilogue.alpha),
         plain: (ways.is_one)(beta),
-        activation: epilogue.activation,
         after: epilogue.after,
     })
 }

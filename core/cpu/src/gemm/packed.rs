@@ -3,10 +3,10 @@
 use super::blocking::Depth;
 use super::driver::{Fill, Operand, pack_panel, right_panel_bytes};
 use super::pack::Source;
-use super::stationary::After;
-use super::tile::{Kernels, Tile};
+use super::tile::{Kernels, Last, Tile};
 use super::ways::{Ways, ways};
 use crate::array::Array;
+use crate::finish::After;
 use crate::simd::{Level, level};
 use rushlight_base::{DType, Result, Storage, ensure};
 use std::ops::Range;
@@ -120,7 +120,7 @@ pub struct Lines<'a> {
     /// Is added to each row: null, or as many elements as the operand has columns.
     pub bias: *const u8,
     /// What follows.
-    pub after: Option<After<'a>>,
+    pub after: Option<After>,
 }
 
 impl Across<'_> {
@@ -155,12 +155,13 @@ impl Across<'_> {
                     columns,
                     last: None,
                 };
-                tile.last = lines.after.and_then(|after| after.last(kernels, tile.out, tile.out_row));
+                tile.last = lines.after.and_then(|after| Last::of(&after, kernels, tile.out, tile.out_row));
                 let function = kernels.across[down - 1][columns.div_ceil(kernels.lanes) - 1];
                 // SAFETY: the caller guarantees rows and output; the panel was packed for so many vectors.
                 unsafe { function(&tile, lines.offsets) };
                 if let (Some(after), None) = (lines.after, tile.last) {
-                    (after.run)(tile.out, [down, columns]);
+                    // SAFETY: the caller guarantees the output.
+                    unsafe { after.finish(tile.out, [down, columns]) };
                 }
             }
             row += down;

@@ -7,12 +7,13 @@
 
 use super::blocking::{Depth, even_parts};
 use super::driver::{Buffer, Fill, Operand, each, pack_panel, right_panel_bytes};
-use super::epilogue::{Activation, Factor as Scale, Finish};
+use super::epilogue::{Factor as Scale, Finish};
 use super::packed::{Erased, Factor, Panels};
-use super::tile::{Kernels, Last, Tile};
+use super::tile::{Last, Tile};
 use super::ways::{Ways, ways};
 use super::{rows as rows_of, worthwhile_threads};
 use crate::array::Array;
+use crate::finish::After;
 use crate::shared::Shared;
 use crate::simd::{Level, level};
 use rushlight_base::runtime::FirstError;
@@ -61,29 +62,7 @@ pub struct Columns<'a> {
     /// The addend of each row of all groups.
     pub bias: Option<&'a Array<'a>>,
     /// What follows.
-    pub after: Option<After<'a>>,
-}
-
-/// What follows finished elements while they are in registers, or in the cache.
-#[derive(Clone, Copy)]
-pub struct After<'a> {
-    /// An element of the output, and what is added to it; other addends are at the same offset.
-    pub add: Option<[*const u8; 2]>,
-    /// Bounds, if the function that is applied last is min(max(x, low), high).
-    pub bounds: Option<[f32; 2]>,
-    /// Adds to rows and columns of elements at the steps of the output, and applies the function.
-    pub run: &'a (dyn Fn(*mut u8, [usize; 2]) + Sync),
-}
-
-impl After<'_> {
-    /// The last step of a tile, if it is one.
-    pub(super) fn last(&self, kernels: &Kernels, out: *mut u8, out_row: isize) -> Option<Last> {
-        let bounds = self.bounds.filter(|_| kernels.clamps)?;
-        let add = self.add.map_or(std::ptr::null(), |[of, add]| {
-            add.wrapping_offset(out.addr().wrapping_sub(of.addr()).cast_signed())
-        });
-        Some(Last { add, add_row: out_row, bounds })
-    }
+    pub after: Option<After>,
 }
 
 /// The destination of a panel of columns.
@@ -240,14 +219,15 @@ impl PackedA {
                     columns: run.lanes,
                     last: None,
                 };
-                tile.last = after.and_then(|after| after.last(kernels, tile.out, tile.out_row));
+                tile.last = after.and_then(|after| Last::of(&after, kernels, tile.out, tile.out_row));
                 let function =
                     kernels.along[down.div_ceil(kernels.height_step) - 1][run.lanes.div_ceil(kernels.lanes) - 1];
                 // SAFETY: the panel was packed for a tile of so many rows; the caller guarantees columns and
                 // destinations.
                 unsafe { function(&tile, offsets) };
                 if let (Some(after), None) = (after, tile.last) {
-                    (after.run)(tile.out, [down, run.lanes]);
+                    // SAFETY: the tile is a part of the output that only this share writes.
+                    unsafe { after.finish(tile.out, [down, run.lanes]) };
                 }
             }
         }
@@ -314,11 +294,12 @@ impl PackedA {
                                 (tile.add, tile.add_row) = (tile.out, tile.out_row);
                             }
                             let after = columns.after.filter(|_| last);
-                            tile.last = after.and_then(|after| after.last(kernels, tile.out, tile.out_row));
+                            tile.last = after.and_then(|after| Last::of(&after, kernels, tile.out, tile.out_row));
                             // SAFETY: the panels were packed for this tile, whose sums are inside the run.
                             unsafe { function(&tile) };
                             if let (Some(after), None) = (after, tile.last) {
-                                (after.run)(tile.out, [down, width]);
+                                // SAFETY: the tile is a part of the output that only this share writes.
+                                unsafe { after.finish(tile.out, [down, width]) };
                             }
                             continue;
                         }
@@ -431,14 +412,14 @@ impl PackedA {
                     columns: count,
                     alpha: one,
                     beta: Scale::clone(&one),
-                    activation: Activation::Identity,
                 };
                 // SAFETY: the caller guarantees the sums and the columns of the run; the bias has an element for each
                 // row of each group.
                 unsafe { (ways.finish)(&finish) };
             }
             if let Some(after) = columns.after {
-                (after.run)(out, [rows.len(), count]);
+                // SAFETY: the columns of a run are parts of the output that only this share writes.
+                unsafe { after.finish(out, [rows.len(), count]) };
             }
             column += count;
             skipped += count;

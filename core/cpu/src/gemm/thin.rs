@@ -577,7 +577,6 @@ fn store(p: &Problem<'_>, ways: &Ways, (sums, step): (*mut u8, usize), rows: usi
         columns,
         alpha: p.alpha,
         beta: p.beta,
-        activation: p.activation,
     };
     // SAFETY: the columns are inside the output, and the buffer holds their sums.
     unsafe { (ways.finish)(&finish) }

@@ -4,6 +4,7 @@
 //! tile size. `driver` splits products into tiles.
 
 use super::lanes::Vector;
+use crate::finish::After;
 use crate::simd::{prefetch, prefetch_far};
 
 /// Inputs and outputs of a tile. Steps are in bytes.
@@ -41,6 +42,14 @@ pub(super) struct Last {
     pub add_row: isize,
     /// min(max(sum, low), high); NaN is preserved.
     pub bounds: [f32; 2],
+}
+
+impl Last {
+    /// What follows a tile with this output, if tiles of these kernels can compute it.
+    pub fn of(after: &After, kernels: &Kernels, out: *mut u8, out_row: isize) -> Option<Last> {
+        let bounds = after.bounds().filter(|_| kernels.clamps)?;
+        Some(Last { add: after.addend(out), add_row: out_row, bounds })
+    }
 }
 
 /// Rows of an operand in place are prefetched this many groups of k ahead.

@@ -12,26 +12,10 @@ mod spread;
 mod tests;
 mod weights;
 
+pub use crate::device::grid_terms as terms;
 pub use read::sample;
 pub use sampling::{Beyond, Interpolation, Sampling};
 pub use spread::spread;
-
-use crate::array::Array;
-use crate::device;
-use rushlight_base::Result;
-
-/// The terms of the points of a grid on a device: for each point as many places of elements in a plane, counted in
-/// row-major order, and weights. Missing ones lead to the place after the last element, with the weight 0.
-pub fn terms(
-    places: &Array,
-    weights: &Array,
-    grid: &Array,
-    sizes: &[i64],
-    sampling: Sampling,
-    orders: &[i64],
-) -> Result<()> {
-    device::grid_terms(places, weights, grid, sizes, sampling, orders)
-}
 
 /// How many terms a point has at most.
 pub fn most_terms(sampling: Sampling, spatial: usize) -> usize {

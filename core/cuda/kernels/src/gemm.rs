@@ -48,7 +48,7 @@ macro_rules! floats {
                     let add = add();
                     value = if p.ones & 2 != 0 { add } else { p.factors[1][0] as $type * add } + value;
                 }
-                if p.relu != 0 && value < 0.0 { 0.0 } else { value }
+                value
             }
             #[inline(always)]
             unsafe fn put(self, at: u32) {

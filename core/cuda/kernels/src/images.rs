@@ -46,14 +46,16 @@ fn word(at: u64, index: u32) -> u32 {
     unsafe { load::<u32, 1>(at + u64::from(index) * 4, 4)[0] }
 }
 
+/// The element at an offset, in elements, which the host describes.
 #[inline(always)]
-fn element<T: Copy>(at: u64, offset: i64) -> T {
+pub(crate) fn element<T: Copy>(at: u64, offset: i64) -> T {
     // SAFETY: the host describes an element at each offset.
     unsafe { load::<T, 1>(at.wrapping_add((offset * size_of::<T>() as i64) as u64), align_of::<T>())[0] }
 }
 
+/// Stores an element at an offset, in elements, which the host describes.
 #[inline(always)]
-fn put<T: Copy>(at: u64, offset: i64, value: T) {
+pub(crate) fn put<T: Copy>(at: u64, offset: i64, value: T) {
     // SAFETY: the host describes an element at each offset.
     unsafe { store(at.wrapping_add((offset * size_of::<T>() as i64) as u64), align_of::<T>(), [value]) }
 }

@@ -1,21 +1,9 @@
 //! Images as columns, one for each position of a kernel, and back.
 
 use crate::lines::each;
-use crate::memory::{load, store};
+use crate::images::{element, put};
 use crate::number::{Number, Wide};
 use crate::parameters::{Size, Unfolding};
-
-#[inline(always)]
-fn element<T: Copy>(at: u64, offset: i64) -> T {
-    // SAFETY: the host describes an element at each offset.
-    unsafe { load::<T, 1>(at.wrapping_add((offset * size_of::<T>() as i64) as u64), align_of::<T>())[0] }
-}
-
-#[inline(always)]
-fn put<T: Copy>(at: u64, offset: i64, value: T) {
-    // SAFETY: the host describes an element at each offset.
-    unsafe { store(at.wrapping_add((offset * size_of::<T>() as i64) as u64), align_of::<T>(), [value]) }
-}
 
 /// The indices of an element whose last two dimensions have these sizes, and that has so many planes: sample, plane, and
 /// the last two.

@@ -40,7 +40,7 @@ fn saved_by_pointwise([from, to]: [i64; 2], width: i64) -> f64 {
 /// Lanes of a vector of `float32`.
 const LANES: u64 = 16;
 
-/// The same for a convolution of an image of up to four channels.
+/// The same for a convolution of an image of few channels.
 const SAVED_BY_FEW: f64 = 0.2;
 
 /// The same for other convolutions: rows of images are unfolded faster, and Winograd's transforms work on them.
@@ -66,24 +66,23 @@ fn is_pointwise(name: &str) -> bool {
 
 /// Changes formats where that saves time.
 pub(super) fn choose(steps: &mut Steps, outputs: &mut [Slot]) -> Result<()> {
-    let layouts = Layouts::new(steps, outputs);
-    if layouts.gains.iter().all(|&gain| gain <= 0.0) {
+    let calls = Calls::new(steps);
+    if calls.gains.iter().all(|&gain| gain <= 0.0) {
         return Ok(());
     }
-    let positions = (0..steps.calls.len()).filter(|&first| layouts.is_free[first]);
+    let layouts = Layouts { steps, outputs, calls: &calls };
+    let positions = (0..steps.calls.len()).filter(|&first| calls.is_free[first]);
     let best = positions
-        .filter_map(|first| layouts.change(first).map(|change| (layouts.saves(first, &change), change)))
+        .filter_map(|first| layouts.change(first).map(|change| (layouts.saves(&change), change)))
         .max_by(|(a, _), (b, _)| a.total_cmp(b));
     match best {
-        Some((saves, change)) if saves > 0.0 => change.apply(steps, outputs),
+        Some((saves, change)) if saves > 0.0 => change.apply(&calls, steps, outputs),
         _ => Ok(()),
     }
 }
 
 /// What is known of the calls.
-struct Layouts<'a> {
-    steps: &'a Steps,
-    outputs: &'a [Slot],
+struct Calls {
     /// The slot of each storage that is an image.
     images: Vec<Option<Slot>>,
     /// Whether each call works in any format.
@@ -92,7 +91,52 @@ struct Layouts<'a> {
     gains: Vec<f64>,
 }
 
-/// What follows from a position: which images change their format, and which are copied.
+impl Calls {
+    fn new(steps: &Steps) -> Calls {
+        let mut images = vec![None; steps.stores.len()];
+        for (slot, place) in steps.places.iter().enumerate() {
+            if is_image(place, &steps.stores[place.store]) {
+                images[place.store].get_or_insert(slot);
+            }
+        }
+        Calls {
+            is_free: steps.calls.iter().map(|call| is_free(steps, &images, call)).collect(),
+            gains: steps.calls.iter().map(|call| gain(steps, call)).collect(),
+            images,
+        }
+    }
+
+    /// Whether a call works on channels last, if images are channels last from `first` on.
+    fn is_last(&self, index: usize, first: usize) -> bool {
+        index >= first && self.is_free[index]
+    }
+}
+
+fn is_free(steps: &Steps, images: &[Option<Slot>], call: &Lowered) -> bool {
+    // What is no image has no format: channels of one position, numbers.
+    let fits = |slot: Slot| images[steps.places[slot].store].is_none_or(|image| image == slot);
+    match &call.prepared {
+        Some(Prepared::Convolution(_)) => call.touched().all(fits),
+        Some(Prepared::Product(_)) => false,
+        None => name_of(&call.op).is_some_and(|(name, _)| is_pointwise(name)) && call.touched().all(fits),
+    }
+}
+
+fn gain(steps: &Steps, call: &Lowered) -> f64 {
+    let (Some(Prepared::Convolution(layer)), &[Some(out)]) = (&call.prepared, &call.fresh[..]) else { return 0.0 };
+    let Some(input) = call.arguments.first().and_then(|argument| argument.slots().next()) else { return 0.0 };
+    let [from, to] = [input, out].map(|slot| &steps.places[slot].geometry);
+    let (&[_, _, _, width], &[_, _, _, before]) = (&to.sizes[..], &from.sizes[..]) else { return 0.0 };
+    let elements = to.numel() as f64;
+    match (layer.is_depthwise(), layer.kernel().iter().all(|&size| size == 1)) {
+        (true, _) => elements * saved_by_depthwise(width, (before + width / 2) / width.max(1)),
+        (false, _) if layer.reads_any_format() => elements * SAVED_BY_FEW,
+        (false, true) => elements * saved_by_pointwise([from.sizes[1], to.sizes[1]], width),
+        (false, false) => -elements * LOST,
+    }
+}
+
+/// The position from which on images are channels last, and what follows from it.
 struct Change {
     first: usize,
     /// Images that are made channels last.
@@ -100,65 +144,26 @@ struct Change {
     /// Images that calls in the other format read, and the first of these calls; the number of calls, if the image is only
     /// returned.
     copies: Vec<(Store, usize)>,
-    is_free: Vec<bool>,
-    images: Vec<Option<Slot>>,
 }
 
-impl<'a> Layouts<'a> {
-    fn new(steps: &'a Steps, outputs: &'a [Slot]) -> Layouts<'a> {
-        let mut images = vec![None; steps.stores.len()];
-        for (slot, place) in steps.places.iter().enumerate() {
-            if is_image(place, &steps.stores[place.store]) {
-                images[place.store].get_or_insert(slot);
-            }
-        }
-        let mut layouts = Layouts { steps, outputs, images, is_free: Vec::new(), gains: Vec::new() };
-        layouts.is_free = steps.calls.iter().map(|call| layouts.is_free(call)).collect();
-        layouts.gains = steps.calls.iter().map(|call| layouts.gain(call)).collect();
-        layouts
-    }
+struct Layouts<'a> {
+    steps: &'a Steps,
+    outputs: &'a [Slot],
+    calls: &'a Calls,
+}
 
+impl Layouts<'_> {
     fn store(&self, slot: Slot) -> Store {
         self.steps.places[slot].store
-    }
-
-    fn is_free(&self, call: &Lowered) -> bool {
-        // What is no image has no format: channels of one position, numbers.
-        let fits = |slot: Slot| self.images[self.store(slot)].is_none_or(|image| image == slot);
-        match &call.prepared {
-            Some(Prepared::Convolution(_)) => call.touched().all(fits),
-            Some(Prepared::Product(_)) => false,
-            None => name_of(&call.op).is_some_and(|(name, _)| is_pointwise(name)) && call.touched().all(fits),
-        }
-    }
-
-    fn gain(&self, call: &Lowered) -> f64 {
-        let (Some(Prepared::Convolution(layer)), &[Some(out)]) = (&call.prepared, &call.fresh[..]) else { return 0.0 };
-        let Some(input) = call.arguments.first().and_then(|argument| argument.slots().next()) else { return 0.0 };
-        let [from, to] = [input, out].map(|slot| &self.steps.places[slot].geometry);
-        let (&[_, _, _, width], &[_, _, _, before]) = (&to.sizes[..], &from.sizes[..]) else { return 0.0 };
-        let elements = to.numel() as f64;
-        match (layer.is_depthwise(), layer.kernel().iter().all(|&size| size == 1)) {
-            (true, _) => elements * saved_by_depthwise(width, (before + width / 2) / width.max(1)),
-            (false, _) if reads_any(self.steps, call).is_some() => elements * SAVED_BY_FEW,
-            (false, true) => elements * saved_by_pointwise([from.sizes[1], to.sizes[1]], width),
-            (false, false) => -elements * LOST,
-        }
     }
 
     /// What follows if all free calls from `first` on work on channels last. `None`: an image would have to be in both
     /// formats while it is written.
     fn change(&self, first: usize) -> Option<Change> {
         let calls = &self.steps.calls;
-        let in_last = |index: usize| index >= first && self.is_free[index];
-        let mut change = Change {
-            first,
-            last: Vec::new(),
-            copies: Vec::new(),
-            is_free: self.is_free.clone(),
-            images: self.images.clone(),
-        };
-        for (store, image) in self.images.iter().enumerate() {
+        let in_last = |index: usize| self.calls.is_last(index, first);
+        let mut change = Change { first, last: Vec::new(), copies: Vec::new() };
+        for (store, image) in self.calls.images.iter().enumerate() {
             if image.is_none() {
                 continue;
             }
@@ -167,10 +172,8 @@ impl<'a> Layouts<'a> {
                 (0..calls.len()).filter(|&index| touches(&calls[index])).collect()
             };
             let writers = which(&|call| call.written.iter().copied().chain(call.made()).any(is_own));
-            let reads = |call: &Lowered| {
-                let skipped = usize::from(reads_any(self.steps, call).is_some());
-                call.arguments.iter().skip(skipped).flat_map(Argument::slots).any(is_own)
-            };
+            let reads =
+                |call: &Lowered| call.arguments.iter().skip(in_any_format(call)).flat_map(Argument::slots).any(is_own);
             let readers = which(&reads);
             let made_last = writers.first().is_some_and(|&index| in_last(index));
             let is_returned = self.outputs.iter().any(|&slot| self.store(slot) == store);
@@ -194,23 +197,24 @@ impl<'a> Layouts<'a> {
     }
 
     /// Nanoseconds that a change is expected to save.
-    fn saves(&self, first: usize, change: &Change) -> f64 {
-        let gains: f64 =
-            (first..self.gains.len()).filter(|&index| self.is_free[index]).map(|index| self.gains[index]).sum();
+    fn saves(&self, change: &Change) -> f64 {
+        let gains = &self.calls.gains;
+        let last = (change.first..gains.len()).filter(|&index| self.calls.is_free[index]);
+        let gains: f64 = last.map(|index| gains[index]).sum();
         gains - change.copies.iter().map(|(store, _)| copied(self.steps.stores[*store].bytes)).sum::<f64>()
     }
 }
 
 impl Change {
-    fn apply(self, steps: &mut Steps, outputs: &mut [Slot]) -> Result<()> {
+    fn apply(self, calls: &Calls, steps: &mut Steps, outputs: &mut [Slot]) -> Result<()> {
         for &store in &self.last {
-            let Some(slot) = self.images[store] else { continue };
+            let Some(slot) = calls.images[store] else { continue };
             steps.places[slot].geometry = channels_last(&steps.places[slot].geometry)?;
         }
         let mut copies = Vec::new();
         for &(store, at) in &self.copies {
             let is_last = self.last.contains(&store);
-            copies.push((at, self.copy(steps, outputs, store, is_last)?));
+            copies.push((at, self.copy(calls, steps, outputs, store, is_last)?));
         }
         // Backwards, so that positions stay right.
         copies.sort_by_key(|(at, _)| *at);
@@ -221,8 +225,15 @@ impl Change {
     }
 
     /// The copy of an image in the other format, which the calls of that format read from now on.
-    fn copy(&self, steps: &mut Steps, outputs: &mut [Slot], store: Store, is_last: bool) -> Result<Lowered> {
-        let Some(image) = self.images[store] else { bail!(Internal, "a copied storage is no image") };
+    fn copy(
+        &self,
+        calls: &Calls,
+        steps: &mut Steps,
+        outputs: &mut [Slot],
+        store: Store,
+        is_last: bool,
+    ) -> Result<Lowered> {
+        let Some(image) = calls.images[store] else { bail!(Internal, "a copied storage is no image") };
         let copied = steps.stores.len();
         steps.stores.push(Stored::made(steps.stores[store].bytes)?);
         let mut geometry = steps.places[image].geometry.clone();
@@ -243,14 +254,12 @@ impl Change {
             moved.push((*slot, places.len() - 1));
             *slot = places.len() - 1;
         };
-        let skipped: Vec<usize> =
-            steps.calls.iter().map(|call| usize::from(reads_any(steps, call).is_some())).collect();
         for (index, call) in steps.calls.iter_mut().enumerate() {
-            let reads_last = index >= self.first && self.is_free[index];
-            if reads_last == is_last {
+            if calls.is_last(index, self.first) == is_last {
                 continue;
             }
-            for argument in call.arguments.iter_mut().skip(skipped[index]) {
+            let skipped = in_any_format(call);
+            for argument in call.arguments.iter_mut().skip(skipped) {
                 match argument {
                     Argument::Slot(slot) => other(slot, &mut steps.places),
                     Argument::Slots(slots) => {
@@ -268,18 +277,10 @@ impl Change {
     }
 }
 
-/// The image that a convolution reads in any format: its first argument, of few channels.
-fn reads_any(steps: &Steps, call: &Lowered) -> Option<Slot> {
-    let (Some(Prepared::Convolution(layer)), Some(Argument::Slot(image))) = (&call.prepared, call.arguments.first())
-    else {
-        return None;
-    };
-    let is_few = steps.places[*image].geometry.sizes.get(1).is_some_and(|&channels| channels <= FEW);
-    (is_few && layer.kernel().iter().any(|&size| size > 1)).then_some(*image)
+/// How many arguments, from the first on, a call reads in any format.
+fn in_any_format(call: &Lowered) -> usize {
+    usize::from(matches!(&call.prepared, Some(Prepared::Convolution(layer)) if layer.reads_any_format()))
 }
-
-/// Channels of an image that convolutions into channels last read in any format.
-const FEW: i64 = 4;
 
 /// Whether a tensor of `float32` is an image, channels first, that fills its storage.
 fn is_image(place: &Place, stored: &Stored) -> bool {

@@ -149,23 +149,14 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
     }
 }
 
-/// A copy of an input on the host, for a kernel that runs there (`on_host` in its declaration).
-#[cold]
-pub fn on_host(input: &Dense) -> Result<Dense> {
-    crate::ops::transfer::on_host(input)
-}
+/// For kernels that run on the host (`on_host` in their declarations): a copy of an input, and memory for a result.
+pub(crate) use crate::ops::transfer::{on_host, result_on_host};
 
 /// Copies of a list of inputs on the host.
 #[cold]
 pub fn list_on_host(inputs: &[Dense]) -> Result<Vec<Dense>> {
     list::check_memory(inputs.len())?;
     list::try_collect(inputs.iter().map(on_host))
-}
-
-/// Memory of the host for a result that is on a device.
-#[cold]
-pub fn result_on_host(result: &Dense) -> Result<Dense> {
-    crate::ops::transfer::result_on_host(result)
 }
 
 /// Copies a result from the host to its device.

@@ -60,6 +60,12 @@ impl Convolution {
         self.groups > 1 && self.weights.weight.sizes().get(1) == Some(&1)
     }
 
+    /// Whether images of any format are read as fast into channels last: they have few channels.
+    pub fn reads_any_format(&self) -> bool {
+        let few = self.weights.weight.sizes().get(1).is_some_and(|&channels| channels <= convolution::FEW as i64);
+        self.groups == 1 && few && self.kernel().iter().any(|&size| size > 1)
+    }
+
     /// The spatial sizes of the weight.
     pub fn kernel(&self) -> DimVec {
         DimVec::from_slice(self.weights.weight.sizes().get(2..).unwrap_or_default())
