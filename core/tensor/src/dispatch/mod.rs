@@ -150,7 +150,7 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
 }
 
 /// For kernels that run on the host (`on_host` in their declarations): a copy of an input, and memory for a result.
-pub(crate) use crate::ops::transfer::{on_host, result_on_host};
+pub use crate::ops::transfer::{on_host, result_on_host};
 
 /// Copies of a list of inputs on the host.
 #[cold]

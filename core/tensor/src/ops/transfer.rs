@@ -23,7 +23,7 @@ pub fn on_host(dense: &Dense) -> Result<Dense> {
 }
 
 /// Memory of the host for the elements of `result`, in its dtype and, if it has no gaps, with its strides.
-pub(crate) fn result_on_host(result: &Dense) -> Result<Dense> {
+pub fn result_on_host(result: &Dense) -> Result<Dense> {
     if super::rules::is_non_overlapping_and_dense(result.sizes(), result.strides()) {
         return like(result, Device::CPU);
     }
