@@ -265,6 +265,10 @@ sanitize: setup ## the C and C++ tests under AddressSanitizer, LeakSanitizer and
 bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
 
+bench-first: cmake ## MODEL=file SIZES="1 3 224 224": the time from a process start to the first result of a saved model, and where it goes
+	@test -f "$(MODEL)" || { echo "MODEL=file is needed: a saved model" >&2; exit 1; }
+	@bench/first_result.sh $(CMAKE_BUILD)/bench '$(MODEL)' $(SIZES)
+
 bench-java: jar ## cost of calls from Java, and memory used by unclosed temporaries
 	@java -cp $(JAR) bench/Overhead.java
 	@java -cp $(JAR) bench/Temporaries.java

@@ -26,6 +26,7 @@ use crate::support::handle::{self, Handle};
 use crate::support::name::Element;
 use crate::support::{arg, guard, guard_free, out, value};
 use rushlight_base::{Result, list};
+use rushlight_script::Changed;
 use rushlight_script::module::Module;
 use rushlight_script::program::Program;
 use rushlight_script::runtime::Sink;
@@ -131,6 +132,27 @@ unsafe fn call(
     out.set(value::write(run(args, &kwargs)?))
 }
 
+/// [`call`], which also writes the lists and dicts among the arguments as the call leaves them.
+///
+/// # Safety
+/// The contract of [`call`], and `changed` is writable for `n_args + n_kwargs` values for the duration of the call.
+unsafe fn call_changing(
+    args: (*const rlt_value, i64),
+    kwargs: (*const rlt_named_value, i64),
+    changed: *mut rlt_value,
+    out: *mut rlt_value,
+    run: impl FnOnce(Vec<Value>, &[(String, Value)]) -> Result<Changed>,
+) -> Result<()> {
+    // SAFETY: the caller of this function guarantees what both of these need.
+    let ((args, kwargs), out) = unsafe { (arguments(args, kwargs)?, out::value(out, "out")?) };
+    let (result, after) = run(args, &kwargs)?;
+    for (at, value) in after.into_iter().enumerate() {
+        // SAFETY: there is a value for each argument, and the caller guarantees that the slots of all are writable.
+        unsafe { changed.add(at).write(value::write(value)) };
+    }
+    out.set(value::write(result))
+}
+
 // ---- Source code ----
 
 /// Compiles functions and classes from source code.
@@ -163,6 +185,36 @@ pub unsafe extern "C" fn rlt_script_run(
         unsafe {
             let (script, name) = (arg::handle(script, "script")?, arg::string(name, "name")?);
             call((args, n_args), (kwargs, n_kwargs), out, |args, kwargs| script.call_boxed(name, args, kwargs))
+        }
+    })
+}
+
+/// Calls the function `name`, like `rlt_script_run`. `changed` is NULL or an array of `n_args + n_kwargs` owned values, for
+/// the positional and then the named arguments: those that are or contain lists or dicts as the call leaves them, None
+/// for the others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_script_run_v2(
+    script: *const rlt_script,
+    name: *const c_char,
+    args: *const rlt_value,
+    n_args: i64,
+    kwargs: *const rlt_named_value,
+    n_kwargs: i64,
+    changed: *mut rlt_value,
+    out: *mut rlt_value,
+) -> i32 {
+    guard("rlt_script_run_v2", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `script` is NULL or a live handle,
+        // `name` and the names of `kwargs` are NULL or NUL-terminated strings, `args` is NULL or points to `n_args`
+        // values, `kwargs` is NULL or points to `n_kwargs` elements, `changed` is NULL or writable for a value for each
+        // of them, and `out` is NULL or writable.
+        unsafe {
+            let (script, name) = (arg::handle(script, "script")?, arg::string(name, "name")?);
+            let (args, kwargs) = ((args, n_args), (kwargs, n_kwargs));
+            if changed.is_null() {
+                return call(args, kwargs, out, |args, kwargs| script.call_boxed(name, args, kwargs));
+            }
+            call_changing(args, kwargs, changed, out, |args, kwargs| script.call_boxed_changing(name, args, kwargs))
         }
     })
 }

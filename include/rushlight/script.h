@@ -277,6 +277,20 @@ int32_t rlt_module_run(const struct rlt_module *module,
                        rlt_value *out);
 
 /**
+ * Calls the method `method`, like `rlt_module_run`. `changed` is NULL or an array of `n_args + n_kwargs` owned values, for
+ * the positional and then the named arguments: those that are or contain lists or dicts as the call leaves them, None
+ * for the others.
+ */
+int32_t rlt_module_run_v2(const struct rlt_module *module,
+                          const char *method,
+                          const rlt_value *args,
+                          int64_t n_args,
+                          const rlt_named_value *kwargs,
+                          int64_t n_kwargs,
+                          rlt_value *changed,
+                          rlt_value *out);
+
+/**
  * Returns the names of the methods, as a list of strings.
  */
 int32_t rlt_module_methods(const struct rlt_module *module, rlt_value *out);
@@ -618,6 +632,20 @@ int32_t rlt_script_run(const struct rlt_script *script,
                        const rlt_named_value *kwargs,
                        int64_t n_kwargs,
                        rlt_value *out);
+
+/**
+ * Calls the function `name`, like `rlt_script_run`. `changed` is NULL or an array of `n_args + n_kwargs` owned values, for
+ * the positional and then the named arguments: those that are or contain lists or dicts as the call leaves them, None
+ * for the others.
+ */
+int32_t rlt_script_run_v2(const struct rlt_script *script,
+                          const char *name,
+                          const rlt_value *args,
+                          int64_t n_args,
+                          const rlt_named_value *kwargs,
+                          int64_t n_kwargs,
+                          rlt_value *changed,
+                          rlt_value *out);
 
 /**
  * Frees the handle of compiled source code.

@@ -51,6 +51,54 @@ TEST(Script, MethodsTakeAndReturnContainers) {
   EXPECT_EQ(result->elements()[2].toGenericDict().at(c10::IValue("total")).toInt(), 5);
 }
 
+// The numbers are those that libtorch programs see.
+TEST(Script, ArgumentsAreWhatTheCallHasMadeOfThem) {
+  auto unit = torch::jit::compile(R"(
+def f(xs: List[int], rows: List[List[int]], d: Dict[str, List[int]], t: Tuple[List[str], int], more: Optional[List[float]]=None):
+    xs.append(4)
+    xs[0] = 9
+    rows[0].append(5)
+    rows.append([6])
+    d['a'].append(7)
+    d['b'] = xs
+    t[0].insert(0, 'x')
+    if more is not None:
+        more.clear()
+    return len(xs)
+def shrink(xs: List[Tensor], d: Dict[int, str]):
+    xs.pop(0)
+    d.pop(1)
+    return xs[0]
+)");
+  c10::List<int64_t> xs({1, 2}), row({3});
+  c10::List<c10::List<int64_t>> rows({row});
+  c10::Dict<std::string, c10::List<int64_t>> d;
+  d.insert("a", row.copy());
+  c10::List<std::string> words;
+  c10::List<double> more({0.5});
+  auto& function = unit->get_function("f");
+  EXPECT_EQ(function({xs, rows, d, std::make_tuple(words, 1)}, {{"more", more}}).toInt(), 3);
+  EXPECT_EQ(xs.vec(), (std::vector<int64_t>{9, 2, 4}));
+  EXPECT_EQ(row.vec(), (std::vector<int64_t>{3, 5}));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows.get(1).vec(), (std::vector<int64_t>{6}));
+  ASSERT_EQ(d.size(), 2u);
+  EXPECT_EQ(d.at("a").vec(), (std::vector<int64_t>{3, 7}));
+  EXPECT_EQ(d.at("b").vec(), xs.vec());
+  EXPECT_EQ(words.vec(), (std::vector<std::string>{"x"}));
+  EXPECT_TRUE(more.empty());
+  torch::Tensor a = torch::ones({1}), b = torch::zeros({1});
+  c10::List<torch::Tensor> tensors({a, b});
+  c10::Dict<int64_t, std::string> names;
+  names.insert(1, "one");
+  names.insert(2, "two");
+  EXPECT_TRUE(unit->run_method("shrink", tensors, names).toTensor().is_same(b));
+  ASSERT_EQ(tensors.size(), 1u);
+  EXPECT_TRUE(tensors.get(0).is_same(b));
+  EXPECT_EQ(names.size(), 1u);
+  EXPECT_EQ(names.at(2), "two");
+}
+
 TEST(Script, HasParametersAndModules) {
   auto module = torch::jit::load(kFile);
   std::vector<std::string> names;

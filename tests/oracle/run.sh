@@ -19,6 +19,7 @@ trap 'rm -rf "$build"' EXIT
 "$python" java_optim.py
 "$python" wrong_calls.py
 "$python" graph_rules.py
+"$python" script_programs.py
 
 build_with_libtorch() { # program
   "$cxx" -std=c++17 -O0 -I"$torch/include" -I"$torch/include/torch/csrc/api/include" "$1.cpp" -o "$build/$1" \

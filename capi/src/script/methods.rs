@@ -1,6 +1,6 @@
 //! Methods of modules.
 
-use super::{call, rlt_module};
+use super::{call, call_changing, rlt_module};
 use crate::core::rlt_deleter;
 use crate::dispatch::{rlt_named_value, rlt_value};
 use crate::support::callback::Context;
@@ -38,6 +38,37 @@ pub unsafe extern "C" fn rlt_module_run(
             call((args, n_args), (kwargs, n_kwargs), out, |args, kwargs| {
                 module.printing().run_boxed(method, args, kwargs)
             })
+        }
+    })
+}
+
+/// Calls the method `method`, like `rlt_module_run`. `changed` is NULL or an array of `n_args + n_kwargs` owned values, for
+/// the positional and then the named arguments: those that are or contain lists or dicts as the call leaves them, None
+/// for the others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_module_run_v2(
+    module: *const rlt_module,
+    method: *const c_char,
+    args: *const rlt_value,
+    n_args: i64,
+    kwargs: *const rlt_named_value,
+    n_kwargs: i64,
+    changed: *mut rlt_value,
+    out: *mut rlt_value,
+) -> i32 {
+    guard("rlt_module_run_v2", || {
+        // SAFETY: docs/c-abi.md obliges the caller: for the duration of the call, `module` is NULL or a live handle,
+        // `method` and the names of `kwargs` are NULL or NUL-terminated strings, `args` is NULL or points to `n_args`
+        // values, `kwargs` is NULL or points to `n_kwargs` elements, `changed` is NULL or writable for a value for each
+        // of them, and `out` is NULL or writable.
+        unsafe {
+            let (module, method) = (arg::handle(module, "module")?, arg::string(method, "method")?);
+            let (args, kwargs) = ((args, n_args), (kwargs, n_kwargs));
+            let module = module.printing();
+            if changed.is_null() {
+                return call(args, kwargs, out, |args, kwargs| module.run_boxed(method, args, kwargs));
+            }
+            call_changing(args, kwargs, changed, out, |args, kwargs| module.run_boxed_changing(method, args, kwargs))
         }
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! A thread enters a token ([`enter`]) and leaves it. In between its calls end with the error `Cancelled` once the token is
 //! cancelled or its deadline has passed. Tokens nest: each of those entered ends a call. Threads that work for a call,
-//! those of the pool and of backward passes, take over the tokens of its thread.
+//! those of the pool, of backward passes and of forked functions, take over the tokens of its thread.
 //!
 //! Kernels check between blocks of work. [`REASONS`] counts what could end a call of any thread; while it is 0, which is
 //! nearly always, a check is one load.
@@ -34,7 +34,7 @@ pub struct CancelToken {
 }
 
 /// Tokens in the order in which a thread entered them.
-pub(crate) type Tokens = Arc<[Arc<CancelToken>]>;
+pub type Tokens = Arc<[Arc<CancelToken>]>;
 
 /// The tokens of a thread.
 #[derive(Default)]
@@ -142,7 +142,7 @@ fn change(change: impl FnOnce(&[Arc<CancelToken>]) -> Result<Tokens>) -> Result<
 
 /// The tokens of this thread, for another one that works for it.
 #[inline]
-pub(crate) fn tokens() -> Option<Tokens> {
+pub fn tokens() -> Option<Tokens> {
     if ENTERED.load(Ordering::Relaxed) == 0 {
         return None;
     }
@@ -151,7 +151,7 @@ pub(crate) fn tokens() -> Option<Tokens> {
 
 /// Runs `body` with the tokens of the thread that it works for.
 #[inline]
-pub(crate) fn with_tokens<R>(tokens: Option<&Tokens>, body: impl FnOnce() -> R) -> R {
+pub fn with_tokens<R>(tokens: Option<&Tokens>, body: impl FnOnce() -> R) -> R {
     match tokens {
         None => body(),
         Some(tokens) => with_these(tokens, body),

@@ -33,6 +33,11 @@ pub fn set_parallel_for(hook: Option<ParallelForHook>) {
     PARALLEL_FOR.set(hook);
 }
 
+/// Whether loops run on the embedder's threads.
+pub fn has_parallel_for() -> bool {
+    PARALLEL_FOR.get().is_some()
+}
+
 /// Runs `body(share)` for each share in `0..shares`, in any order and on any threads. Returns when all have ended.
 ///
 /// The shares depend on the shape of the work, never on the number of threads, so results are bitwise identical. Use

@@ -4,8 +4,8 @@
 pub use crate::cancel::{BETWEEN_CHECKS, check_cancelled, is_cancelled, set_cancelled};
 use crate::hooks::Slot;
 pub use crate::parallel::{
-    FirstError, ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for,
-    try_parallel_chunks,
+    FirstError, ParallelForHook, ShareFn, chunk_length, has_parallel_for, parallel_chunks, parallel_for,
+    set_parallel_for, try_parallel_chunks,
 };
 use crate::{DType, Result, bail, ensure, reserve};
 use std::ffi::c_void;

@@ -1,4 +1,4 @@
-//! The library's own threads: workers of the pool, and stacks for deep backward passes.
+//! The library's own threads: workers of the pool, stacks for deep backward passes, forked functions of programs.
 //!
 //! Threads are created with pthreads. A thread of the standard library, like `std::thread::current`, sets a value under
 //! a pthread key that each copy of the standard library creates and never deletes: every load of this library would use
@@ -12,11 +12,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 type Body<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// A thread to be joined.
-pub(crate) struct Thread(system::Handle);
+pub struct Thread(system::Handle);
 
 impl Thread {
     /// Runs `body` on a new thread with a stack of `stack` bytes. A panic ends that thread only.
-    pub(crate) fn spawn(name: &str, stack: usize, body: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
+    pub fn spawn(name: &str, stack: usize, body: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
         // SAFETY: the body is `'static`, so it borrows nothing that could be freed before the thread ends.
         unsafe { Thread::start(name, stack, Box::new(body)) }
     }
@@ -31,7 +31,7 @@ impl Thread {
     }
 
     /// Waits for the end of the thread.
-    pub(crate) fn join(self) {
+    pub fn join(self) {
         system::join(self.0);
     }
 }

@@ -24,7 +24,7 @@
 use crate::array::Array;
 use crate::reduce::fold::FloatFold;
 use crate::shared::Shared;
-use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
+use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Mask, Simd};
 use rushlight_base::list::with_capacity;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
@@ -199,17 +199,21 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
     /// Folds `term` of each vector. The result is in all lanes, or per lane if the lanes are rows.
     #[inline(always)]
     pub(crate) fn fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
-        self.pass::<S, false>(fold, term)
+        self.pass::<S, _, false>(fold, term)
     }
 
     /// [`map`](Self::map) and [`fold`](Self::fold) at once; the folded values are not rounded.
     #[inline(always)]
     pub(crate) fn map_and_fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
-        self.pass::<S, true>(fold, term)
+        self.pass::<S, _, true>(fold, term)
     }
 
     #[inline(always)]
-    fn pass<S: Simd, const WRITES: bool>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
+    fn pass<S: Simd, F: FloatFold, const WRITES: bool>(
+        &self,
+        fold: F,
+        term: impl Term<S, T, N, ALONG>,
+    ) -> T::Vector<S> {
         let lanes = T::Vector::<S>::LANES;
         let empty = empty_of::<S, T, _>(fold);
         // Light terms use four accumulators, so that enough operations are in flight. Heavy terms use one.
@@ -254,8 +258,27 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
             total = fold.merge(total, T::Vector::<S>::select(Mask::first(self.rest), value, empty));
             nth += 1;
         }
-        if self.across { total } else { T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b))) }
+        if self.across {
+            total
+        } else if F::IN_ORDER && self.full == 0 {
+            in_order::<S, T, F>(fold, total, self.rest)
+        } else {
+            T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b)))
+        }
     }
+}
+
+/// Folds the first `count` lanes from the left.
+#[inline(always)]
+fn in_order<S: Simd, T: Float, F: FloatFold>(fold: F, values: T::Vector<S>, count: usize) -> T::Vector<S> {
+    let mut lanes = [<T::Wide as crate::number::Wide>::ZERO; MAX_LANES];
+    // SAFETY: the array has as many elements as the largest vector.
+    unsafe { values.store(lanes.as_mut_ptr()) };
+    let mut total = T::Vector::<S>::splat(lanes[0]);
+    for &lane in lanes.iter().take(count).skip(1) {
+        total = fold.merge(total, T::Vector::<S>::splat(lane));
+    }
+    total
 }
 
 #[inline(always)]

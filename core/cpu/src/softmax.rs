@@ -221,6 +221,24 @@ mod tests {
         });
     }
 
+    /// PyTorch sums rows shorter than a vector from the left. Scores of detections that are 1 up to rounding are equal or
+    /// not depending on that order, and equal scores decide which boxes are kept.
+    #[test]
+    fn short_rows_are_summed_from_the_left() {
+        // e^-16.8 is less than half the distance of the numbers after 1; twice as much is more.
+        let small = -16.8f32;
+        at_every_level(|| {
+            for (mut values, place, is_one) in [([0.0, small, small], 0, true), ([small, small, 0.0], 2, false)] {
+                let mut out = [0.0f32; 3];
+                // SAFETY: each array has three elements.
+                let [a, o] = [&mut values, &mut out]
+                    .map(|values| unsafe { Array::new(values.as_mut_ptr().cast(), DType::F32, &[3], &[1]) });
+                softmax(&o, &a, 0).unwrap();
+                assert_eq!(out[place] == 1.0, is_one, "{out:?}");
+            }
+        });
+    }
+
     #[test]
     fn nan_spreads_over_its_row_and_infinity_takes_it() {
         for (input, soft, log) in

@@ -2,6 +2,7 @@
 
 use rushlight_base::{DType, Device, DimVec, Layout, Result, Storage, contiguous_strides, ensure, err, numel};
 use std::borrow::Cow;
+use std::io::Read;
 
 /// Maximum number of dimensions of a tensor in a file (PyTorch's limit is 64).
 const MAX_DIMS: usize = 64;
@@ -207,6 +208,30 @@ pub fn filled_storage(bytes: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) 
             std::slice::from_raw_parts_mut(storage.data(), bytes)
         };
         fill(slice)?;
+    }
+    Ok(storage)
+}
+
+/// Bytes that are zeroed and then read: in between they stay in the cache.
+const PART: usize = 256 << 10;
+
+/// A new host storage with the next `bytes` bytes of `source`; with `of_bools` each byte becomes 0 or 1. The caller has
+/// checked `bytes` against the input.
+pub(crate) fn read_storage(source: &mut (impl Read + ?Sized), bytes: usize, of_bools: bool) -> Result<Storage> {
+    let storage = Storage::allocate(bytes)?;
+    for start in (0..bytes).step_by(PART) {
+        let length = PART.min(bytes - start);
+        // SAFETY: the new, unshared storage has `bytes` writable bytes, and the part ends at most there; its bytes are
+        // zeroed before a slice of them is created.
+        let part = unsafe {
+            let at = storage.data().add(start);
+            at.write_bytes(0, length);
+            std::slice::from_raw_parts_mut(at, length)
+        };
+        source.read_exact(part)?;
+        if of_bools {
+            normalise_bools(part);
+        }
     }
     Ok(storage)
 }

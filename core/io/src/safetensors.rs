@@ -4,7 +4,7 @@
 //! into their own storages, so a file is never in memory twice. Tensors are in the order of the file. Written tensors
 //! are row-major; entries that share a storage are each written.
 
-use crate::entry::{Entry, filled_storage, normalise_bools};
+use crate::entry::{Entry, read_storage};
 use crate::{atomic, length_of, open, reserve};
 use ::safetensors::tensor::{Metadata, TensorInfo};
 use ::safetensors::{Dtype, View};
@@ -36,7 +36,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<SafeTensors> {
 /// Reads from any source that can seek, from its start.
 pub fn read(mut source: impl Read + Seek) -> Result<SafeTensors> {
     let header = read_header(&mut source)?;
-    collected(&header, |info, dtype| read_storage(&mut source, info, dtype))
+    collected(&header, |info, dtype| read_tensor(&mut source, info, dtype))
 }
 
 /// Reads the header only: the storages of the entries have a size, but no data.
@@ -57,7 +57,7 @@ fn collected(header: &Metadata, fetch: impl FnMut(&TensorInfo, DType) -> Result<
 /// Reads one tensor after the other and passes each on, with its position in the file: only one is in memory at a time.
 pub fn visit(mut source: impl Read + Seek, look: impl FnMut(usize, Entry) -> Result<()>) -> Result<()> {
     let header = read_header(&mut source)?;
-    for_each_entry(&header, |info, dtype| read_storage(&mut source, info, dtype), look)
+    for_each_entry(&header, |info, dtype| read_tensor(&mut source, info, dtype), look)
 }
 
 /// Passes on the entries of a header in the order of the file; `fetch` returns the storage of each.
@@ -130,14 +130,8 @@ fn entry(
 }
 
 /// The data at the current position of the source: the header tiles it without gaps.
-fn read_storage(source: &mut impl Read, info: &TensorInfo, dtype: DType) -> Result<Storage> {
-    filled_storage(info.data_offsets.1 - info.data_offsets.0, |slice| {
-        source.read_exact(slice)?;
-        if dtype == DType::Bool {
-            normalise_bools(slice);
-        }
-        Ok(())
-    })
+fn read_tensor(source: &mut impl Read, info: &TensorInfo, dtype: DType) -> Result<Storage> {
+    read_storage(source, info.data_offsets.1 - info.data_offsets.0, dtype == DType::Bool)
 }
 
 /// Writes a file. `metadata` is free-form (`("format", "pt")` tells transformers its origin).

@@ -36,6 +36,7 @@ pub mod types;
 mod upgrade;
 pub mod values;
 
+pub use boxed::Changed;
 pub use parser::{parse_expression, parse_functions, parse_module, parse_type_comment};
 pub use print::{print_expression, print_module, print_quoted};
 pub use source::{Source, Span};

@@ -190,7 +190,7 @@ impl Module {
         self.program.extra_file(name)
     }
 
-    fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         let mut environment = Environment::new(self.program.clone());
         environment.print = self.print.clone();
         environment

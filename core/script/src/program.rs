@@ -76,12 +76,27 @@ impl Contents {
     }
 }
 
+/// Where `torch.no_grad` is, for programs whose files do not bring it along.
+const GRAD_MODE: &str = "__torch__.torch.autograd.grad_mode";
+const NO_GRAD: &str = "class no_grad:
+  prev : bool
+  def __enter__(self) -> None:
+    self.prev = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+  def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+    torch.set_grad_enabled(self.prev)
+";
+
 impl Host for Contents {
     fn source(&self, path: &str) -> Result<Option<Source>> {
         let source = match &self.archive {
             _ if path == upgrade::PATH => Some(upgrade::source()?),
             Some(archive) if self.is_source => archive.code(path)?,
             _ => None,
+        };
+        let source = match source {
+            None if path == GRAD_MODE => Some(Source::new(&format!("{path}.py"), NO_GRAD)?),
+            found => found,
         };
         if let Some(source) = &source {
             self.remember(source);
@@ -373,10 +388,22 @@ impl Program {
         named: Vec<(&str, Value)>,
         environment: &Environment,
     ) -> Result<Value> {
+        let (function, arguments) = self.prepared(name, object, arguments, named)?;
+        run(&function, arguments, environment)
+    }
+
+    /// A function or method with its complete arguments.
+    pub(crate) fn prepared(
+        self: &Arc<Self>,
+        name: &str,
+        object: Option<Value>,
+        arguments: Vec<Value>,
+        named: Vec<(&str, Value)>,
+    ) -> Result<(Arc<Function>, Vec<Value>)> {
         let function = self.function(name)?;
         let arguments = object.into_iter().chain(arguments).collect();
         let arguments = crate::arguments::complete(&function.schema, arguments, named, &**self)?;
-        run(&function, arguments, environment)
+        Ok((function, arguments))
     }
 }
 

@@ -241,6 +241,11 @@ pub fn set_excluded(keys: KeySet, on: bool) {
     LOCAL.set(Local { exclude, ..local });
 }
 
+/// The keys that this thread includes.
+pub fn included() -> KeySet {
+    LOCAL.get().include
+}
+
 /// The keys that this thread excludes.
 pub fn excluded() -> KeySet {
     LOCAL.get().exclude

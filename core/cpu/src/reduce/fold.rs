@@ -132,6 +132,8 @@ impl<F: Fold> Kernel for FoldLines<'_, F> {
 pub(crate) trait FloatFold: Copy + Send + Sync {
     /// Cost of one element of this fold, in additions.
     const COST: usize = 1;
+    /// Whether rows shorter than a vector are folded from the left, as PyTorch sums them.
+    const IN_ORDER: bool = false;
     /// The result of an empty range.
     const EMPTY: f64;
     /// The results of elements.
@@ -400,11 +402,13 @@ folds! {
 
 /// Declares folds over floats without parameters.
 macro_rules! float_folds {
-    ($($(#[$doc:meta])* $vis:vis $name:ident, $empty:expr, |$x:ident| $lift:expr, |$a:ident, $b:ident| $merge:expr, $join:expr;)*) => {$(
+    ($($(#[$doc:meta])* $vis:vis $name:ident $(in_order $in_order:literal)?, $empty:expr, |$x:ident| $lift:expr,
+        |$a:ident, $b:ident| $merge:expr, $join:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy)]
         $vis struct $name;
         impl $crate::reduce::fold::FloatFold for $name {
+            $(const IN_ORDER: bool = $in_order;)?
             const EMPTY: f64 = $empty;
             #[inline(always)]
             fn lift<V: $crate::simd::FloatVector>(self, $x: V) -> V {
@@ -425,7 +429,7 @@ pub(super) use float_folds;
 
 float_folds! {
     /// Sum.
-    pub(crate) FloatSum, 0.0, |x| x, |a, b| a + b, a.add(b);
+    pub(crate) FloatSum in_order true, 0.0, |x| x, |a, b| a + b, a.add(b);
     /// Product.
     pub(crate) FloatProduct, 1.0, |x| x, |a, b| a * b, a.mul(b);
     /// Largest; NaN wins.

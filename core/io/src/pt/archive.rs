@@ -1,7 +1,7 @@
 //! The zip archive of a `.pt` file: its records, with every size checked against the file.
 
 use super::inflate::inflate;
-use crate::entry::{filled_storage, normalise_bools};
+use crate::entry::read_storage;
 use crate::reserve;
 use rushlight_base::{Error, Result, Storage, bail, ensure, err};
 use std::io::{Read, Seek};
@@ -103,15 +103,10 @@ impl<R: Read + Seek> Archive<R> {
     /// The bytes of a record as a storage; with `of_bools` each byte becomes 0 or 1.
     pub fn storage(&mut self, name: &str, of_bools: bool) -> Result<Storage> {
         self.with_record(name, |record, size| {
-            filled_storage(size as usize, |bytes| {
-                record.read_exact(bytes)?;
-                // The checksum is compared where the record ends.
-                record.read_to_end(&mut Vec::new())?;
-                if of_bools {
-                    normalise_bools(bytes);
-                }
-                Ok(())
-            })
+            let storage = read_storage(record, size as usize, of_bools)?;
+            // The checksum is compared where the record ends.
+            record.read_to_end(&mut Vec::new())?;
+            Ok(storage)
         })
     }
 

@@ -7,7 +7,7 @@
 use super::flatten::{Leaves, flatten};
 use super::pickle::{self, Graph, Node, Part, Value};
 use super::read::{MAX_PICKLE, Storages};
-use crate::entry::{filled_storage, normalise_bools};
+use crate::entry::read_storage;
 use crate::reserve;
 use rushlight_base::{DType, Result, Storage, bail, ensure, err};
 use std::collections::HashMap;
@@ -91,13 +91,7 @@ impl<R: Read + Seek> Storages for Stream<'_, R> {
     fn read(&mut self, key: &str, of_bools: bool) -> Result<Storage> {
         let place = self.place(key)?;
         self.source.seek(SeekFrom::Start(place.start))?;
-        filled_storage((place.end - place.start) as usize, |slice| {
-            self.source.read_exact(slice)?;
-            if of_bools {
-                normalise_bools(slice);
-            }
-            Ok(())
-        })
+        read_storage(&mut self.source, (place.end - place.start) as usize, of_bools)
     }
 }
 

@@ -69,8 +69,8 @@ pub(super) fn pop(args: &mut Args<'_>) -> Result<Value> {
 }
 
 pub(super) fn popitem(args: &mut Args<'_>) -> Result<Value> {
-    let last = args.dict(0)?.lock().pop()?;
-    let (key, value) = last.ok_or_else(|| err!(Index, "popitem(): dictionary is empty"))?;
+    let first = args.dict(0)?.lock().pop_first()?;
+    let (key, value) = first.ok_or_else(|| err!(Index, "popitem(): dictionary is empty"))?;
     Ok(tuple([key, value]))
 }
 

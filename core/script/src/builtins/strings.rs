@@ -307,13 +307,9 @@ pub(super) fn zfill(args: &mut Args<'_>) -> Result<Value> {
     let text = args.bytes(0)?;
     let width = usize::try_from(args.int(1)?).unwrap_or(0);
     ensure!(width <= MAX_LENGTH, OutOfMemory, "a string of {width} bytes");
+    // A sign stays where it is, as in PyTorch; in Python it comes first.
     let missing = width.saturating_sub(text.len());
-    let (sign, digits) = match &**text {
-        [sign @ (b'-' | b'+'), digits @ ..] => (Some(*sign), digits),
-        digits => (None, digits),
-    };
-    let out: Vec<u8> =
-        sign.into_iter().chain(std::iter::repeat_n(b'0', missing)).chain(digits.iter().copied()).collect();
+    let out: Vec<u8> = std::iter::repeat_n(b'0', missing).chain(text.iter().copied()).collect();
     Ok(out.into())
 }
 

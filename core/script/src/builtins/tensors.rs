@@ -258,7 +258,19 @@ pub(super) fn tolist(args: &mut Args<'_>) -> Result<Value> {
         Type::Complex => (dtype.is_complex(), DType::C128),
         _ => (dtype == DType::Bool, DType::I64),
     };
-    ensure!(fits, Runtime, "Output annotation element type and runtime tensor element type must match for tolist()");
+    let annotated = match kind {
+        Type::Int => DType::I64,
+        Type::Float => DType::F32,
+        Type::Complex => DType::C64,
+        _ => DType::Bool,
+    };
+    ensure!(
+        fits,
+        Runtime,
+        "Output annotation element type and runtime tensor element type must match for tolist(): {} vs {}",
+        annotated.c10_name(),
+        dtype.c10_name()
+    );
     let sizes = tensor.sizes();
     let wide = converted(tensor.clone().into(), &Value::Int(wide as i64), &Value::Device(Device::CPU))?;
     let wide = wide.as_tensor()?;

@@ -221,7 +221,7 @@ impl Compiler<'_> {
             BinaryOp::Mul => ("aten::mul_", "__imul__"),
             BinaryOp::Div => ("aten::div_", "__itruediv__"),
             BinaryOp::FloorDiv => ("aten::floor_divide_", "__ifloordiv__"),
-            BinaryOp::Mod => ("aten::remainder_", "__imod__"),
+            BinaryOp::Mod => ("aten::fmod_", "__imod__"),
             BinaryOp::Pow => ("aten::pow_", "__ipow__"),
             BinaryOp::BitAnd => ("aten::__iand__", "__iand__"),
             BinaryOp::BitOr => ("aten::__ior__", "__ior__"),
@@ -239,6 +239,20 @@ impl Compiler<'_> {
                 Some(result) => Ok(result),
                 None => self.binary(op, current, value),
             },
+            _ => self.augmented_binary(op, current, value),
+        }
+    }
+
+    /// `current op value` for augmented assignment of what is not changed in place. As in PyTorch, `%=` is a remainder
+    /// with the sign of the dividend.
+    pub(super) fn augmented_binary(
+        &mut self,
+        op: BinaryOp,
+        current: crate::graph::ValueId,
+        value: crate::graph::ValueId,
+    ) -> Result<crate::graph::ValueId> {
+        match (op, self.kind(current)) {
+            (BinaryOp::Mod, Type::Int | Type::Float | Type::Tensor) => self.operator("aten::fmod", &[current, value]),
             _ => self.binary(op, current, value),
         }
     }

@@ -84,6 +84,11 @@ impl Compiler<'_> {
                 {
                     return self.list_of(Sugar::Value(value));
                 }
+                if let (&[value], "aten::len") = (call.positional.as_slice(), &*name)
+                    && let Type::NamedTuple(tuple) = self.kind(value)
+                {
+                    return self.int(tuple.fields.len() as i64);
+                }
                 let magic = match (&*name, call.positional.as_slice()) {
                     ("aten::len", [value]) => self.magic("__len__", &[*value])?,
                     ("prim::abs", [value]) => self.magic("__abs__", &[*value])?,
@@ -114,7 +119,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn checked(&mut self, schema: &Arc<Schema>, call: &Arguments) -> Result<(Vec<ValueId>, Type)> {
+    pub(super) fn checked(&mut self, schema: &Arc<Schema>, call: &Arguments) -> Result<(Vec<ValueId>, Type)> {
         match self.matches(schema, call, true) {
             Ok(matched) => {
                 let (inputs, outputs) = self.inputs(schema, matched)?;
@@ -145,7 +150,7 @@ impl Compiler<'_> {
     }
 
     /// The schema of a function of the program. An error in it shows where it is called.
-    fn callee(&mut self, name: &str) -> Result<Arc<Schema>> {
+    pub(super) fn callee(&mut self, name: &str) -> Result<Arc<Schema>> {
         self.unit.schema(name).map_err(|error| {
             let message = error.message().to_owned();
             match message.contains("is called recursively") {

@@ -127,7 +127,7 @@ impl Compiler<'_> {
                 self.call(first, args, keywords, hint)
             }
             ExprKind::Attribute { name, .. } => self.member(first, name),
-            ExprKind::Subscript { index, .. } => self.subscript(first, index),
+            ExprKind::Subscript { index, .. } => self.subscript(first, index, hint),
             _ => Err(self.error("internal error: the expression has no first operand")),
         }
     }
@@ -196,6 +196,10 @@ impl Compiler<'_> {
             }
             return self.operator("aten::percentFormat", &inputs);
         }
+        if op == BinaryOp::Add && self.kind(left).elements().is_some() && self.kind(right).elements().is_some() {
+            let items = [self.unpack(left)?, self.unpack(right)?].concat();
+            return self.tuple(&items);
+        }
         self.operator(operator, &[left, right])
     }
 
@@ -251,6 +255,15 @@ impl Compiler<'_> {
             && let Some(result) = self.magic(method, &[left, right])?
         {
             return Ok(result);
+        }
+        // Tuples whose elements have one type are compared as lists.
+        if let (CompareOp::Equal | CompareOp::NotEqual, Type::NamedTuple(tuple), Type::NamedTuple(_)) =
+            (op, self.kind(left), self.kind(right))
+            && tuple.fields.windows(2).all(|pair| pair[0].1 == pair[1].1)
+        {
+            let (left, right) = (self.unpack(left)?, self.unpack(right)?);
+            let (left, right) = (self.tuple(&left)?, self.tuple(&right)?);
+            return self.operator(operator, &[left, right]);
         }
         self.operator(operator, &[left, right])
     }
@@ -446,10 +459,12 @@ impl Compiler<'_> {
 
 /// The type of elements that a list literal should have.
 fn list_hint(hint: Option<&Type>) -> Option<Type> {
-    hint.into_iter().flat_map(Type::members).find_map(|member| match member {
+    let mut lists = hint.into_iter().flat_map(Type::members).filter_map(|member| match member {
         Type::List(element) => Some(Type::clone(&element)),
         _ => None,
-    })
+    });
+    // Of several types of lists, the elements decide.
+    lists.next().filter(|_| lists.next().is_none())
 }
 
 /// The types of keys and values that a dict literal should have.

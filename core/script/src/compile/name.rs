@@ -7,7 +7,7 @@ use crate::types::Type;
 use rushlight_base::Result;
 
 /// Python's functions that are operators.
-const FUNCTIONS: [(&str, &str); 20] = [
+const FUNCTIONS: [(&str, &str); 22] = [
     ("len", "aten::len"),
     ("min", "prim::min"),
     ("max", "prim::max"),
@@ -28,6 +28,8 @@ const FUNCTIONS: [(&str, &str); 20] = [
     ("sorted", "aten::sorted"),
     ("wait", "aten::wait"),
     ("torch.jit.wait", "aten::wait"),
+    ("torch.autograd.backward", "aten::backward"),
+    ("torch.autograd.grad", "aten::grad"),
 ];
 
 /// The dtypes by name, with their numbers in c10.

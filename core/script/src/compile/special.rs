@@ -182,6 +182,9 @@ impl Compiler<'_> {
             if found == kind {
                 return Ok(value);
             }
+            if let (Type::Bool, Type::Str | Type::List(_) | Type::Dict(_)) = (&kind, &found) {
+                return self.as_bool(value);
+            }
             let method = match kind {
                 Type::Int => "__int__",
                 Type::Float => "__float__",
@@ -209,6 +212,18 @@ impl Compiler<'_> {
             return Ok(None);
         }
         self.call_method(object, &class, &method.into(), &Arguments::of(rest)).map(Some)
+    }
+
+    /// The type of what a method such as `__enter__` of the first value returns, if its class has it and the other values
+    /// fit.
+    fn magic_output(&mut self, method: &str, values: &[ValueId]) -> Result<Option<Type>> {
+        let Some((&object, _)) = values.split_first() else { return Ok(None) };
+        let (Type::Class(class) | Type::Interface(class)) = self.kind(object) else { return Ok(None) };
+        if class.starts_with("__torch__.torch.classes.") || !self.unit.class(&class)?.has_method(method) {
+            return Ok(None);
+        }
+        let schema = self.callee(&format!("{class}.{method}"))?;
+        self.checked(&schema, &Arguments::of(values)).map(|(_, output)| Some(output))
     }
 
     /// `x.tolist()`, whose type comes from the annotation of what it is assigned to.
@@ -288,24 +303,24 @@ impl Compiler<'_> {
         if class.starts_with("__torch__.torch.autograd.grad_mode.") {
             return self.apply("prim::Enter", &[context], Type::None);
         }
-        match self.magic("__enter__", &[context])? {
-            Some(value) => Ok(value),
+        match self.magic_output("__enter__", &[context])? {
+            Some(kind) => self.apply("prim::Enter", &[context], kind),
             None => {
                 Err(self.error(format!("Object returned by with item expression has no __enter__ method: {class}")))
             }
         }
     }
 
+    /// The interpreter also calls `__exit__` if an error ends the block.
     pub(super) fn leave_context(&mut self, context: ValueId) -> Result<()> {
-        if self.type_name(context).starts_with("__torch__.torch.autograd.grad_mode.") {
-            self.node("prim::Exit", &[context], &[])?;
-            return Ok(());
+        if !self.type_name(context).starts_with("__torch__.torch.autograd.grad_mode.") {
+            let none = self.none()?;
+            if self.magic_output("__exit__", &[context, none, none, none])?.is_none() {
+                return Err(self.error("Object returned by with item expression has no __exit__ method"));
+            }
         }
-        let none = self.none()?;
-        match self.magic("__exit__", &[context, none, none, none])? {
-            Some(_) => Ok(()),
-            None => Err(self.error("Object returned by with item expression has no __exit__ method")),
-        }
+        self.node("prim::Exit", &[context], &[])?;
+        Ok(())
     }
 }
 

@@ -274,9 +274,9 @@ impl Compiler<'_> {
 
     fn raise(&mut self, value: ExprId) -> Result<()> {
         let module = &self.file.module;
-        let (class, args) = match &module.expr(value).kind {
-            ExprKind::Call { function, args, .. } => (module.dotted(*function), args.clone()),
-            _ => (module.dotted(value), Vec::new()),
+        let (class, args, is_call) = match &module.expr(value).kind {
+            ExprKind::Call { function, args, .. } => (module.dotted(*function), args.clone(), true),
+            _ => (module.dotted(value), Vec::new(), false),
         };
         let class = match class {
             Some(name) if name.contains('.') => name,
@@ -292,12 +292,12 @@ impl Compiler<'_> {
             [] => self.string(b"")?,
             [single] => *single,
             several => {
-                let format = self.string(vec!["{}"; several.len()].join(", ").as_bytes())?;
-                let inputs: Vec<_> = std::iter::once(format).chain(several.iter().copied()).collect();
-                self.apply("aten::format", &inputs, Type::Str)?
+                let tuple = self.tuple(several)?;
+                self.as_string(tuple)?
             }
         };
-        let class = self.string(class.as_bytes())?;
+        // PyTorch forgets a class that is not called.
+        let class = if is_call { self.string(class.as_bytes())? } else { self.none()? };
         self.node("prim::RaiseException", &[message, class], &[])?;
         self.frame_mut().throws = true;
         Ok(())

@@ -18,9 +18,9 @@ enum Index {
 
 impl Compiler<'_> {
     /// `sugar[index]`
-    pub(super) fn subscript(&mut self, sugar: Sugar, index: &[ExprId]) -> Result<Sugar> {
+    pub(super) fn subscript(&mut self, sugar: Sugar, index: &[ExprId], hint: Option<&Type>) -> Result<Sugar> {
         let items = match sugar {
-            Sugar::Value(value) => return self.value_subscript(value, index),
+            Sugar::Value(value) => return self.value_subscript(value, index, hint),
             Sugar::Tuple(items) => items,
             Sugar::Class(Type::Enum(class)) => {
                 let [name] = *index else { return Err(self.error("an Enum has one index")) };
@@ -38,13 +38,13 @@ impl Compiler<'_> {
         items.into_iter().nth(index).ok_or_else(|| self.error("index out of range"))
     }
 
-    fn value_subscript(&mut self, value: ValueId, index: &[ExprId]) -> Result<Sugar> {
+    fn value_subscript(&mut self, value: ValueId, index: &[ExprId], hint: Option<&Type>) -> Result<Sugar> {
         let kind = self.kind(value);
         if kind == Type::Tensor {
             return self.tensor_subscript(value, index).map(Sugar::Value);
         }
         if let Type::Class(class) = &kind {
-            return self.object_subscript(value, &class.clone(), index);
+            return self.object_subscript(value, &class.clone(), index, hint);
         }
         let [single] = *index else {
             let items = self.index_tuple(index)?;
@@ -76,7 +76,13 @@ impl Compiler<'_> {
         }
     }
 
-    fn object_subscript(&mut self, value: ValueId, class: &str, index: &[ExprId]) -> Result<Sugar> {
+    fn object_subscript(
+        &mut self,
+        value: ValueId,
+        class: &str,
+        index: &[ExprId],
+        hint: Option<&Type>,
+    ) -> Result<Sugar> {
         let indices = index.iter().map(|&index| self.expr(index)).collect::<Result<Vec<_>>>()?;
         let item = match *indices {
             [single] => single,
@@ -90,6 +96,14 @@ impl Compiler<'_> {
         let Some(children) = self.unrolled(&children)? else {
             return Err(self.error(format!("'{class}' object is not subscriptable")));
         };
+        if let Some(interface @ Type::Interface(_)) = hint
+            && self.kind(item) == Type::Int
+            && self.constant_int(item).or_else(|| self.negated(item)).is_none()
+        {
+            let children = children.into_iter().map(|child| self.value_of(child)).collect::<Result<Vec<_>>>()?;
+            let list = self.list(&children, Some(interface))?;
+            return Ok(Sugar::Value(self.operator("aten::__getitem__", &[list, item])?));
+        }
         let index = self.constant_index(class, item, children.len())?;
         children.into_iter().nth(index).ok_or_else(|| self.error("index out of range"))
     }
@@ -437,7 +451,11 @@ impl Compiler<'_> {
             None => self.operator("aten::__getitem__", &[object, index])?,
         };
         let value = self.expr(value)?;
-        let result = self.augmented_value(op, current, value)?;
+        // Elements of dicts are replaced, as in PyTorch; those of lists are changed in place.
+        let result = match (self.kind(object), self.kind(current)) {
+            (Type::Dict(_), Type::Tensor | Type::List(_)) => self.augmented_binary(op, current, value)?,
+            _ => self.augmented_value(op, current, value)?,
+        };
         if self.magic("__setitem__", &[object, index, result])?.is_none() {
             self.operator("aten::_set_item", &[object, index, result])?;
         }

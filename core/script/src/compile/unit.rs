@@ -404,7 +404,8 @@ impl Unit {
                 Member::Method(method) => read_method(&mut data, method, file),
             }
         }
-        data.is_declared |= !data.attributes.is_empty() || !data.has_method("__init__");
+        // Source code that is no file of PyTorch's may declare some attributes and set others in `__init__`.
+        data.is_declared |= !data.attributes.is_empty() && !file.prefix.is_empty() || !data.has_method("__init__");
         Ok(data)
     }
 

@@ -190,9 +190,16 @@ pub(super) enum Instruction {
         name: u32,
         site: u32,
     },
+    /// `on_threads`: another thread may run the function.
     Fork {
         child: u32,
         site: u32,
+        on_threads: bool,
+    },
+    /// The value of a future.
+    Wait {
+        from: Operand,
+        to: Reg,
     },
     /// Begins or ends a `with` statement.
     Enter {

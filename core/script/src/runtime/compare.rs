@@ -132,7 +132,7 @@ pub(crate) fn not_sortable(value: &Value) -> Error {
     err!(
         Runtime,
         "Only list of Tensors, ints, floats, bools, strs, a User Defined Class that defines the __lt__ compare \
-         method or Tuples of such types can be sorted, got list of {}",
-        value.kind()
+         method or Tuples of aforementioned types can be sorted, got list of {}",
+        value.type_of().annotation_str()
     )
 }

@@ -102,13 +102,13 @@ impl Entries {
         Ok(entry)
     }
 
-    /// Removes the entry that was added last.
-    pub fn pop(&mut self) -> Result<Option<(Value, Value)>> {
-        while let Some(None) = self.slots.last() {
-            self.slots.pop();
-        }
-        let Some(Some(entry)) = self.slots.pop() else { return Ok(None) };
+    /// Removes the entry that was added first.
+    pub fn pop_first(&mut self) -> Result<Option<(Value, Value)>> {
+        let Some(entry) = self.slots.iter_mut().find(|slot| slot.is_some()).and_then(Option::take) else {
+            return Ok(None);
+        };
         self.places.remove(&Key::of(&entry.0)?);
+        self.compact();
         Ok(Some(entry))
     }
 

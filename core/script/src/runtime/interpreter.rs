@@ -2,23 +2,22 @@
 //! flag, not by the stack of the host.
 
 use super::code::{Arithmetic, Code, Instruction, Operand, Reg, UNUSED};
+use super::construct::{construct, spread};
 use super::convert::{from_operator, to_operator};
-use super::dict::Dict;
+use super::fork::{Callers, Forks, Running, Task};
 use super::function::{Function, Linker};
-use super::list::{Items, List};
+use super::list::List;
 use super::lower::general;
-use super::object::{Future, Object, Tuple};
-use super::trace::{Exception, Frame as Trace, failure};
+use super::object::{Future, Tuple};
+use super::trace::{Frame as Trace, failure};
 use super::value::Value;
 use crate::builtins::{Args, Context, floor_divide, floor_remainder, position};
-use crate::classes;
-use crate::types::{NoTypes, Type};
 use rushlight_base::{Error, Result, bail, ensure, err, list, runtime};
 use rushlight_tensor::Values;
+use rushlight_tensor::autograd::ThreadModes;
 use rushlight_tensor::dispatch::LentValues;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Receives what programs print. It must be safe to call from any thread.
@@ -44,8 +43,7 @@ impl Environment {
 
 /// Runs a function with complete arguments: one value for each input of its graph.
 ///
-/// `fork` runs the forked function at once, on the same thread; `wait` returns its result or its error. Results are as
-/// if it had run concurrently, since programs cannot observe the order.
+/// Forked functions run on other threads (`fork.rs`), and have ended when this returns.
 pub fn run(function: &Function, arguments: Vec<Value>, environment: &Environment) -> Result<Value> {
     if let Some(plans) = function.plans()
         && let Some(result) = plans.run(&arguments, &environment.linker)?
@@ -53,12 +51,22 @@ pub fn run(function: &Function, arguments: Vec<Value>, environment: &Environment
         return Ok(result);
     }
     let code = function.code(&*environment.linker)?;
-    let mut interpreter = Interpreter::new(environment);
-    interpreter.begin(code, arguments)?;
-    match interpreter.run()? {
-        Some(mut results) => Ok(one(&mut results)),
-        None => bail!(Internal, "a run without a deadline was suspended"),
+    let mut forks = Forks::of_run();
+    Interpreter { forks: Some(&mut forks), ..Interpreter::new(environment) }.run_whole(code, arguments)
+}
+
+/// Runs a forked function on this thread.
+pub(super) fn run_task(task: Task) -> Result<Value> {
+    let Task { code, arguments, environment, modes, callers, tasks } = task;
+    let before = ThreadModes::here();
+    modes.put_in_force();
+    let mut forks = Forks::of(tasks);
+    let interpreter = Interpreter { forks: Some(&mut forks), callers: Some(callers), ..Interpreter::new(&environment) };
+    let result = interpreter.run_whole(code, arguments);
+    if let Some(before) = before {
+        before.put_in_force();
     }
+    result
 }
 
 /// A run that can be suspended after each operator.
@@ -104,8 +112,35 @@ enum Return {
     Site(u32),
     /// They become the value of a future in this register of the caller.
     Future(Reg),
+    /// They become the value of a future that the caller waits for, and go to its register.
+    Wait(Box<Waiting>),
     /// They go to one register of the caller.
     Register(Reg),
+}
+
+/// A forked function that runs in the interpreter of the one that waits for it.
+struct Waiting {
+    future: Option<Running>,
+    callers: Arc<Callers>,
+    /// The modes of the function that waits.
+    modes: ThreadModes,
+    to: Reg,
+}
+
+impl Waiting {
+    /// Completes the future; the register of the value.
+    fn end(mut self, result: Result<Value>) -> Reg {
+        if let Some(future) = self.future.take() {
+            future.complete(result);
+        }
+        self.to
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.modes.put_in_force();
+    }
 }
 
 struct Frame {
@@ -126,6 +161,10 @@ struct Interpreter<'e> {
     scratch: Vec<Value>,
     /// When to suspend the run.
     until: Option<Instant>,
+    /// Runs the forked functions; without it they run at once.
+    forks: Option<&'e mut Forks>,
+    /// The functions around the first one, which was forked.
+    callers: Option<Arc<Callers>>,
 }
 
 /// Why the loop over the instructions of a frame ends.
@@ -135,19 +174,21 @@ enum Leave {
     /// The time is over.
     Suspended,
     Call(Arc<Code>, Return),
+    /// Another thread may run the function; its future goes to this register.
+    Fork(Arc<Code>, Reg),
     Return,
 }
 
 static NONE: Value = Value::None;
 
 #[inline(always)]
-fn read<'a>(registers: &'a [Value], code: &'a Code, operand: Operand) -> &'a Value {
+pub(super) fn read<'a>(registers: &'a [Value], code: &'a Code, operand: Operand) -> &'a Value {
     let values = if operand.is_constant() { &code.constants[..] } else { registers };
     values.get(operand.index()).unwrap_or(&NONE)
 }
 
 #[inline(always)]
-fn fetch(registers: &mut [Value], code: &Code, operand: Operand) -> Value {
+pub(super) fn fetch(registers: &mut [Value], code: &Code, operand: Operand) -> Value {
     if operand.is_constant() {
         return code.constants.get(operand.index()).cloned().unwrap_or_default();
     }
@@ -159,7 +200,7 @@ fn fetch(registers: &mut [Value], code: &Code, operand: Operand) -> Value {
 }
 
 #[inline(always)]
-fn write(registers: &mut [Value], register: Reg, value: Value) {
+pub(super) fn write(registers: &mut [Value], register: Reg, value: Value) {
     if let Some(slot) = registers.get_mut(register as usize) {
         *slot = value;
     }
@@ -167,7 +208,24 @@ fn write(registers: &mut [Value], register: Reg, value: Value) {
 
 impl<'e> Interpreter<'e> {
     fn new(environment: &'e Environment) -> Interpreter<'e> {
-        Interpreter { environment, stack: Vec::new(), frames: Vec::new(), scratch: Vec::new(), until: None }
+        Interpreter {
+            environment,
+            stack: Vec::new(),
+            frames: Vec::new(),
+            scratch: Vec::new(),
+            until: None,
+            forks: None,
+            callers: None,
+        }
+    }
+
+    /// Runs a function from its beginning to its end.
+    fn run_whole(mut self, code: Arc<Code>, arguments: Vec<Value>) -> Result<Value> {
+        self.begin(code, arguments)?;
+        match self.run()? {
+            Some(mut results) => Ok(one(&mut results)),
+            None => bail!(Internal, "a run without a deadline was suspended"),
+        }
     }
 
     /// Begins a function with complete arguments.
@@ -191,6 +249,7 @@ impl<'e> Interpreter<'e> {
                 Ok(Leave::Suspended) => return Ok(None),
                 Ok(Leave::Call(code, results)) => runtime::check_may_begin().and_then(|()| self.enter(code, results)),
                 Ok(Leave::Nothing) => Ok(()),
+                Ok(Leave::Fork(code, to)) => runtime::check_may_begin().and_then(|()| self.fork(code, to)),
                 Ok(Leave::Return) => match self.leave() {
                     Ok(Some(results)) => return Ok(Some(results)),
                     other => other.map(drop),
@@ -224,6 +283,35 @@ impl<'e> Interpreter<'e> {
         Ok(())
     }
 
+    /// Forks a function, whose arguments are in `scratch`.
+    fn fork(&mut self, code: Arc<Code>, to: Reg) -> Result<()> {
+        let Some((tasks, modes)) = self.forks.as_mut().and_then(|forks| forks.tasks()) else {
+            return self.enter(code, Return::Future(to));
+        };
+        let (outer, from) = self.boundary();
+        let frames = self.frames.get(from..).unwrap_or_default();
+        let frames = list::collect(frames.iter().map(|frame| (frame.code.clone(), frame.next)))?;
+        let callers = Arc::new(Callers { frames, outer });
+        let arguments = std::mem::take(&mut self.scratch);
+        let task =
+            Task { code, arguments, environment: self.environment.clone(), modes, callers, tasks: tasks.clone() };
+        let future = tasks.fork(task)?;
+        if let Some(caller) = self.frames.last() {
+            let registers = self.stack.get_mut(caller.base..).unwrap_or_default();
+            write(registers, to, future.into());
+        }
+        Ok(())
+    }
+
+    /// The forked function that runs innermost: the functions around it, and the index of its frame.
+    fn boundary(&self) -> (Option<Arc<Callers>>, usize) {
+        let forked = self.frames.iter().enumerate().rev().find_map(|(index, frame)| match &frame.results {
+            Return::Wait(waiting) => Some((Some(waiting.callers.clone()), index)),
+            _ => None,
+        });
+        forked.unwrap_or_else(|| (self.callers.clone(), 0))
+    }
+
     /// Ends a function, whose results are in `scratch`. Returns them if it was the first.
     fn leave(&mut self) -> Result<Option<Vec<Value>>> {
         let Some(frame) = self.frames.pop() else { bail!(Internal, "no function is running") };
@@ -242,6 +330,11 @@ impl<'e> Interpreter<'e> {
                 let value = one(&mut results);
                 write(registers, to, Future::completed(Ok(value)).into());
             }
+            Return::Wait(waiting) => {
+                let value = one(&mut results);
+                let to = waiting.end(Ok(value.clone()));
+                write(registers, to, value);
+            }
             Return::Register(to) => {
                 let value = one(&mut results);
                 write(registers, to, value);
@@ -256,19 +349,28 @@ impl<'e> Interpreter<'e> {
     #[cold]
     fn unwind(&mut self, error: Error) -> Result<()> {
         self.scratch.clear();
-        let trace: Vec<Trace> = self.frames.iter().map(Trace::of).collect();
+        let (callers, from) = self.boundary();
+        let around = callers.map(|callers| callers.positions()).unwrap_or_default();
+        let within = self.frames.get(from..).unwrap_or_default();
+        let trace = around.iter().map(|(code, next)| Trace::of(code, *next));
+        let trace: Vec<Trace> = trace.chain(within.iter().map(|frame| Trace::of(&frame.code, frame.next))).collect();
         let error = failure(error, &trace, &*self.environment.linker);
         while let Some(frame) = self.frames.pop() {
             self.stack.truncate(frame.base);
             for object in frame.entered.into_iter().rev() {
                 self.exit_after_error(object);
             }
-            if let Return::Future(to) = frame.results
-                && let Some(caller) = self.frames.last()
-            {
-                let registers = self.stack.get_mut(caller.base..).unwrap_or_default();
-                write(registers, to, Future::completed(Err(error)).into());
-                return Ok(());
+            match frame.results {
+                Return::Future(to) => {
+                    if let Some(caller) = self.frames.last() {
+                        let registers = self.stack.get_mut(caller.base..).unwrap_or_default();
+                        write(registers, to, Future::completed(Err(error)).into());
+                        return Ok(());
+                    }
+                }
+                // The function that waits fails too.
+                Return::Wait(waiting) => drop(waiting.end(Err(error.clone()))),
+                _ => {}
             }
         }
         Err(error)
@@ -420,6 +522,7 @@ impl<'e> Interpreter<'e> {
                 Instruction::CallFunction { .. }
                 | Instruction::CallMethod { .. }
                 | Instruction::Fork { .. }
+                | Instruction::Wait { .. }
                 | Instruction::Enter { .. }
                 | Instruction::Exit { .. } => {
                     break call(instruction, code, registers, &mut self.scratch, &mut frame.entered, self.environment);
@@ -492,22 +595,6 @@ fn element(list: &List, index: i64) -> Result<Value> {
     at.and_then(|at| items.get(at)).ok_or_else(|| err!(Index, "list index out of range"))
 }
 
-/// The elements of a tuple, each to its register.
-fn spread(value: Value, registers: &[Reg], frame: &mut [Value]) -> Result<()> {
-    let tuple = value.as_tuple()?;
-    ensure!(
-        tuple.items().len() == registers.len(),
-        Runtime,
-        "Expected {} elements in a tuple but found {}",
-        registers.len(),
-        tuple.items().len()
-    );
-    for (&register, item) in registers.iter().zip(tuple.items()) {
-        write(frame, register, item.clone());
-    }
-    Ok(())
-}
-
 /// Calls an operator with tensors. The tensors are lent: the registers keep them meanwhile.
 #[inline]
 fn call_operator(index: u32, site: u32, code: &Code, registers: &mut [Value]) -> Result<()> {
@@ -538,131 +625,6 @@ fn call_operator(index: u32, site: u32, code: &Code, registers: &mut [Value]) ->
         write(registers, to, value);
     }
     Ok(())
-}
-
-/// Instructions that create and read containers and objects.
-fn construct(instruction: Instruction, code: &Code, registers: &mut [Value]) -> Result<()> {
-    let collect = |site: u32, registers: &mut [Value]| {
-        list::collect(code.inputs_of(site).iter().map(|&input| fetch(registers, code, input)))
-    };
-    let set = |site: u32, registers: &mut [Value], value: Value| {
-        if let Some(&to) = code.outputs_of(site).first() {
-            write(registers, to, value);
-        }
-    };
-    let missing = || err!(Internal, "a part of the code is missing");
-    match instruction {
-        Instruction::List { kind, site } => {
-            let element = code.kinds.get(kind as usize).ok_or_else(missing)?;
-            let mut items = Items::of_type(element);
-            let inputs = code.inputs_of(site);
-            items.reserve(inputs.len())?;
-            for &input in inputs {
-                items.push(fetch(registers, code, input))?;
-            }
-            set(site, registers, List::new(element.clone(), items).into());
-        }
-        Instruction::Dict { kind, site } => {
-            let Some(Type::Dict(kinds)) = code.kinds.get(kind as usize) else { return Err(missing()) };
-            let mut values = collect(site, registers)?.into_iter();
-            let dict = Dict::new(kinds.0.clone(), kinds.1.clone());
-            while let (Some(key), Some(value)) = (values.next(), values.next()) {
-                dict.insert(key, value)?;
-            }
-            set(site, registers, dict.into());
-        }
-        Instruction::Tuple { site } => {
-            let items = collect(site, registers)?;
-            set(site, registers, Tuple::new(items).into());
-        }
-        Instruction::NamedTuple { class, site } => {
-            let class = code.named_tuples.get(class as usize).ok_or_else(missing)?.clone();
-            let items = collect(site, registers)?;
-            set(site, registers, Tuple::named(class, items).into());
-        }
-        Instruction::UnpackTuple { site } => {
-            let value = collect(site, registers)?.pop().unwrap_or_default();
-            spread(value, code.outputs_of(site), registers)?;
-        }
-        Instruction::UnpackList { site } => {
-            let value = collect(site, registers)?.pop().unwrap_or_default();
-            let items = value.as_list()?.values();
-            let outputs = code.outputs_of(site);
-            ensure!(
-                items.len() == outputs.len(),
-                Runtime,
-                "Expected {} elements in a list but found {}",
-                outputs.len(),
-                items.len()
-            );
-            for (&to, item) in outputs.iter().zip(items) {
-                write(registers, to, item);
-            }
-        }
-        Instruction::Create { class, to } => {
-            let class = code.classes.get(class as usize).ok_or_else(missing)?.clone();
-            let object = match class.name.starts_with(classes::PREFIX) {
-                true => classes::create(&class.name)?,
-                false => Object::new(class).into(),
-            };
-            write(registers, to, object);
-        }
-        Instruction::GetAttr { from, name, to } => {
-            let attribute = code.attributes.get(name as usize).ok_or_else(missing)?;
-            let mut slot = attribute.slot.load(Ordering::Relaxed) as usize;
-            let value = match read(registers, code, from) {
-                Value::Object(object) => object.get_near(&attribute.name, &mut slot)?,
-                Value::Tuple(tuple) => named_item(tuple, &attribute.name)?,
-                other => return Err(other.is_not("object")),
-            };
-            attribute.slot.store(slot as u32, Ordering::Relaxed);
-            if from.is_last() {
-                write(registers, from.index() as Reg, Value::None);
-            }
-            write(registers, to, value);
-        }
-        Instruction::SetAttr { object, value, name } => {
-            let attribute = code.attributes.get(name as usize).ok_or_else(missing)?;
-            let value = fetch(registers, code, value);
-            fetch(registers, code, object).as_object()?.set(&attribute.name, value)?;
-        }
-        Instruction::GetSlot { from, slot, to } => {
-            let value = fetch(registers, code, from).as_object()?.get_slot(slot as usize)?;
-            write(registers, to, value);
-        }
-        Instruction::SetSlot { object, value, slot } => {
-            let value = fetch(registers, code, value);
-            let object = fetch(registers, code, object);
-            let object = object.as_object()?;
-            object.class().extend_to(slot as usize);
-            object.set_slot(slot as usize, value)?;
-        }
-        Instruction::IsInstance { from, kinds, to } => {
-            let kinds = code.instance_kinds.get(kinds as usize).ok_or_else(missing)?;
-            let actual = fetch(registers, code, from).type_of();
-            let holds = kinds.iter().any(|kind| actual.is_subtype_of(kind, &NoTypes));
-            write(registers, to, Value::Bool(holds));
-        }
-        Instruction::Raise { message, class } => {
-            let message = fetch(registers, code, message);
-            let message = match &message {
-                Value::Str(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                other => String::from_utf8_lossy(&super::print::printed(other)).into_owned(),
-            };
-            let class = match fetch(registers, code, class) {
-                Value::Str(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-                _ => None,
-            };
-            return Err(Exception { class, message }.into_error());
-        }
-        _ => return Err(missing()),
-    }
-    Ok(())
-}
-
-fn named_item(tuple: &Tuple, name: &str) -> Result<Value> {
-    let at = tuple.class().and_then(|class| class.fields.iter().position(|(field, _)| &**field == name));
-    at.and_then(|at| tuple.items().get(at)).cloned().ok_or_else(|| err!(Runtime, "a tuple has no attribute '{name}'"))
 }
 
 /// Instructions that begin another function, whose arguments are put into `scratch`.
@@ -708,11 +670,26 @@ fn call(
             };
             Ok(Leave::Call(linker.method(&class, name)?.code(linker)?, Return::Site(site)))
         }
-        Instruction::Fork { child, site } => {
+        Instruction::Fork { child, site, on_threads } => {
             gather(site, registers);
             let child = code.children.get(child as usize).ok_or_else(missing)?.clone();
             let to = code.outputs_of(site).first().copied().unwrap_or(UNUSED);
-            Ok(Leave::Call(child, Return::Future(to)))
+            Ok(if on_threads { Leave::Fork(child, to) } else { Leave::Call(child, Return::Future(to)) })
+        }
+        Instruction::Wait { from, to } => {
+            let future = match fetch(registers, code, from) {
+                Value::Future(future) => future,
+                other => return Err(other.is_not("Future")),
+            };
+            let claimed = ThreadModes::here().and_then(|modes| Some((Running::claim(&future)?, modes)));
+            let Some(((task, future), modes)) = claimed else {
+                write(registers, to, future.wait()?);
+                return Ok(Leave::Nothing);
+            };
+            let waiting = Waiting { future: Some(future), callers: task.callers, modes, to };
+            task.modes.put_in_force();
+            *scratch = task.arguments;
+            Ok(Leave::Call(task.code, Return::Wait(Box::new(waiting))))
         }
         Instruction::Enter { object, to } => {
             let object = fetch(registers, code, object);
@@ -767,7 +744,7 @@ impl Context for Environment {
 }
 
 impl Trace<'_> {
-    fn of(frame: &Frame) -> Trace<'_> {
-        Trace { function: &frame.code.name, location: frame.code.location(frame.next.saturating_sub(1)) }
+    fn of(code: &Code, next: usize) -> Trace<'_> {
+        Trace { function: &code.name, location: code.location(next.saturating_sub(1)) }
     }
 }

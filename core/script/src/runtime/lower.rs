@@ -373,7 +373,13 @@ impl Lowering<'_> {
                 let name = Self::intern(&mut self.code.names, name);
                 self.with_site(id, |site| Instruction::CallMethod { name, site })
             }
-            "prim::fork" | "prim::forkClosure" | "prim::awaitable" => self.fork(id),
+            "prim::fork" | "prim::forkClosure" => self.fork(id, true),
+            "prim::awaitable" => self.fork(id, false),
+            "aten::wait" => {
+                let (from, to) = self.unary(id)?;
+                self.emit(Instruction::Wait { from, to });
+                Ok(())
+            }
             "prim::Enter" => {
                 let (object, to) = self.unary(id)?;
                 self.emit(Instruction::Enter { object, to });
@@ -553,14 +559,14 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn fork(&mut self, id: NodeId) -> Result<()> {
+    fn fork(&mut self, id: NodeId, on_threads: bool) -> Result<()> {
         let graph = match self.graph.node(id)?.attribute("Subgraph") {
             Some(Attribute::Graph(graph)) => graph.clone(),
             _ => bail!(Runtime, "prim::fork needs the attribute 'Subgraph'"),
         };
         let child = lower_within(&self.code.name.clone(), &graph, self.linker, self.depth - 1)?;
         let child = Self::intern(&mut self.code.children, Arc::new(child));
-        self.with_site(id, |site| Instruction::Fork { child, site })
+        self.with_site(id, |site| Instruction::Fork { child, site, on_threads })
     }
 
     fn raise(&mut self, id: NodeId) -> Result<()> {

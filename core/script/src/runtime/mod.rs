@@ -7,9 +7,11 @@
 mod code;
 pub(crate) mod compare;
 mod constant;
+mod construct;
 pub(crate) mod convert;
 pub mod dict;
 mod drop;
+mod fork;
 pub mod function;
 mod interpreter;
 pub mod list;

@@ -1,11 +1,13 @@
 //! Tuples, objects, members of an Enum, futures.
 
 use super::drop::release;
+use super::fork::Task;
 use super::value::Value;
 use crate::ast::Name;
 use crate::types::{NamedTuple, Type};
-use rushlight_base::{Error, Result, err};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use rushlight_base::{Error, Result, err, runtime};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 /// A tuple or NamedTuple.
 #[derive(Clone)]
@@ -284,29 +286,88 @@ impl PartialEq for EnumValue {
     }
 }
 
-/// The result of `fork`. The forked function has run when `fork` returns: waiting never blocks.
+/// The result of `fork`.
 #[derive(Clone)]
 pub struct Future(Arc<FutureBody>);
 
-struct FutureBody(Mutex<Result<Value>>);
+struct FutureBody {
+    state: Mutex<FutureState>,
+    completed: Condvar,
+}
+
+enum FutureState {
+    /// No thread has begun the function.
+    Queued(Box<Task>),
+    Running,
+    Completed(Result<Value>),
+}
+
+/// How often a thread that waits for another one checks whether its calls are cancelled.
+const BETWEEN_CHECKS: Duration = Duration::from_millis(10);
 
 impl Drop for FutureBody {
     fn drop(&mut self) {
-        if let Ok(value) = self.0.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let FutureState::Completed(Ok(value)) = state {
             release(vec![std::mem::take(value)]);
         }
     }
 }
 
 impl Future {
-    /// A completed future.
-    pub fn completed(result: Result<Value>) -> Future {
-        Future(Arc::new(FutureBody(Mutex::new(result))))
+    fn of(state: FutureState) -> Future {
+        Future(Arc::new(FutureBody { state: Mutex::new(state), completed: Condvar::new() }))
     }
 
-    /// The value, or the error that ended the function.
-    pub fn wait(&self) -> Result<Value> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// A completed future.
+    pub fn completed(result: Result<Value>) -> Future {
+        Future::of(FutureState::Completed(result))
+    }
+
+    /// The future of a function that has not begun.
+    pub(super) fn queued(task: Task) -> Future {
+        Future::of(FutureState::Queued(Box::new(task)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FutureState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The function, if no thread has begun it: this thread must run it, and complete the future.
+    pub(super) fn claim(&self) -> Option<Task> {
+        let mut state = self.lock();
+        match std::mem::replace(&mut *state, FutureState::Running) {
+            FutureState::Queued(task) => Some(*task),
+            other => {
+                *state = other;
+                None
+            }
+        }
+    }
+
+    /// Whether a thread has begun the function and not completed the future.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(*self.lock(), FutureState::Running)
+    }
+
+    /// Sets the result.
+    pub(super) fn complete(&self, result: Result<Value>) {
+        *self.lock() = FutureState::Completed(result);
+        self.0.completed.notify_all();
+    }
+
+    /// Waits until another thread has completed the future; its value or its error. An error if the calls of this
+    /// thread are cancelled meanwhile.
+    pub(super) fn block(&self) -> Result<Value> {
+        let mut state = self.lock();
+        loop {
+            if let FutureState::Completed(result) = &*state {
+                return result.clone();
+            }
+            let waited = self.0.completed.wait_timeout(state, BETWEEN_CHECKS);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            runtime::check_cancelled()?;
+        }
     }
 
     /// Whether both are the same future.

@@ -35,8 +35,8 @@ pub use hooks::Registered;
 pub(crate) use meta::History;
 pub use meta::{AutogradMeta, HookId, PostAccumulateHook, TensorHook};
 pub use modes::{
-    GradModeGuard, InferenceModeGuard, is_anomaly_enabled, is_anomaly_nan_checked, is_grad_enabled, is_inference_mode,
-    set_anomaly_enabled, set_anomaly_nan_checked, set_grad_enabled, set_inference_mode,
+    GradModeGuard, InferenceModeGuard, ThreadModes, is_anomaly_enabled, is_anomaly_nan_checked, is_grad_enabled,
+    is_inference_mode, set_anomaly_enabled, set_anomaly_nan_checked, set_grad_enabled, set_inference_mode,
 };
 pub use node::{
     Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta,

@@ -1,8 +1,8 @@
 //! Thread-local modes: whether calls are recorded, and whether anomaly mode is on.
 
 use super::saved_hooks::SavedHooks;
-use crate::keys::{KeySet, excluded, set_excluded};
-use crate::observe::Inherited;
+use crate::keys::{KeySet, excluded, included, set_excluded};
+use crate::observe::{self, Inherited};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,6 +87,40 @@ impl Modes {
         set_grad_enabled(self.grad_enabled);
         self.observers.put_in_force();
         self.saved_hooks.put_in_force()
+    }
+}
+
+/// The modes of a thread that runs a part of a program for another one.
+#[derive(Clone, Copy)]
+pub struct ThreadModes {
+    grad_enabled: bool,
+    inference: bool,
+    excluded: KeySet,
+    observers_enabled: bool,
+}
+
+impl ThreadModes {
+    /// Those of this thread. `None` if something follows its calls that other threads do not take over: observers,
+    /// tracers, recordings, or hooks of saved tensors.
+    pub fn here() -> Option<ThreadModes> {
+        if observe::has_thread_local() || !included().is_empty() || SavedHooks::are_set() {
+            return None;
+        }
+        Some(ThreadModes {
+            grad_enabled: is_grad_enabled(),
+            inference: is_inference_mode(),
+            excluded: excluded(),
+            observers_enabled: observe::is_enabled(),
+        })
+    }
+
+    /// Activates them on this thread.
+    pub fn put_in_force(self) {
+        set_excluded(!KeySet::EMPTY, false);
+        set_excluded(self.excluded, true);
+        INFERENCE.set(self.inference);
+        set_grad_enabled(self.grad_enabled);
+        observe::set_enabled(self.observers_enabled);
     }
 }
 

@@ -105,6 +105,11 @@ impl SavedHooks {
         SavedHooks(if COUNT.get() == 0 { Vec::new() } else { of_stack(stacks()).unwrap_or_default() })
     }
 
+    /// Whether this thread has hooks, or may not have any.
+    pub(super) fn are_set() -> bool {
+        COUNT.get() != 0 || stacks().contains_key(&here())
+    }
+
     /// Activates them on this thread, which has none, while the result lives.
     pub(super) fn put_in_force(self) -> SavedHooksOfNewThread {
         with_stack(|stack| stack.hooks = self.0);

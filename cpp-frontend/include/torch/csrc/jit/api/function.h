@@ -4,6 +4,7 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue_all.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -42,6 +43,45 @@ using c10::detail::adopt_script;
 using c10::detail::ModuleHandle;
 using c10::detail::ScriptHandle;
 
+/// Whether a program can change what the value contains.
+RLT_LAZY bool can_change(const c10::IValue& value) {
+  if (value.isTuple()) {
+    const auto& elements = value.toTupleRef().elements();
+    return std::any_of(elements.begin(), elements.end(), [](const c10::IValue& element) { return can_change<RltLazy>(element); });
+  }
+  return value.isList() || value.isGenericDict();
+}
+/// Makes a list or dict what a call has made of its copy; lists and dicts in it stay the same objects. Returns whether the
+/// two are of one kind.
+template <class RltLazy>
+bool update(const c10::IValue& value, const c10::IValue& changed) {
+  if (value.isList() && changed.isList()) {
+    c10::List<c10::IValue> items = value.toList(), after = changed.toList();
+    size_t kept = std::min(items.size(), after.size());
+    items.resize(after.size());
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (i >= kept || !update<RltLazy>(items.get(i), after.get(i))) items.set(i, after.get(i));
+    }
+    return true;
+  }
+  if (value.isGenericDict() && changed.isGenericDict()) {
+    auto entries = value.toGenericDict(), after = changed.toGenericDict();
+    std::vector<std::pair<c10::IValue, c10::IValue>> wanted;
+    for (const auto& entry : after) {
+      auto before = entries.find(entry.key());
+      bool same = before != entries.end() && update<RltLazy>(before->value(), entry.value());
+      wanted.emplace_back(entry.key(), same ? before->value() : entry.value());
+    }
+    entries.clear();
+    for (auto& [key, item] : wanted) entries.insert(key, item);
+    return true;
+  }
+  if (!value.isTuple() || !changed.isTuple() || !can_change<RltLazy>(value)) return false;
+  const auto &elements = value.toTupleRef().elements(), &after = changed.toTupleRef().elements();
+  for (size_t i = 0; i < std::min(elements.size(), after.size()); ++i) update<RltLazy>(elements[i], after[i]);
+  return true;
+}
+
 /// Arguments on their way to C.
 template <class RltLazy>
 class ArgumentsOf {
@@ -56,16 +96,40 @@ class ArgumentsOf {
   int32_t pass(Function function) const {
     return function(positional_.data(), static_cast<int64_t>(positional_.size()), named_.data(), static_cast<int64_t>(named_.size()));
   }
-  /// The result of `function(args, n_args, kwargs, n_kwargs, out)`.
+  /// The result of `function(args, n_args, kwargs, n_kwargs, changed, out)`. Lists and dicts are passed as copies; afterwards
+  /// the caller's are what the call has made of them.
   template <class Function>
   c10::IValue call(Function function) const {
-    return c10::detail::described([&](rlt_value* out) { return pass([&](auto... arguments) { return function(arguments..., out); }); }, program_);
+    Changed changed{std::vector<RLT_LATER(rlt_value)>(can_change_ ? originals_.size() : 0)};
+    rlt_value* slots = can_change_ ? changed.values.data() : nullptr;
+    c10::IValue result =
+        c10::detail::described([&](rlt_value* out) { return pass([&](auto... arguments) { return function(arguments..., slots, out); }); }, program_);
+    for (size_t i = 0; i < changed.values.size(); ++i) {
+      if (changed.values[i].tag == RLT_VALUE_NONE) continue;
+      update<RltLazy>(*originals_[i], c10::detail::described([&](rlt_value* out) { return *out = std::exchange(changed.values[i], rlt_value{}), 0; }, program_));
+    }
+    return result;
   }
 
  private:
-  rlt_value lend(const c10::IValue& value) { return lent_.emplace_back(value).value; }
+  /// Owned values; those that were moved out are None.
+  struct Changed {
+    std::vector<RLT_LATER(rlt_value)> values;
+    ~Changed() {
+      for (auto& value : values) rlt_value_free(&value);
+    }
+  };
+
+  rlt_value lend(const c10::IValue& value) {
+    originals_.push_back(&value);
+    can_change_ = can_change_ || can_change<RltLazy>(value);
+    return lent_.emplace_back(value).value;
+  }
 
   ScriptHandle program_;
+  /// The arguments, which the caller keeps; the positional ones first.
+  std::vector<const c10::IValue*> originals_;
+  bool can_change_ = false;
   std::deque<RLT_LATER(rlt::Lent<c10::IValue>)> lent_;
   std::vector<RLT_LATER(rlt_value)> positional_;
   std::vector<RLT_LATER(rlt_named_value)> named_;
@@ -156,7 +220,7 @@ struct Function {
       getSchema().checkAndNormalizeInputs(stack, kwargs);
       return body_(std::move(stack));
     }
-    return detail::ArgumentsOf<RltLazy>(stack, kwargs, program_).call([&](auto... arguments) { return rlt_script_run(program_.get(), name_.c_str(), arguments...); });
+    return detail::ArgumentsOf<RltLazy>(stack, kwargs, program_).call([&](auto... arguments) { return rlt_script_run_v2(program_.get(), name_.c_str(), arguments...); });
   }
   /// Replaces the arguments on the stack by the result.
   RLT_LAZY void run(Stack& stack) const {

@@ -34,7 +34,7 @@ struct Method {
       : owner_(std::move(owner)), name_(std::move(name)), cache_(std::move(cache)) {}
   const std::string& name() const { return name_; }
   RLT_LAZY c10::IValue operator()(Stack stack, const Kwargs& kwargs = Kwargs()) const {
-    return detail::ArgumentsOf<RltLazy>(stack, kwargs, program()).call([&](auto... arguments) { return rlt_module_run(owner_.get(), name_.c_str(), arguments...); });
+    return detail::ArgumentsOf<RltLazy>(stack, kwargs, program()).call([&](auto... arguments) { return rlt_module_run_v2(owner_.get(), name_.c_str(), arguments...); });
   }
   /// Replaces the arguments on the stack by the result.
   RLT_LAZY void run(Stack& stack) const {
