@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Cancel tokens end the calls of the threads that have entered them, and no others. */
@@ -77,5 +79,52 @@ class CancelTokenTest {
             token.cancel();
             assertTrue(token.clearTimeout().isCancelled(), "it is cancelled for good");
         }
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void anInterruptEndsARunningOperator() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        FutureTask<Boolean> task = new FutureTask<>(() -> {
+            try (Tensor large = Torch.zeros(6000, 6000); CancelScope scope = CancelScope.onInterrupt()) {
+                begun.countDown();
+                assertThrows(CancelledException.class, () -> {
+                    while (true) {
+                        large.mm(large).close();
+                    }
+                });
+            }
+            Torch.ones(2).close();
+            return Thread.currentThread().isInterrupted();
+        });
+        Thread thread = new Thread(task);
+        thread.start();
+        assertTrue(begun.await(1, TimeUnit.MINUTES));
+        thread.interrupt();
+        assertTrue(task.get(1, TimeUnit.MINUTES), "the thread stays interrupted");
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void anInterruptEndsNestedScopesAndNoOtherThread() throws Exception {
+        try (Tensor a = Torch.ones(2); CancelScope outer = CancelScope.onInterrupt()) {
+            try (CancelScope inner = CancelScope.onInterrupt()) {
+                onNewThread(() -> {
+                    Thread.currentThread().interrupt();
+                    a.neg().close();
+                });
+                a.neg().close();
+                Thread.currentThread().interrupt();
+                assertThrows(CancelledException.class, () -> {
+                    while (true) {
+                        a.neg().close();
+                    }
+                });
+            }
+            assertThrows(CancelledException.class, a::neg);
+            assertTrue(Thread.interrupted());
+        }
+        Torch.ones(2).close();
+        Leaks.none(() -> CancelScope.onInterrupt().close());
     }
 }

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.function.BinaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.CancelScope;
+import org.rushlight.CancelledException;
 import org.rushlight.CopiedOptions;
 import org.rushlight.NoGrad;
 import org.rushlight.Scope;
@@ -34,7 +37,8 @@ import org.rushlight.optim.Optimizer;
  * }
  * }</pre>
  *
- * <p>A thread that is interrupted ends {@link #fit} and {@link #evaluate} before the next batch.
+ * <p>A thread that is interrupted ends {@link #fit} and {@link #evaluate}, and the operators that are running in them: they
+ * hold a {@link CancelScope#onInterrupt}, for which a virtual thread needs {@link org.rushlight.Torch#pinned}.
  */
 public final class Training {
     private final Module model;
@@ -184,6 +188,10 @@ public final class Training {
      * @throws CancellationException if the thread is interrupted
      */
     public List<Evaluation> fit(Iterable<Example> batches, @Nullable Iterable<Example> validation, int epochs) {
+        return interruptibly(() -> epochs(batches, validation, epochs));
+    }
+
+    private List<Evaluation> epochs(Iterable<Example> batches, @Nullable Iterable<Example> validation, int epochs) {
         stopped = false;
         List<Evaluation> results = new ArrayList<>();
         for (int epoch = 1; epoch <= epochs && !stopped; epoch++) {
@@ -237,6 +245,10 @@ public final class Training {
      * @throws CancellationException if the thread is interrupted
      */
     public Evaluation evaluate(Iterable<Example> batches) {
+        return interruptibly(() -> evaluation(batches));
+    }
+
+    private Evaluation evaluation(Iterable<Example> batches) {
         boolean training = model.isTraining();
         model.eval();
         try (NoGrad off = new NoGrad()) {
@@ -259,6 +271,17 @@ public final class Training {
     /** Ends {@link #fit} after the current batch; any thread may call it. The epoch ends as usual. */
     public void stop() {
         stopped = true;
+    }
+
+    /** Runs a loop over batches whose operators end when the thread is interrupted. */
+    private static <R> R interruptibly(Supplier<R> loop) {
+        try (CancelScope scope = CancelScope.onInterrupt()) {
+            assert scope != null;
+            return loop.get();
+        } catch (CancelledException e) {
+            checkInterrupt();
+            throw e;
+        }
     }
 
     private static void checkInterrupt() {
