@@ -42,6 +42,8 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_module_method_memory", &["unshared"]),
     ("rlt_module_new", &["script"]),
     ("rlt_module_register", &["type"]),
+    ("rlt_module_run_v2", &["changed"]),
+    ("rlt_script_run_v2", &["changed"]),
     ("rlt_type_parse", &["script"]),
     ("rlt_value_unpickle", &["table", "script"]),
 ];
