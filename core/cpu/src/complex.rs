@@ -160,11 +160,17 @@ macro_rules! complex_functions {
                 Complex::new(beta * rho * sinh / denominator, tan / denominator)
             }
             fn asin(self) -> Self {
+                if self.re.is_infinite() || self.im.is_infinite() {
+                    return Complex::new(self.re.atan2(self.im.abs()), <$type>::INFINITY.copysign(self.im));
+                }
                 let (below, above) = (Analytic::sqrt(Self::ONE - self), Analytic::sqrt(Self::ONE + self));
                 let imaginary = (below.re * above.im - below.im * above.re).asinh();
                 Complex::new(self.re.atan2((below * above).re), imaginary.abs().copysign(self.im))
             }
             fn acos(self) -> Self {
+                if self.re.is_infinite() || self.im.is_infinite() {
+                    return Complex::new(self.im.abs().atan2(self.re), <$type>::INFINITY.copysign(-self.im));
+                }
                 let (below, above) = (Analytic::sqrt(Self::ONE - self), Analytic::sqrt(Self::ONE + self));
                 let imaginary = (above.re * below.im - above.im * below.re).asinh();
                 Complex::new(2.0 * below.re.atan2(above.re), imaginary.abs().copysign(-self.im))
@@ -176,6 +182,9 @@ macro_rules! complex_functions {
                 turned_back(ComplexFunctions::asin(turned(self)))
             }
             fn acosh(self) -> Self {
+                if self.re.is_infinite() || self.im.is_infinite() {
+                    return Complex::new(<$type>::INFINITY, self.im.abs().atan2(self.re).copysign(self.im));
+                }
                 let (below, above) = (Analytic::sqrt(self - Self::ONE), Analytic::sqrt(self + Self::ONE));
                 let real = (below.re * above.re + below.im * above.im).asinh();
                 Complex::new(real, 2.0 * below.im.atan2(above.re))

@@ -385,6 +385,10 @@ macro_rules! float_wide {
             }
             #[inline]
             fn exp(self) -> Self {
+                // Also of an infinite power, which times the sine would be NaN.
+                if self.im == 0.0 {
+                    return Complex::new(standard!($type::exp(self.re)), self.im);
+                }
                 complex!(exp(self))
             }
             #[inline]
@@ -394,6 +398,18 @@ macro_rules! float_wide {
             }
             #[inline]
             fn sqrt(self) -> Self {
+                // The angle of a number with an infinite part is not that of its root's finite part.
+                if self.im.is_infinite() {
+                    return Complex::new($type::INFINITY, self.im);
+                }
+                if self.re.is_infinite() {
+                    let nan_or_0 = if self.im.is_nan() { self.im } else { 0.0 };
+                    return if self.re > 0.0 {
+                        Complex::new(self.re, nan_or_0.copysign(self.im))
+                    } else {
+                        Complex::new(nan_or_0, $type::INFINITY.copysign(self.im))
+                    };
+                }
                 complex!(sqrt(self))
             }
             #[inline(always)]

@@ -132,7 +132,8 @@ pub fn integers(out: &Array, values: &mut dyn Iterator<Item = i64>) -> Result<()
 /// `first, first + step, ..., last`: computed from the nearer end, so that both ends are exact.
 fn spaced<W: Analytic>(first: W, last: W, count: usize) -> impl Fn(Index) -> W + Copy + Sync {
     let intervals = count.saturating_sub(1);
-    let step = last.sub(first).div(W::from_f64(intervals.max(1) as f64));
+    // One element is the first, whatever the last is.
+    let step = if intervals == 0 { W::ZERO } else { last.sub(first).div(W::from_f64(intervals as f64)) };
     move |at| {
         let from_first = first.add(step.mul(W::from_f64(at.to_f64())));
         let from_last = last.sub(step.mul(W::from_f64(intervals as f64 - at.to_f64())));

@@ -182,7 +182,8 @@ pub(super) fn zeta<T: Float>(x: T, q: T) -> T {
         a = a + one;
         power = a.powf(-x);
         sum = sum + power;
-        if (power / sum).abs() < T::EPSILON {
+        // Terms that underflow are followed by smaller ones.
+        if (power / sum).abs() < T::EPSILON || power == zero && a > zero {
             return sum;
         }
     }

@@ -217,7 +217,8 @@ pub fn linalg_vector_norm(
     _keepdim: bool,
     dtype: Option<DType>,
 ) -> Result<()> {
-    let ord = ord.to_f64();
+    // Of one element each, all norms but that of order 0 are the absolute value, and no power can overflow.
+    let ord = if out.numel() == self_.numel() && ord.to_f64() != 0.0 { 1.0 } else { ord.to_f64() };
     reduce(out, self_, dim, dtype.unwrap_or(self_.dtype), |out, a| rushlight_cpu::reduce::norm(out, a, ord))
 }
 

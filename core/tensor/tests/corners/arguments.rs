@@ -1,6 +1,6 @@
 //! Arguments that few programs pass, as PyTorch accepts or rejects them.
 
-use super::{backward, empty, leaf, message, near, of, values};
+use super::{backward, cast, empty, leaf, message, near, of, values};
 use rushlight_base::{Complex, DType, Scalar};
 use rushlight_tensor::{Options, Tensor, autograd, ops};
 
@@ -174,4 +174,37 @@ fn losses_that_depend_on_phases_have_no_gradient() {
     let expected = "svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i phi}. \
                     The specified loss function depends on this phase term, making it ill-defined.";
     assert_eq!(decomposed(&svd), expected);
+}
+
+#[test]
+fn scalars_take_part_in_inner_products_in_any_dtype() {
+    let half = cast(&of(&[2.0], &[1]), DType::F16);
+    let scalar = ops::full(&[], Scalar::Int(3), Options::of(DType::F64)).unwrap();
+    let found = ops::inner(&half, &scalar).unwrap();
+    assert_eq!((found.dtype(), values(&cast(&found, DType::F32))), (DType::F16, vec![6.0]));
+    let other = of(&[1.0], &[1]);
+    assert_eq!(message(ops::inner(&half, &other)), "both inputs should have same dtype");
+}
+
+#[test]
+fn the_gradient_of_logit_has_the_promoted_dtype() {
+    let half = cast(&of(&[1.0], &[1]), DType::F16);
+    let scores = Tensor::from_slice(&[4i32], &[1]).unwrap();
+    assert_eq!(ops::logit_backward(&half, &scores, None).unwrap().dtype(), DType::F16);
+}
+
+#[test]
+fn limits_and_dimensions_that_do_not_exist_are_errors() {
+    let words = Tensor::from_slice(&[4i16], &[1]).unwrap();
+    for limit in [f64::INFINITY, f64::NAN] {
+        let error = message(ops::hardtanh(&words, Scalar::Int(-1), Scalar::Float(limit)));
+        assert_eq!(error, "value cannot be converted to type int64_t without overflow");
+    }
+    let scalar = ops::full(&[], Scalar::Int(3), Options::of(DType::F32)).unwrap();
+    let none = "Dimension specified as -1 but tensor has no dimensions";
+    assert_eq!(message(ops::roll(&scalar, &[3], &[-1])), none);
+    let [x, gate] = [of(&[1.0, 2.0], &[2]), of(&[1.0], &[1])];
+    assert!(ops::glu_backward_jvp(&x, &gate, &x, &gate, &x, 0).is_ok());
+    let error = message(ops::glu_backward_jvp(&x, &scalar, &x, &gate, &x, 0));
+    assert_eq!(error, "Dimension specified as 0 but tensor has no dimensions");
 }

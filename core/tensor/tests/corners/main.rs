@@ -1,6 +1,7 @@
 //! Results at the edges of the domain, as PyTorch 2.7.1 returns them on the CPU: each of these was once different here.
 
 mod arguments;
+mod infinite;
 
 use rushlight_base::{Complex, DType, Result, Scalar};
 use rushlight_tensor::{Generator, Options, Tensor, autograd, ops};
@@ -691,6 +692,11 @@ fn expanded_tensors_are_filled_with_one_number() {
 fn gradients_of_slices_broadcast_and_fit_anything_without_elements() {
     let found = ops::slice_backward(&of(&[7.0], &[1, 1]), &[3, 2], 0, 1, 3, 1).unwrap();
     assert_eq!(values(&found), [0.0, 0.0, 7.0, 7.0, 7.0, 7.0]);
+    let found = ops::select_backward(&of(&[7.0], &[1]), &[2, 2, 1], 1, -1).unwrap();
+    assert_eq!(values(&found), [0.0, 7.0, 0.0, 7.0]);
+    let found = ops::diagonal_backward(&of(&[7.0], &[1]), &[2, 2], 0, 0, 1).unwrap();
+    assert_eq!(values(&found), [7.0, 0.0, 0.0, 7.0]);
+    assert!(ops::select_backward(&of(&[7.0, 8.0, 9.0], &[3]), &[2, 2], 1, 0).is_err());
     let found = ops::unfold_backward(&of(&[7.0], &[1, 1]), &[1, 0], -1, 2, 1).unwrap();
     assert_eq!(found.sizes().to_vec(), [1, 0]);
     let none = empty(&[0], DType::F64);

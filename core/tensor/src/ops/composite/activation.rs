@@ -190,7 +190,8 @@ fn check_floating(operator: &str, self_: &Tensor) -> Result<()> {
 pub fn logit_backward(grad_output: &Tensor, self_: &Tensor, eps: Option<f64>) -> Result<Tensor> {
     let dtype = ops::rules::common_dtype(&[&*grad_output.dense()?, &*self_.dense()?])?;
     ensure!(dtype.is_floating(), Runtime, "\"logit_backward_cpu\" not implemented for '{}'", dtype.c10_name());
-    formulas::logit(&grad_output.into(), &self_.into(), eps).into_tensor()
+    let [grad, scores] = [grad_output, self_].map(|tensor| ops::to_dtype(tensor, dtype, false, false, None));
+    formulas::logit(&(&grad?).into(), &(&scores?).into(), eps).into_tensor()
 }
 
 /// The gradient of `gelu`, of products and sums whose derivatives have derivatives: NaN at infinity, unlike
@@ -240,7 +241,8 @@ pub fn glu_backward_jvp(
     dim: i64,
 ) -> Result<Tensor> {
     let dim = wrap_dim(dim, x.ndim())?;
-    let half = grad_glu.sizes().get(dim).copied().unwrap_or(0);
+    ensure!(grad_glu.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
+    let half = grad_glu.sizes()[wrap_dim(dim as i64, grad_glu.ndim())?];
     let halves = |tensor: &Tensor| {
         let tensor = Expr::from(tensor);
         [0, half].map(|start| tensor.narrow(dim as i64, start, half))

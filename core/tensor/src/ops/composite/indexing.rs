@@ -109,7 +109,9 @@ pub fn diagonal_backward(
     dim1: i64,
     dim2: i64,
 ) -> Result<Tensor> {
-    ops::diagonal_scatter(&ops::zeros(input_sizes, grad_output.options())?, grad_output, offset, dim1, dim2)
+    let zeros = ops::zeros(input_sizes, grad_output.options())?;
+    let part = ops::diagonal(&zeros, offset, dim1, dim2)?.sizes().to_vec();
+    ops::diagonal_scatter(&zeros, &ops::expand(grad_output, &part, false)?, offset, dim1, dim2)
 }
 
 /// A view of the storage with the geometry of `src`.

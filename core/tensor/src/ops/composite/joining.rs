@@ -466,13 +466,13 @@ pub fn roll(self_: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
     if self_.numel() == 0 || dims.is_empty() {
         return ops::clone(self_, None);
     }
+    ensure!(self_.ndim() > 0, Index, "Dimension specified as {} but tensor has no dimensions", dims[0]);
     let first = rolled(self_, shifts[0], dims[0])?;
     shifts.iter().zip(dims).skip(1).try_fold(first, |result, (&shift, &dim)| rolled(&result, shift, dim))
 }
 
 fn rolled(self_: &Tensor, shift: i64, dim: i64) -> Result<Tensor> {
-    let at = wrap_dim(dim, self_.ndim())?;
-    let Some(size) = self_.sizes().get(at).copied() else { return ops::clone(self_, None) };
+    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
     let start = size - shift.rem_euclid(size);
     let (head, tail) = (ops::narrow(self_, dim, 0, start)?, ops::narrow(self_, dim, start, size - start)?);
     ops::cat(&[&tail, &head], dim)

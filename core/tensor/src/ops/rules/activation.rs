@@ -80,6 +80,10 @@ pub fn hardtanh(self_: &Dense, min_val: Scalar, max_val: Scalar) -> Result<Spec>
     ensure!(dtype != DType::Bool, Runtime, "Bool inputs not supported for hardtanh");
     min_val.check_convertible(DType::F64)?;
     max_val.check_convertible(DType::F64)?;
+    if dtype.is_integral(false) {
+        min_val.check_convertible(DType::I64)?;
+        max_val.check_convertible(DType::I64)?;
+    }
     let unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
     ensure!(
         !unsigned || (min_val.to_f64() >= 0.0 && max_val.to_f64() >= 0.0),

@@ -51,16 +51,9 @@ pub fn select_backward(grad_output: &Dense, input_sizes: &[i64], dim: i64, index
     let dim = wrap_dim(dim, input_sizes.len())?;
     let size = input_sizes.get(dim).copied().unwrap_or(0);
     ensure!((-size..size).contains(&index), Index, "select_backward: index {index} is out of range for size {size}");
-    let (head, tail) = (&input_sizes[..dim], &input_sizes[dim + 1..]);
-    let fits =
-        grad_output.sizes().len() + 1 == input_sizes.len() && grad_output.sizes().iter().eq(head.iter().chain(tail));
-    ensure!(
-        fits,
-        Runtime,
-        "select_backward: gradient {} does not fit input sizes {}",
-        format_sizes(grad_output.sizes()),
-        format_sizes(input_sizes)
-    );
+    let mut sizes = DimVec::from_slice(input_sizes);
+    sizes.remove(dim);
+    check_fits(grad_output, &sizes)?;
     Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
 }
 
@@ -79,15 +72,21 @@ pub fn slice_backward(
     let (first, last) = views::slice_bounds(input_sizes[at], Some(start), Some(end));
     let mut sizes = DimVec::from_slice(input_sizes);
     sizes[at] = (last - first).div_euclid(step) + i64::from((last - first) % step != 0);
-    let found = super::broadcast_sizes(&sizes, grad_output.sizes())?;
+    check_fits(grad_output, &sizes)?;
+    Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
+}
+
+/// Whether `grad` broadcasts to `sizes`.
+fn check_fits(grad: &Dense, sizes: &[i64]) -> Result<()> {
+    let found = super::broadcast_sizes(sizes, grad.sizes())?;
     ensure!(
         *found == *sizes,
         Runtime,
         "output with shape {} doesn't match the broadcast shape {}",
-        format_sizes(&sizes),
+        format_sizes(sizes),
         format_sizes(&found)
     );
-    Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
+    Ok(())
 }
 
 /// `self_` with `src` in the region that `part` selects.
