@@ -240,9 +240,11 @@ fn check_types(signature: &Signature, changes: bool, problems: &mut Vec<String>)
             problems.push(format!("no face has a type for `{argument}`"));
         }
     }
-    if !matches!(&*signature.namespace, "" | "prim" | "torchvision") {
-        problems
-            .push(format!("the namespace `{}` is neither left out nor `prim` nor `torchvision`", signature.namespace));
+    if !matches!(&*signature.namespace, "" | "prim" | "torchaudio" | "torchvision") {
+        problems.push(format!(
+            "the namespace `{}` is neither left out nor `prim`, `torchaudio` or `torchvision`",
+            signature.namespace
+        ));
     }
     if signature.is_vararg || signature.is_varret {
         problems.push("a declaration has no `...`".to_string());

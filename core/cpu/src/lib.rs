@@ -41,6 +41,7 @@ pub mod elementary;
 pub mod extrema;
 pub mod fake_quantize;
 pub mod fill;
+pub mod filter;
 pub mod finish;
 pub mod gemm;
 pub mod grid;

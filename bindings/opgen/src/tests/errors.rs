@@ -135,7 +135,9 @@ fn mistakes_are_named() {
 fn other_namespaces_are_called_by_name() {
     let found = changed("\"mul.Tensor(", "\"my::mul.Tensor(");
     assert!(
-        found.contains("my::mul.Tensor: the namespace `my` is neither left out nor `prim` nor `torchvision`"),
+        found.contains(
+            "my::mul.Tensor: the namespace `my` is neither left out nor `prim`, `torchaudio` or `torchvision`"
+        ),
         "{found}"
     );
     let found = changed("\"mul.Tensor(", "\"prim::mul.Tensor(");

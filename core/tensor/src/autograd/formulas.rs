@@ -12,6 +12,8 @@ mod elementary;
 mod factory;
 #[cfg(feature = "op-fft")]
 mod fft;
+#[cfg(feature = "op-series")]
+mod filter;
 mod indexing;
 #[cfg(feature = "op-linalg_solve")]
 mod linalg;
@@ -42,6 +44,8 @@ pub use elementary::*;
 pub use factory::*;
 #[cfg(feature = "op-fft")]
 pub use fft::*;
+#[cfg(feature = "op-series")]
+pub use filter::*;
 pub use indexing::*;
 #[cfg(feature = "op-linalg_solve")]
 pub use linalg::*;

@@ -27,6 +27,8 @@ pub mod elementary;
 pub mod factory;
 #[cfg(feature = "op-fft")]
 pub mod fft;
+#[cfg(feature = "op-series")]
+pub mod filter;
 #[cfg(feature = "op-foreach")]
 pub mod foreach;
 
