@@ -3,7 +3,7 @@
 
 use crate::runtime::dict::Dict;
 use crate::runtime::list::List;
-use crate::runtime::object::Tuple;
+use crate::runtime::object::{EnumValue, Tuple};
 use crate::runtime::value::Value;
 use crate::schema::{Formal, Literal, Schema};
 use crate::types::{Resolver, Type};
@@ -78,6 +78,9 @@ pub(crate) fn literal(literal: &Literal) -> Value {
             List::from_values(element, items).map_or(Value::None, Value::from)
         }
         Literal::Tuple(items) => Tuple::new(items.iter().map(self::literal).collect()).into(),
+        Literal::Enum(member) => {
+            EnumValue::new(member.class.clone(), member.name.clone(), self::literal(&member.value)).into()
+        }
     }
 }
 

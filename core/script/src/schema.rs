@@ -58,6 +58,17 @@ pub struct Return {
     pub aliases: Vec<Name>,
 }
 
+/// A member of an Enum.
+#[derive(Debug, PartialEq)]
+pub struct EnumLiteral {
+    /// The qualified name of the class.
+    pub class: Name,
+    /// The name of the member.
+    pub name: Name,
+    /// The value of the member.
+    pub value: Literal,
+}
+
 /// A default value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
@@ -75,6 +86,8 @@ pub enum Literal {
     Str(Arc<[u8]>),
     /// A list.
     List(Vec<Literal>),
+    /// A member of an Enum.
+    Enum(Arc<EnumLiteral>),
     /// A tuple.
     Tuple(Vec<Literal>),
 }
@@ -524,6 +537,7 @@ impl fmt::Display for Literal {
                 Ok(())
             }
             Literal::Tuple(items) => list(f, "(", items.iter()),
+            Literal::Enum(member) => write!(f, "{}.{}", member.class, member.name),
         }
     }
 }

@@ -348,6 +348,10 @@ impl<'u> Compiler<'u> {
                 let values = values.collect::<Result<Vec<_>>>()?;
                 self.tuple(&values)?
             }
+            Literal::Enum(member) => {
+                let kind = super::literal::type_of_literal(literal);
+                self.enum_constant(&kind, &member.name)?
+            }
         })
     }
 

@@ -2,7 +2,8 @@
 
 use crate::ast::{ExprId, ExprKind, Module, UnaryOp};
 use crate::schema::Literal;
-use crate::types::Type;
+use crate::types::{EnumType, Type};
+use std::sync::Arc;
 
 /// The value of an expression that is a literal. The parser limits how deep it nests.
 pub(super) fn literal_of(module: &Module, id: ExprId) -> Option<Literal> {
@@ -67,5 +68,9 @@ pub(super) fn type_of_literal(literal: &Literal) -> Type {
         Literal::Str(_) => Type::Str,
         Literal::List(items) => items.first().map_or(Type::Tensor, type_of_literal).list(),
         Literal::Tuple(items) => Type::tuple(items.iter().map(type_of_literal).collect::<Vec<Type>>()),
+        Literal::Enum(member) => {
+            let value = type_of_literal(&member.value);
+            Type::Enum(Arc::new(EnumType { name: member.class.clone(), value }))
+        }
     }
 }

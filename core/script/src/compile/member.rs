@@ -105,7 +105,7 @@ impl Compiler<'_> {
     }
 
     /// A member of an Enum: a constant whose value is the name of the member.
-    fn enum_constant(&mut self, kind: &Type, member: &Name) -> Result<ValueId> {
+    pub(super) fn enum_constant(&mut self, kind: &Type, member: &Name) -> Result<ValueId> {
         let Type::Enum(class) = kind else { return Err(self.error("internal error: not an Enum")) };
         let text = format!("{}.{member}", class.name);
         self.constant(kind.clone(), Some(crate::graph::Attribute::Str(text.as_bytes().into())))

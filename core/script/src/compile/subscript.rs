@@ -61,14 +61,7 @@ impl Compiler<'_> {
         }
         let index = self.expr(single)?;
         match &kind {
-            Type::Tuple(elements) => {
-                let index = self.constant_index(&kind.annotation_str(), index, elements.len())?;
-                Ok(Sugar::Value(self.tuple_element(value, index)?))
-            }
-            Type::NamedTuple(tuple) => {
-                let index = self.constant_index(&kind.annotation_str(), index, tuple.fields.len())?;
-                Ok(Sugar::Value(self.tuple_element(value, index)?))
-            }
+            Type::Tuple(_) | Type::NamedTuple(_) => self.tuple_subscript(value, &kind, index).map(Sugar::Value),
             Type::List(_) | Type::Dict(_) | Type::Str => {
                 Ok(Sugar::Value(self.operator("aten::__getitem__", &[value, index])?))
             }
@@ -113,7 +106,24 @@ impl Compiler<'_> {
         self.tuple(&values)
     }
 
-    /// The index of a tuple must be known.
+    /// An element of a tuple. If all have one type, the index need not be known.
+    fn tuple_subscript(&mut self, value: ValueId, kind: &Type, index: ValueId) -> Result<ValueId> {
+        let elements = kind.elements().unwrap_or_default();
+        let is_known = self.constant_int(index).or_else(|| self.negated(index)).is_some();
+        match elements.first() {
+            Some(first)
+                if !is_known && self.kind(index) == Type::Int && elements.iter().all(|other| other == first) =>
+            {
+                self.apply("prim::TupleIndex", &[value, index], first.clone())
+            }
+            _ => {
+                let index = self.constant_index(&kind.annotation_str(), index, elements.len())?;
+                self.tuple_element(value, index)
+            }
+        }
+    }
+
+    /// The index of a tuple whose elements have several types must be known.
     fn constant_index(&self, kind: &str, index: ValueId, length: usize) -> Result<usize> {
         if self.kind(index) != Type::Int {
             return Err(self.error("tuple index must be an integer"));

@@ -7,7 +7,7 @@ use crate::ast::{self, ClassKind, ExprKind, Item, Member, Name};
 use crate::graph;
 use crate::operators::Operators;
 use crate::parser::{parse_functions, parse_module};
-use crate::schema::{Argument, Formal, Literal, Schema};
+use crate::schema::{Argument, EnumLiteral, Formal, Literal, Schema};
 use crate::source::Source;
 use crate::types::{EnumType, NamedTuple, Resolver, Type, attribute_type, type_of};
 use rushlight_base::{Result, bail, ensure, err};
@@ -488,15 +488,44 @@ impl Unit {
             argument.size = param.annotation.and_then(|annotation| broadcast_size(file, annotation));
             argument.keyword_only = param.keyword_only;
             if let Some(default) = param.default {
-                let Some(literal) = super::literal::literal_of(&file.module, default) else {
-                    let span = file.module.expr(default).span;
-                    return Err(file.module.source.error(span, "the default of a parameter must be a literal"));
-                };
-                argument.default = Some(super::literal::fitted(literal, &kind));
+                argument.default = Some(self.default(file, default, &kind)?);
             }
             arguments.push(argument);
         }
         Ok(arguments)
+    }
+
+    /// The default of a parameter: a literal, or a member of an Enum.
+    fn default(&self, file: &File, default: ast::ExprId, kind: &Type) -> Result<Literal> {
+        if let Some(literal) = super::literal::literal_of(&file.module, default) {
+            return Ok(super::literal::fitted(literal, kind));
+        }
+        let class = kind.members().into_iter().find_map(|member| match member {
+            Type::Enum(class) => Some(class),
+            _ => None,
+        });
+        let member = match (class, file.module.dotted(default)) {
+            (Some(class), Some(path)) => self.enum_member(&class, path.rsplit('.').next().unwrap_or_default())?,
+            _ => None,
+        };
+        member.ok_or_else(|| {
+            let span = file.module.expr(default).span;
+            file.module.source.error(span, "the default of a parameter must be a literal or a member of an Enum")
+        })
+    }
+
+    fn enum_member(&self, class: &EnumType, name: &str) -> Result<Option<Literal>> {
+        let data = self.class(&class.name)?;
+        let member = data.values.iter().find(|(other, ..)| **other == *name);
+        Ok(member.and_then(|(name, _, value)| {
+            let value = match value {
+                graph::Attribute::Int(value) => Literal::Int(*value),
+                graph::Attribute::Float(value) => Literal::Float(*value),
+                graph::Attribute::Str(value) => Literal::Str(value.clone()),
+                _ => return None,
+            };
+            Some(Literal::Enum(EnumLiteral { class: class.name.clone(), name: name.clone(), value }.into()))
+        }))
     }
 
     /// The compiled function or method with a qualified name.
@@ -607,6 +636,7 @@ pub(super) fn attribute(literal: &Literal) -> graph::Attribute {
         Literal::Complex(real, imaginary) => graph::Attribute::Complex(*real, *imaginary),
         Literal::Str(bytes) => graph::Attribute::Str(bytes.clone()),
         Literal::List(items) | Literal::Tuple(items) => graph::Attribute::List(items.iter().map(attribute).collect()),
+        Literal::Enum(member) => graph::Attribute::Str(format!("{}.{}", member.class, member.name).into_bytes().into()),
     }
 }
 

@@ -136,6 +136,7 @@ fn value_of(literal: &Literal, kind: &Type) -> Result<Value> {
             let kinds = kinds.iter().chain(std::iter::repeat(&Type::Any));
             Tuple::new(list::try_collect(items.iter().zip(kinds).map(|(item, kind)| value_of(item, kind)))?).into()
         }
+        Literal::Enum(_) => crate::arguments::literal(literal),
     })
 }
 
