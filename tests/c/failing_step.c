@@ -1,6 +1,7 @@
 /* A training step (convolution, batch norm, linear layer, cross entropy, Adam) in which the Nth request for memory fails, for
  * every N. The step must end in an error, parameters and moments must be unchanged, and the step must then succeed with the
  * result of a run without failures. */
+#include "aligned.h"
 #include "check.h"
 
 enum { PARAMETERS = 6, BUFFERS = 2, WEIGHT = 0, BIAS, SCALE, SHIFT, LAST_WEIGHT, LAST_BIAS, BATCH = 4, SIDE = 6, CHANNELS = 3, CLASSES = 5 };
@@ -13,9 +14,9 @@ struct pool {
 
 static void *pool_allocate(void *ctx, size_t size, size_t alignment) {
   struct pool *pool = ctx;
-  void *block = NULL;
   if (++pool->requests == pool->fail_at) return NULL;
-  if (posix_memalign(&block, alignment, size) != 0) return NULL;
+  void *block = aligned_block(size, alignment);
+  if (block == NULL) return NULL;
   pool->live++;
   return block;
 }
@@ -24,7 +25,7 @@ static void pool_deallocate(void *ctx, void *block, size_t size, size_t alignmen
   struct pool *pool = ctx;
   (void)size, (void)alignment;
   pool->live--;
-  free(block);
+  free_aligned_block(block);
 }
 
 /* ---- The model and its optimizer ---- */

@@ -1,4 +1,5 @@
 /* Memory of the caller: from_blob, DLPack, allocator, failing allocations; and the other hooks. */
+#include "aligned.h"
 #include "check.h"
 #include "dlpack_structs.h"
 
@@ -170,9 +171,9 @@ struct pool {
 
 static void *pool_allocate(void *ctx, size_t size, size_t alignment) {
   struct pool *pool = ctx;
-  void *block = NULL;
   if (++pool->requests == pool->fail_at) return NULL;
-  if (posix_memalign(&block, alignment, size) != 0) return NULL;
+  void *block = aligned_block(size, alignment);
+  if (block == NULL) return NULL;
   pool->live++;
   return block;
 }
@@ -181,7 +182,7 @@ static void pool_deallocate(void *ctx, void *block, size_t size, size_t alignmen
   struct pool *pool = ctx;
   (void)size, (void)alignment;
   pool->live--;
-  free(block);
+  free_aligned_block(block);
 }
 
 /* Linear, relu, linear, cross entropy, backward, SGD. Returns the first status that is not RLT_OK. */

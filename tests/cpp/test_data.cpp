@@ -1,5 +1,6 @@
 // torch::data: samplers, loaders with and without workers, chunks, MNIST. Orders and error messages are those of
 // libtorch 2.7.1, printed by a program compiled with it from the calls in this file.
+#include <c10/util/tempfile.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -12,7 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <unistd.h>
 
 namespace {
 
@@ -182,13 +182,8 @@ TEST(Data, BrokenChunksAreReported) {
 
 /// A folder for files in IDX format.
 struct Folder {
-  Folder() {
-    std::string pattern = testing::TempDir() + "rushlight_mnist_XXXXXX";
-    path = mkdtemp(&pattern[0]);
-  }
   ~Folder() {
     for (const char* name : {images, labels}) std::remove((path + "/" + name).c_str());
-    rmdir(path.c_str());
   }
   // Header fields, then bytes up to the given size; the last byte has the given value.
   void write(const char* name, std::vector<uint32_t> head, size_t bytes, char last) const {
@@ -202,7 +197,9 @@ struct Folder {
   }
   static constexpr const char* images = "t10k-images-idx3-ubyte";
   static constexpr const char* labels = "t10k-labels-idx1-ubyte";
-  std::string path;
+  // Removed after the files in it.
+  c10::TempDir folder = c10::make_tempdir("rushlight_mnist_");
+  std::string path = folder.name;
 };
 
 TEST(Data, MnistReadsIdxFiles) {

@@ -1,5 +1,7 @@
 // A training step in which the Nth request for memory fails, for every N and every optimizer: the step throws and
 // changes no parameter, and the following steps have the same results as without the failed one.
+#include "../c/aligned.h"
+
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -19,9 +21,9 @@ struct Failing {
   static void* allocate(void* ctx, size_t size, size_t alignment) {
     auto* self = static_cast<Failing*>(ctx);
     if (++self->requests == self->fail_at) return nullptr;
-    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    return aligned_block(size, alignment);
   }
-  static void deallocate(void*, void* block, size_t, size_t) { std::free(block); }
+  static void deallocate(void*, void* block, size_t, size_t) { free_aligned_block(block); }
 
   Failing() {
     rlt_allocator hooks{sizeof hooks, this, allocate, deallocate};

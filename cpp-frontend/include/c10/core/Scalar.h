@@ -162,7 +162,7 @@ class Scalar {
 
   template <class T>
   static const char* name_of() {
-    if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, long long>) return "int64_t";
+    if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, rlt::other_long>) return sizeof(T) == sizeof(int64_t) ? "int64_t" : "int";
     else if constexpr (std::is_same_v<T, int32_t>) return "int";
     else if constexpr (std::is_same_v<T, int16_t>) return "int16_t";
     else if constexpr (std::is_same_v<T, int8_t>) return "int8_t";

@@ -160,10 +160,9 @@ RLT_FORALL_SCALAR_TYPES(RLT_MAP)
 AT_FORALL_QINT_TYPES(RLT_MAP_QUANTIZED)
 #undef RLT_MAP_QUANTIZED
 #undef RLT_MAP
-// `long long` is a distinct type from int64_t.
 template <>
-struct CppTypeToScalarType<long long> {
-  static constexpr ScalarType value = ScalarType::Long;
+struct CppTypeToScalarType<rlt::other_long> {
+  static constexpr ScalarType value = sizeof(rlt::other_long) == sizeof(int64_t) ? ScalarType::Long : ScalarType::Int;
 };
 template <>
 struct CppTypeToScalarType<std::complex<float>> {

@@ -129,6 +129,17 @@ RLT_NUMBER(float)
 RLT_NUMBER(double)
 RLT_NUMBER(long double)
 #undef RLT_NUMBER
+/// Of `long` and `long long`, the type that int64_t is not: `long long` on Linux; `long` on Windows, where it has 32 bits.
+template <class Fixed, class Long, class LongLong>
+struct OtherLong {
+  using type = LongLong;
+};
+template <class Long, class LongLong>
+struct OtherLong<LongLong, Long, LongLong> {
+  using type = Long;
+};
+using other_long = OtherLong<int64_t, long, long long>::type;
+using other_unsigned_long = OtherLong<uint64_t, unsigned long, unsigned long long>::type;
 RLT_NAMESPACE_END
 }  // namespace rlt
 namespace c10 {

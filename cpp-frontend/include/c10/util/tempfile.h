@@ -3,6 +3,7 @@
 
 #include <c10/util/Exception.h>
 #include <c10/util/Optional.h>
+#include <c10/util/tempfile_windows.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -46,15 +47,22 @@ struct TempDir {
 };
 
 namespace detail {
-/// A path in the folder for temporary files, with letters to replace.
-inline std::string tempfile_pattern(std::string_view prefix) {
+#ifndef _WIN32
+/// The folder for temporary files.
+inline std::string tempfile_folder() {
   const char* folder = std::getenv("TMPDIR");
-  return std::string(folder && *folder ? folder : "/tmp") + "/" + std::string(prefix) + "XXXXXX";
+  return folder && *folder ? folder : "/tmp";
 }
+/// Creates a file, or a folder, with a name that is not in use; writes the name over the X at the end of the path.
+inline int create_tempfile(std::string& path) { return mkstemp(&path[0]); }
+inline bool create_tempdir(std::string& path) { return mkdtemp(&path[0]) != nullptr; }
+#endif
+/// A path in the folder for temporary files, with letters to replace.
+inline std::string tempfile_pattern(std::string_view prefix) { return tempfile_folder() + "/" + std::string(prefix) + "XXXXXX"; }
 /// A new file. Its descriptor is negative if creation failed.
 inline TempFile open_tempfile(std::string_view prefix) {
   std::string path = tempfile_pattern(prefix);
-  int fd = mkstemp(&path[0]);
+  int fd = create_tempfile(path);
   return TempFile(fd < 0 ? std::string() : std::move(path), fd);
 }
 }  // namespace detail
@@ -69,12 +77,12 @@ std::optional<File> try_make_tempfile(std::string_view prefix = "torch-file-") {
 template <class Dir = TempDir>
 std::optional<Dir> try_make_tempdir(std::string_view prefix = "torch-dir-") {
   std::string path = detail::tempfile_pattern(prefix);
-  if (!mkdtemp(&path[0])) return std::nullopt;
+  if (!detail::create_tempdir(path)) return std::nullopt;
   return Dir(std::move(path));
 }
 inline TempDir make_tempdir(std::string_view prefix = "torch-dir-") {
   std::string path = detail::tempfile_pattern(prefix);
-  if (!mkdtemp(&path[0])) rlt::raise<Error>("Error generating temporary directory");
+  if (!detail::create_tempdir(path)) rlt::raise<Error>("Error generating temporary directory");
   return TempDir(std::move(path));
 }
 inline TempFile make_tempfile(std::string_view prefix = "torch-file-") {

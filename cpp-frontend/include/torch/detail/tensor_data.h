@@ -27,8 +27,8 @@ class TensorDataContainer {
   TensorDataContainer(ArrayRef<cpp> values) : kind_(Kind::Tensor) { view(values.data(), values.size(), sizeof(cpp), ScalarType::name); }
   RLT_FORALL_SCALAR_TYPES(RLT_ELEMENT)
 #undef RLT_ELEMENT
-  TensorDataContainer(long long value) : TensorDataContainer(static_cast<int64_t>(value)) {}
-  TensorDataContainer(unsigned long long value) : TensorDataContainer(static_cast<uint64_t>(value)) {}
+  TensorDataContainer(rlt::other_long value) : TensorDataContainer(static_cast<int64_t>(value)) {}
+  TensorDataContainer(rlt::other_unsigned_long value) : TensorDataContainer(static_cast<uint64_t>(value)) {}
   template <class T>
   TensorDataContainer(const std::vector<T>& values) {
     if constexpr (std::is_same_v<T, bool>) {
