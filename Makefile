@@ -157,6 +157,12 @@ portable: setup ## both libraries for glibc 2.17 and for musl, tested: build/por
 portable-test: setup ## tests what `make portable` has built, with the golden cases, on an emulated processor if needed; PLATFORMS=...
 	@cmake/portable/test.sh $(PLATFORMS)
 
+windows: setup ## both libraries for Windows on x86-64, tested in Wine: build/windows/sdk
+	@cmake/windows/build.sh
+
+windows-test: setup ## tests what `make windows` has built, with the digits programs and the golden cases, in Wine
+	@cmake/windows/test.sh
+
 test-native: cmake
 	cargo run -q --locked -p rushlight-checks --no-default-features --bin instructions -- $(LIBRARY)
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)

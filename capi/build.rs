@@ -18,8 +18,10 @@ fn main() -> Result<(), String> {
 }
 
 fn link_arguments() {
-    if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
-        return;
+    match env::var("CARGO_CFG_TARGET_OS").as_deref() {
+        Ok("linux") => {}
+        Ok("windows") => return link_windows(),
+        _ => return,
     }
     let arguments = [
         "-Wl,-soname,librushlight.so.0".to_owned(),
@@ -36,6 +38,14 @@ fn link_arguments() {
     }
     if links_with(FOLD) {
         println!("cargo:rustc-cdylib-link-arg={FOLD}");
+    }
+}
+
+/// The C library of mingw-w64 calls `DllMain`.
+fn link_windows() {
+    let is = |name: &str, value: &str| env::var(name).as_deref() == Ok(value);
+    if is("CARGO_CFG_TARGET_ENV", "gnu") && is("CARGO_CFG_TARGET_ARCH", "x86_64") {
+        println!("cargo:rustc-cdylib-link-arg=-Wl,--defsym=DllMain=rushlight_dll_main");
     }
 }
 

@@ -7,14 +7,25 @@ endif()
 include(GNUInstallDirs)
 
 # ---- Components: runtime, development, debug ----
+set(shared_install_folder ${CMAKE_INSTALL_LIBDIR})
+set(installed_link_name ${RUSHLIGHT_LINK_NAME})
+if(WIN32)
+  # Programs find libraries beside themselves.
+  set(shared_install_folder ${CMAKE_INSTALL_BINDIR})
+  set(installed_link_name "\${Rushlight_LIBRARY_DIR}/librushlight.dll.a")
+endif()
 if(RUSHLIGHT_BUILD_SHARED)
-  install(PROGRAMS ${RUSHLIGHT_SHARED} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
-  install(FILES ${library_folder}/${RUSHLIGHT_SONAME} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
-  install(FILES ${library_folder}/librushlight.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  install(PROGRAMS ${RUSHLIGHT_SHARED} DESTINATION ${shared_install_folder} COMPONENT runtime)
+  if(WIN32)
+    install(FILES ${RUSHLIGHT_LINK_NAME} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  else()
+    install(FILES ${library_folder}/${RUSHLIGHT_LINK_NAME} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+    install(FILES ${library_folder}/librushlight.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  endif()
 endif()
 # The kernels of CUDA devices, which the library looks for beside itself.
 if(RUSHLIGHT_FEATURES STREQUAL full OR "cuda" IN_LIST RUSHLIGHT_FEATURES)
-  install(DIRECTORY core/cuda/ptx/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/rushlight-kernels COMPONENT runtime)
+  install(DIRECTORY core/cuda/ptx/ DESTINATION ${shared_install_folder}/rushlight-kernels COMPONENT runtime)
 endif()
 install(FILES LICENSE-MIT LICENSE-APACHE THIRD_PARTY_NOTICES.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 if(RUSHLIGHT_TOOL)
@@ -36,7 +47,7 @@ if(RUSHLIGHT_PREFIX_HEADER)
 endif()
 
 if(RUSHLIGHT_DEBUG_FILE)
-  install(FILES ${RUSHLIGHT_DEBUG_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR}/.debug COMPONENT debug)
+  install(FILES ${RUSHLIGHT_DEBUG_FILE} DESTINATION ${shared_install_folder}/.debug COMPONENT debug)
 endif()
 
 # ---- The packages of CMake and pkg-config ----
@@ -44,7 +55,7 @@ set(packages ${PROJECT_BINARY_DIR}/packages)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake)
 configure_package_config_file(cmake/RushlightConfig.cmake.in ${packages}/RushlightConfig.cmake
   INSTALL_DESTINATION ${package_folder}/Rushlight
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR shared_install_folder)
 write_basic_package_version_file(${packages}/RushlightConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${packages}/RushlightConfig.cmake ${packages}/RushlightConfigVersion.cmake cmake/RushlightTargets.cmake
   DESTINATION ${package_folder}/Rushlight COMPONENT development)

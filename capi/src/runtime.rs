@@ -240,6 +240,7 @@ pub extern "C" fn rlt_runtime_shutdown() -> i32 {
 }
 
 /// The same on unloading, when no caller is left to receive an error.
+#[cfg(target_os = "linux")]
 pub(crate) fn shutdown() {
     rlt_runtime_shutdown();
 }

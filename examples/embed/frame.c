@@ -10,8 +10,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#ifdef _WIN32
+#include <malloc.h>
+#endif
 
 /* ---- Memory: limited to a number of bytes. ---- */
+
+static void *aligned_block(size_t size, size_t alignment) {
+#ifdef _WIN32
+  return _aligned_malloc(size, alignment);
+#else
+  void *block = NULL;
+  return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+#endif
+}
+
+static void free_aligned_block(void *block) {
+#ifdef _WIN32
+  _aligned_free(block);
+#else
+  free(block);
+#endif
+}
 
 struct budget {
   size_t most;
@@ -20,18 +40,15 @@ struct budget {
 
 static void *allocate(void *ctx, size_t size, size_t alignment) {
   struct budget *budget = ctx;
-  void *block = NULL;
-  if (atomic_fetch_add(&budget->used, size) + size > budget->most || posix_memalign(&block, alignment, size) != 0) {
-    atomic_fetch_sub(&budget->used, size);
-    return NULL;
-  }
+  void *block = atomic_fetch_add(&budget->used, size) + size > budget->most ? NULL : aligned_block(size, alignment);
+  if (block == NULL) atomic_fetch_sub(&budget->used, size);
   return block;
 }
 
 static void deallocate(void *ctx, void *block, size_t size, size_t alignment) {
   struct budget *budget = ctx;
   (void)alignment;
-  free(block);
+  free_aligned_block(block);
   atomic_fetch_sub(&budget->used, size);
 }
 

@@ -2,6 +2,14 @@
 #include "check.h"
 #include <unistd.h>
 
+#ifdef _WIN32
+#define TEMPORARY getenv("TEMP")
+#define FOLDER_OPENED "cannot open "
+#else
+#define TEMPORARY "/tmp"
+#define FOLDER_OPENED "/tmp: Is a directory"
+#endif
+
 static void round_trip(const char *path, int32_t format) {
   const float values[6] = {1, 2, 3, 4, 5, 6};
   rlt_state_dict *dict = NULL, *loaded = NULL;
@@ -32,7 +40,7 @@ static void round_trip(const char *path, int32_t format) {
   FAILS(rlt_state_dict_name_at(loaded, length, &name), RLT_ERROR_INDEX, "index 2 is out of range");
   unlink(path);
   FAILS(rlt_state_dict_load(path, format, &dict), RLT_ERROR_IO, path);
-  FAILS(rlt_state_dict_save(loaded, "/no/such/folder/x.pt", format), RLT_ERROR_IO, "cannot create /no/such/folder/");
+  FAILS(rlt_state_dict_save(loaded, "/no/such/folder/x.pt", format), RLT_ERROR_IO, "cannot create /no/such/folder");
   FAILS(rlt_state_dict_save(loaded, path, 9), RLT_ERROR_VALUE, "9 is not the number of a file format");
   rlt_state_dict_free(dict);
   rlt_state_dict_free(loaded);
@@ -72,7 +80,7 @@ static void checkpoints(const char *source, const char *copy) {
   }
   unlink(copy);
   FAILS(rlt_checkpoint_load(copy, &whole), RLT_ERROR_IO, copy);
-  FAILS(rlt_checkpoint_save(&none, "/no/such/folder/x.pt"), RLT_ERROR_IO, "cannot create /no/such/folder/");
+  FAILS(rlt_checkpoint_save(&none, "/no/such/folder/x.pt"), RLT_ERROR_IO, "cannot create /no/such/folder");
   none.tag = RLT_VALUE_LAYOUT;
   FAILS(rlt_checkpoint_save(&none, copy), RLT_ERROR_NOT_IMPLEMENTED, "a checkpoint cannot hold a value of type Layout");
   FAILS(rlt_checkpoint_load_memory("PK", 2, &whole), RLT_ERROR_IO, "");
@@ -80,14 +88,14 @@ static void checkpoints(const char *source, const char *copy) {
 
 /* Usage: files FOLDER, that of the files which PyTorch wrote */
 int main(int argc, char **argv) {
-  char path[64], source[1024];
+  char path[1024], source[1024];
   CHECK(argc == 2);
-  snprintf(path, sizeof path, "/tmp/rushlight-files-%d.pt", (int)getpid());
+  snprintf(path, sizeof path, "%s/rushlight-files-%d.pt", TEMPORARY, (int)getpid());
   round_trip(path, RLT_FORMAT_PT);
-  snprintf(path, sizeof path, "/tmp/rushlight-files-%d.safetensors", (int)getpid());
+  snprintf(path, sizeof path, "%s/rushlight-files-%d.safetensors", TEMPORARY, (int)getpid());
   round_trip(path, RLT_FORMAT_SAFETENSORS);
   round_trip(path, RLT_FORMAT_AUTO);
-  snprintf(path, sizeof path, "/tmp/rushlight-files-%d.pt", (int)getpid());
+  snprintf(path, sizeof path, "%s/rushlight-files-%d.pt", TEMPORARY, (int)getpid());
   snprintf(source, sizeof source, "%s/checkpoint.pt", argv[1]);
   checkpoints(source, path);
   snprintf(source, sizeof source, "%s/legacy_checkpoint.pt", argv[1]);
@@ -100,8 +108,8 @@ int main(int argc, char **argv) {
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_SAFETENSORS, &dict), RLT_ERROR_IO, path);
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, path);
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, ": neither a PyTorch nor a safetensors file: a header of ");
-  FAILS(rlt_state_dict_load("/tmp", RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, "/tmp: Is a directory");
-  FAILS(rlt_state_dict_load_all("/tmp", &dict), RLT_ERROR_IO, "/tmp: Is a directory");
+  FAILS(rlt_state_dict_load(TEMPORARY, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, FOLDER_OPENED);
+  FAILS(rlt_state_dict_load_all(TEMPORARY, &dict), RLT_ERROR_IO, FOLDER_OPENED);
   unlink(path);
   CHECK(live() == 0);
   OK(rlt_runtime_shutdown());

@@ -223,12 +223,37 @@ mod linux {
 #[cfg(target_os = "linux")]
 pub(super) use linux::{is_shared_library, watch_for_exit};
 
+/// On Windows, a library that has been used stays loaded: its threads run in it, and the standard library drops thread-local
+/// values of ending threads there.
+#[cfg(windows)]
+mod windows {
+    use rushlight_base::image;
+    use std::ffi::c_void;
+
+    fn here() -> *const c_void {
+        let here: fn() -> *const c_void = here;
+        here as *const c_void
+    }
+
+    pub(in crate::support) fn watch_for_exit() {
+        image::keep_loaded(here());
+    }
+
+    /// Whether this code is in the shipped shared library (and not linked into a program or another library).
+    pub(in crate::support) fn is_shared_library() -> bool {
+        image::file_of(here()).is_some_and(|file| file.file_name().is_some_and(|name| name == "rushlight.dll"))
+    }
+}
+
+#[cfg(windows)]
+pub(super) use windows::{is_shared_library, watch_for_exit};
+
 /// On other systems, used libraries stay loaded.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 pub(super) fn watch_for_exit() {}
 
 /// On other systems, nothing is assumed.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 pub(super) fn is_shared_library() -> bool {
     false
 }

@@ -38,6 +38,7 @@ pub(crate) fn prepare() {
 }
 
 /// A forked child registers again; it has one thread.
+#[cfg(unix)]
 pub(crate) fn after_fork_in_child() {
     REACHES.store(false, Ordering::Relaxed);
     prepare();

@@ -463,7 +463,21 @@ fn map(bytes: usize) -> Option<(NonNull<u8>, u8)> {
     Some((start, 0))
 }
 
-#[cfg(not(unix))]
+/// Reserves and commits pages for `bytes` bytes. Retries after releasing the cache.
+#[cfg(windows)]
+fn map(bytes: usize) -> Option<(NonNull<u8>, u8)> {
+    use crate::windows::{MEM_COMMIT, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc};
+    decide_limit();
+    // SAFETY: VirtualAlloc with no address returns pages that nothing uses, or null.
+    let map_once = || unsafe { VirtualAlloc(ptr::null_mut(), bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) };
+    let start = NonNull::new(map_once()).or_else(|| {
+        trim();
+        NonNull::new(map_once())
+    })?;
+    Some((start.cast(), 0))
+}
+
+#[cfg(not(any(unix, windows)))]
 fn map(bytes: usize) -> Option<(NonNull<u8>, u8)> {
     from_malloc(bytes)
 }
@@ -477,7 +491,13 @@ unsafe fn unmap(start: NonNull<u8>, bytes: usize, offset: u8) {
         let _ = offset;
         libc::munmap(start.as_ptr().cast(), bytes);
     }
-    #[cfg(not(unix))]
+    #[cfg(windows)]
+    // SAFETY: the caller guarantees that these are the pages of one call of VirtualAlloc, which are not used afterwards.
+    unsafe {
+        let _ = (bytes, offset);
+        crate::windows::VirtualFree(start.as_ptr().cast(), 0, crate::windows::MEM_RELEASE);
+    }
+    #[cfg(not(any(unix, windows)))]
     // SAFETY: without mmap, `map` allocated the block with `from_malloc`; the caller does not use it afterwards.
     unsafe {
         let _ = bytes;
@@ -566,6 +586,16 @@ fn decide_limit() {
     }
 }
 
+#[cfg(windows)]
+fn physical_memory() -> usize {
+    use crate::windows::{GlobalMemoryStatusEx, MemoryStatus};
+    let mut status = MemoryStatus { length: size_of::<MemoryStatus>() as u32, load: 0, physical: 0, others: [0; 6] };
+    // SAFETY: the structure has the size that it states, and the function writes only to it.
+    let found = unsafe { GlobalMemoryStatusEx(&raw mut status) } != 0;
+    if found { usize::try_from(status.physical).unwrap_or(usize::MAX) } else { 0 }
+}
+
+#[cfg(not(windows))]
 fn physical_memory() -> usize {
     #[cfg(unix)]
     // SAFETY: sysconf reads two constants and has no precondition.
@@ -609,12 +639,14 @@ pub(crate) fn shutdown() {
 }
 
 /// A child inherits the locks and lists in their current state, so no other thread may be using one.
+#[cfg(unix)]
 pub(crate) fn before_fork() {
     reach();
     LARGE.hold();
 }
 
 /// In both processes.
+#[cfg(unix)]
 pub(crate) fn after_fork() {
     // SAFETY: `before_fork` took the lock and called `reach`; both are released here, once in each process.
     unsafe {
@@ -623,6 +655,7 @@ pub(crate) fn after_fork() {
     }
 }
 
+#[cfg(unix)]
 impl Shard {
     /// The thread does not exist in the child. If the fork could not wait for it, blocks it was handling are lost.
     pub(crate) fn after_fork_in_child(&self) {

@@ -15,6 +15,8 @@ mod error;
 mod fork;
 pub mod handles;
 mod hooks;
+#[cfg(any(unix, windows))]
+pub mod image;
 pub mod list;
 mod local;
 mod mapped;
@@ -35,6 +37,8 @@ mod shape;
 pub mod spin;
 mod storage;
 pub mod thread;
+#[cfg(windows)]
+mod windows;
 
 pub use device::{Device, DeviceType, Layout, MemoryFormat};
 pub use dtype::{Category, Complex32, Complex64, Complex128, DType, Element};

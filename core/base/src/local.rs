@@ -85,6 +85,7 @@ pub(crate) fn all() -> &'static [Local] {
 }
 
 /// A forked child has one thread: the slots of the others are free again.
+#[cfg(unix)]
 pub(crate) fn after_fork_in_child() {
     let mine = MINE.get();
     for local in all() {

@@ -1,6 +1,6 @@
 //! Storages whose bytes are a mapped file.
 
-use crate::{Result, Storage, ensure, err};
+use crate::{Error, Result, Storage, ensure, err};
 use std::fs::File;
 use std::io;
 
@@ -43,8 +43,7 @@ fn map(file: &File, name: &str, shared: bool, bytes: usize) -> Result<Storage> {
     // SAFETY: mmap with no address creates a new mapping and changes no memory that is in use; the descriptor is open.
     let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, file.as_raw_fd(), 0) };
     if start == libc::MAP_FAILED {
-        let error = described(&io::Error::last_os_error());
-        return Err(err!(Runtime, "unable to mmap {bytes} bytes from file <{name}>: {error}"));
+        return Err(not_mapped(name, bytes, &io::Error::last_os_error()));
     }
     let unmap = move |start: *mut std::ffi::c_void| {
         // SAFETY: `start` is the whole mapping of `bytes` bytes, and the storage calls this once, when nothing uses it.
@@ -54,12 +53,50 @@ fn map(file: &File, name: &str, shared: bool, bytes: usize) -> Result<Storage> {
     unsafe { Storage::foreign(start, bytes, Some(Box::new(unmap))) }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
+fn map(file: &File, name: &str, shared: bool, bytes: usize) -> Result<Storage> {
+    use crate::windows::{
+        CloseHandle, CreateFileMappingW, FILE_MAP_COPY, FILE_MAP_READ, FILE_MAP_WRITE, MapViewOfFile, PAGE_READWRITE,
+        PAGE_WRITECOPY, UnmapViewOfFile,
+    };
+    use std::os::windows::io::AsRawHandle;
+    let (protection, access) =
+        if shared { (PAGE_READWRITE, FILE_MAP_READ | FILE_MAP_WRITE) } else { (PAGE_WRITECOPY, FILE_MAP_COPY) };
+    let none = std::ptr::null_mut();
+    // SAFETY: the handle of the file is open. A view at no address of the caller's changes no memory that is in use, and keeps
+    // the mapping whose handle is closed here, once.
+    let start = unsafe {
+        let mapping = CreateFileMappingW(file.as_raw_handle(), none, protection, 0, 0, none.cast());
+        if mapping.is_null() {
+            return Err(not_mapped(name, bytes, &io::Error::last_os_error()));
+        }
+        let start = MapViewOfFile(mapping, access, 0, 0, bytes);
+        let error = io::Error::last_os_error();
+        CloseHandle(mapping);
+        if start.is_null() {
+            return Err(not_mapped(name, bytes, &error));
+        }
+        start
+    };
+    let unmap = |start: *mut std::ffi::c_void| {
+        // SAFETY: `start` is the beginning of the view, and the storage calls this once, when nothing uses it.
+        unsafe { UnmapViewOfFile(start) };
+    };
+    // SAFETY: the view has `bytes` readable and writable bytes until `unmap` removes it.
+    unsafe { Storage::foreign(start, bytes, Some(Box::new(unmap))) }
+}
+
+#[cfg(any(unix, windows))]
+fn not_mapped(name: &str, bytes: usize, error: &io::Error) -> Error {
+    err!(Runtime, "unable to mmap {bytes} bytes from file <{name}>: {}", described(error))
+}
+
+#[cfg(not(any(unix, windows)))]
 fn map(_file: &File, name: &str, _shared: bool, _bytes: usize) -> Result<Storage> {
     Err(err!(NotImplemented, "from_file: mapping the file <{name}> is not implemented on this system"))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, any(unix, windows)))]
 mod tests {
     use super::*;
 
@@ -83,9 +120,10 @@ mod tests {
         // SAFETY: the storage has five bytes.
         unsafe { shared.data().add(4).write(7) };
         assert_eq!(std::fs::read(&path).unwrap(), [1, 2, 3, 0, 7]);
-        drop(shared);
+        // Windows keeps a file that is mapped.
+        drop((shared, private));
         std::fs::remove_file(&path).unwrap();
         let error = Storage::of_file(name, false, 1).err().unwrap();
-        assert!(error.message().ends_with("in read-only mode: No such file or directory (2)"), "{error}");
+        assert!(error.message().contains("in read-only mode: ") && error.message().ends_with(" (2)"), "{error}");
     }
 }

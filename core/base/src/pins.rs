@@ -26,6 +26,7 @@ impl Pins {
     }
 
     /// Resets the pins of a thread that no longer exists.
+    #[cfg(unix)]
     pub(crate) fn clear(&self) {
         self.taken.store(0, Ordering::Relaxed);
         self.slots.iter().for_each(|slot| slot.store(ptr::null_mut(), Ordering::Relaxed));

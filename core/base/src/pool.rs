@@ -457,6 +457,7 @@ pub(crate) fn shutdown() {
 }
 
 /// A forked child has no workers, and another thread may have been using the pool: leave it as it is.
+#[cfg(unix)]
 pub(crate) fn after_fork_in_child() {
     POOL.store(ptr::null_mut(), Ordering::Relaxed);
 }

@@ -2,7 +2,7 @@
 
 use rushlight_base::ErrorKind;
 use rushlight_base::runtime::{self, parallel_chunks, parallel_for};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static TURN: Mutex<()> = Mutex::new(());
@@ -169,7 +169,7 @@ fn a_forked_child_starts_afresh() {
     runtime::set_num_threads(2).unwrap();
     let values = values();
     let expected = sum(&values).to_bits();
-    let over = AtomicBool::new(false);
+    let over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         // Forks while this thread is in the middle of a loop most of the time.
         scope.spawn(|| {

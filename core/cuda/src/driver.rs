@@ -23,6 +23,7 @@ pub(crate) struct Driver {
 /// Set in a forked child of a process that has initialized the driver, which does not work there.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
+#[cfg(unix)]
 extern "C" fn in_child() {
     FORKED.store(true, Ordering::Relaxed);
 }

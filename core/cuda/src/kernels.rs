@@ -74,28 +74,9 @@ fn bytes(files: &Files, name: &str) -> Result<Vec<u8>> {
 
 /// The folder of the file that contains this code.
 fn library_folder() -> Option<PathBuf> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-        let here: fn() -> Option<PathBuf> = library_folder;
-        // SAFETY: the address is that of a function; `dladdr` writes the structure if it returns a number other than 0,
-        // and the name in it is NUL-terminated and lives as long as the library.
-        let name = unsafe {
-            if libc::dladdr(here as *const libc::c_void, found.as_mut_ptr()) == 0 {
-                return None;
-            }
-            let name = found.assume_init().dli_fname;
-            if name.is_null() {
-                return None;
-            }
-            std::ffi::CStr::from_ptr(name)
-        };
-        let path = std::path::Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
-        Some(path.canonicalize().ok()?.parent()?.to_path_buf())
-    }
-    #[cfg(not(unix))]
-    None
+    let here: fn() -> Option<PathBuf> = library_folder;
+    let file = rushlight_base::image::file_of(here as *const std::ffi::c_void)?;
+    Some(file.canonicalize().ok()?.parent()?.to_path_buf())
 }
 
 #[cfg(test)]

@@ -52,6 +52,9 @@ fn create_beside(target: &Path, private: bool) -> Result<PathBuf> {
     if private {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
+    // On Windows, files have the permissions of their folder.
+    #[cfg(not(unix))]
+    let _ = private;
     match options.open(&temporary) {
         Ok(_) => Ok(temporary),
         Err(error) => Err(err!(Io, "cannot create {}: {error}", temporary.display())),
