@@ -35,7 +35,7 @@ endif()
 install(DIRECTORY include/ cpp-frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 # The documents and examples that the headers refer to, at the paths they name, and those that these refer to.
 install(FILES docs/c-abi.md docs/embedding.md docs/building.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT development)
-install(FILES docs/guides/csharp.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/guides COMPONENT development)
+install(FILES docs/guides/csharp.md docs/guides/platforms.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/guides COMPONENT development)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 install(FILES ${RUSHLIGHT_GENERATED}/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight COMPONENT development)
 install(FILES ${RUSHLIGHT_GENERATED}/csharp/Native.cs DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight/csharp COMPONENT development)
