@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The crates with a feature per family. The first one holds the operators; the others pass the feature on.
-const CRATES: [&str; 3] = ["core/tensor", "capi", "bindings/jni"];
+const CRATES: [&str; 4] = ["core/tensor", "capi", "bindings/jni", "bindings/rust"];
 
 /// The problems of the features of the crates.
 pub fn check(root: &Path, families: &[Family]) -> Vec<String> {

@@ -8,6 +8,7 @@ pub mod java;
 pub mod jni;
 mod math;
 pub mod operators_md;
+pub mod rust_api;
 pub mod rust_call;
 pub mod rust_expr;
 pub mod rust_ops;
@@ -71,12 +72,14 @@ pub const ALL: &[Emitter] = &[
     rust_expr::EMITTER,
     capi::EMITTER,
     jni::EMITTER,
+    rust_api::EMITTER,
     cpp::EMITTER,
     java::EMITTER,
     schema_json::EMITTER,
     operators_md::EMITTER,
     examples::EMITTER,
     examples::JAVA,
+    examples::rust::EMITTER,
 ];
 
 /// `mod pointwise { include!(...); }`: the module of a family, with its file in `OUT_DIR/ops`.

@@ -8,6 +8,7 @@ mod c;
 mod cpp;
 pub mod java;
 mod opening;
+pub mod rust;
 
 use crate::emit::{Emitter, OutFile, Place};
 use crate::example::Example;
