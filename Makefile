@@ -202,7 +202,7 @@ docs-test: ## runs the code of the documents with the installation of test-insta
 	@cargo run -q --locked -p rushlight-checks --no-default-features --features documents --bin documents -- run build/prefix build/docs $(PAGE)
 
 check: setup headers-check notices-check format lint ## formatting, lints, generated files
-	cargo clippy -q --locked -p rushlight-capi --no-default-features --features minimal -- -D warnings
+	cargo clippy -q --locked -p rushlight-capi -p rushlight --no-default-features --features rushlight-capi/minimal -- -D warnings
 
 format: setup
 	cargo fmt --all --check
