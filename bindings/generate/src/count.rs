@@ -9,7 +9,7 @@ use std::path::Path;
 /// The most lines for each form.
 const LINES: f64 = 80.0;
 /// The most bytes of text for each form.
-const TEXT: f64 = 4050.0;
+const TEXT: f64 = 3200.0;
 /// The most bytes of machine code for each form.
 const CODE: f64 = 1200.0;
 
