@@ -77,7 +77,7 @@ impl<T: Real> Row<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rushlight_base::{DType, contiguous_strides};
+    use rushlight_base::DType;
 
     #[test]
     fn rows_are_filtered_with_the_coefficients_of_their_channel() {
@@ -85,18 +85,13 @@ mod tests {
         // y[n] = x[n] + y[n - 1] / 2, and 2 y[n] = x[n] + x[n - 1].
         let (a, b) = ([1.0f32, -0.5, 2.0, 0.0], [1.0f32, 0.0, 1.0, 1.0]);
         let mut y = [9.0f32; 8];
-        // SAFETY: each slice holds as many elements as its sizes require.
-        let array = |at: *const f32, sizes: &[i64]| unsafe {
-            Array::new(at.cast_mut().cast(), DType::F32, sizes, &contiguous_strides(sizes))
-        };
-        let signal = array(x.as_ptr(), &[1, 2, 4]);
-        recursive(
-            &array(y.as_mut_ptr(), &[1, 2, 4]),
-            &signal,
-            &array(a.as_ptr(), &[2, 2]),
-            &array(b.as_ptr(), &[2, 2]),
-        )
-        .unwrap();
+        // SAFETY: each array holds the eight elements of a signal.
+        let [signal, filtered] = [x.as_ptr().cast_mut(), y.as_mut_ptr()]
+            .map(|at| unsafe { Array::new(at.cast(), DType::F32, &[1, 2, 4], &[8, 4, 1]) });
+        // SAFETY: each array holds the four coefficients.
+        let [a, b] =
+            [&a, &b].map(|at| unsafe { Array::new(at.as_ptr().cast_mut().cast(), DType::F32, &[2, 2], &[2, 1]) });
+        recursive(&filtered, &signal, &a, &b).unwrap();
         assert_eq!(y, [1.0, 0.5, 0.25, 0.125, 0.5, 1.0, 1.0, 1.0]);
     }
 }

@@ -8,8 +8,11 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
+/// Real and imaginary part.
+type Parts = (f64, f64);
+
 /// Compares a function of complex numbers, including the signs of zeros.
-fn maps(function: fn(&Tensor) -> Result<Tensor>, cases: &[((f64, f64), (f64, f64))]) {
+fn maps(function: fn(&Tensor) -> Result<Tensor>, cases: &[(Parts, Parts)]) {
     let given: Vec<_> = cases.iter().map(|&((re, im), _)| Complex::new(re, im)).collect();
     let given = Tensor::from_slice(&given, &[cases.len() as i64]).unwrap();
     let found: Vec<Complex<f64>> = function(&given).unwrap().to_vec().unwrap();
