@@ -2,29 +2,11 @@
  * a tensor of ones. Prints the milliseconds from the start to `main`, of reading the file, of the first and of the second
  * call, the sum without the second call, and resident KiB. `mapped` before the model maps the file. */
 #define _POSIX_C_SOURCE 200809L
+#include "process.h"
 #include <rushlight/rushlight.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define MOST_SIZES 8
-
-static double milliseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
-static long resident_kib(void) {
-  long total = 0, resident = 0;
-  FILE* file = fopen("/proc/self/statm", "r");
-  if (file == NULL || fscanf(file, "%ld %ld", &total, &resident) != 2) resident = 0;
-  if (file != NULL) fclose(file);
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 static int measure(double start, int mapped, const char* path, const int64_t* sizes, int64_t count) {
   const double begun = milliseconds();
@@ -55,7 +37,7 @@ static int measure(double start, int mapped, const char* path, const int64_t* si
 }
 
 int main(int argc, char** argv) {
-  const char* begun = getenv("FIRST_RESULT_START");
+  const char* begun = getenv(START);
   const int mapped = argc > 1 && strcmp(argv[1], "mapped") == 0;
   const int first = mapped ? 2 : 1;
   if (argc <= first || argc - first - 1 > MOST_SIZES) {
@@ -67,14 +49,5 @@ int main(int argc, char** argv) {
     for (int at = first + 1; at < argc; ++at) sizes[at - first - 1] = atoll(argv[at]);
     return measure(atof(begun), mapped, argv[first], sizes, argc - first - 1);
   }
-  char start[64];
-  int status = 1;
-  snprintf(start, sizeof start, "%.6f", milliseconds());
-  setenv("FIRST_RESULT_START", start, 1);
-  pid_t child = fork();
-  if (child == 0) {
-    execv("/proc/self/exe", argv);
-    _exit(127);
-  }
-  return child > 0 && waitpid(child, &status, 0) == child ? status != 0 : 1;
+  return run_again(argv);
 }

@@ -1,4 +1,4 @@
-/* Memory with an alignment, for the allocators of tests: Windows has functions of its own, and its free() takes no such block. */
+/* Memory with an alignment, for the allocators of tests: Windows has other functions, and its free() takes no such block. */
 #ifndef RUSHLIGHT_TESTS_ALIGNED_H
 #define RUSHLIGHT_TESTS_ALIGNED_H
 

@@ -55,6 +55,16 @@ pub struct Spelling {
 }
 
 impl Kind {
+    /// The kind of the elements of a list of numbers.
+    pub fn element(self) -> Kind {
+        match self {
+            Kind::IntList | Kind::IntListOptional => Kind::Int,
+            Kind::FloatList | Kind::FloatListOptional => Kind::Float,
+            Kind::BoolList => Kind::Bool,
+            _ => Kind::Scalar,
+        }
+    }
+
     /// The kind of a schema type; `None` for those that declarations must not use (Dimname, Dict, ...).
     pub fn of(ty: &Type) -> Option<Kind> {
         let kind = match (ty.base, ty.list, ty.optional) {

@@ -269,7 +269,7 @@ impl Hook {
 
 // ---- Custom derivatives ----
 
-/// A function with a derivative of its own, as `torch.autograd.Function`. [`apply`] calls it.
+/// A function that defines its derivative, as `torch.autograd.Function`. [`apply`] calls it.
 pub trait Function: Send + Sync + 'static {
     /// The name that errors and [`Tensor::grad_fn`] show.
     fn name(&self) -> &str;
@@ -321,7 +321,7 @@ impl<F: Function> CustomFunction for Recorded<F> {
     }
 }
 
-/// Calls a function with a derivative of its own, and records it.
+/// Calls a function that defines its derivative, and records it.
 ///
 /// ```
 /// use rushlight::autograd::{Function, Saved, apply};

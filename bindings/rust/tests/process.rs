@@ -1,4 +1,4 @@
-//! What belongs to the process: memory and the log. A program of its own, because other tests allocate and log too.
+//! What belongs to the process: memory and the log. It is a separate program, because other tests allocate and log too.
 
 use rushlight::nn::{Linear, Module};
 use rushlight::optim::{Adam, AdamOptions, Optimizer};

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use values::{matches, read};
 
-/// Fails here with a message of its own, not with that of the C++ library.
+/// The error here has another message than that of the C++ library.
 const OWN_MESSAGE: [&str; 1] = ["str_index_out"];
 
 /// Compiles here; PyTorch rejects the source code.

@@ -636,7 +636,7 @@ pub(super) fn attribute(literal: &Literal) -> graph::Attribute {
         Literal::Complex(real, imaginary) => graph::Attribute::Complex(*real, *imaginary),
         Literal::Str(bytes) => graph::Attribute::Str(bytes.clone()),
         Literal::List(items) | Literal::Tuple(items) => graph::Attribute::List(items.iter().map(attribute).collect()),
-        Literal::Enum(member) => graph::Attribute::Str(format!("{}.{}", member.class, member.name).into_bytes().into()),
+        Literal::Enum(_) => graph::Attribute::Str(literal.to_string().into_bytes().into()),
     }
 }
 

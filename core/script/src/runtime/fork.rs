@@ -1,7 +1,7 @@
 //! Forked functions on threads.
 //!
 //! `fork` queues the function in the [`Tasks`] of its run. Worker threads take it from there; so does the thread that waits
-//! for its future, if no worker has, as a frame of its own interpreter. A thread thus waits only for functions that
+//! for its future, if no worker has, as a further frame of its interpreter. A thread thus waits only for functions that
 //! another thread is running, and never runs anything else meanwhile: nested forks need neither further threads nor deep
 //! stacks, and cannot block each other. A run returns when all functions that it has forked have ended.
 //!

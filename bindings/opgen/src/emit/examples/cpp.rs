@@ -96,7 +96,7 @@ fn argument(kind: Kind, value: &Value) -> String {
             kind => format!("{}()", type_name(kind)),
         },
         Value::List(items) => {
-            let items: Vec<String> = items.iter().map(|item| plain(element(kind), item)).collect();
+            let items: Vec<String> = items.iter().map(|item| plain(kind.element(), item)).collect();
             let items = items.join(", ");
             // Without a type, a list is ambiguous if overloads take other lists or a number.
             match kind {
@@ -124,15 +124,6 @@ fn type_name(kind: Kind) -> String {
         text = text.replace(&format!("<{name}>"), &format!("<at::{name}>"));
     }
     if text.starts_with("std::") { text } else { format!("at::{text}") }
-}
-
-fn element(kind: Kind) -> Kind {
-    match kind {
-        Kind::IntList | Kind::IntListOptional => Kind::Int,
-        Kind::FloatList | Kind::FloatListOptional => Kind::Float,
-        Kind::BoolList => Kind::Bool,
-        _ => Kind::Scalar,
-    }
 }
 
 fn plain(kind: Kind, literal: &Literal) -> String {

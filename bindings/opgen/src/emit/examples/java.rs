@@ -114,13 +114,7 @@ fn argument(kind: Kind, value: &Value) -> String {
             format!("new Tensor[] {{{}}}", items.join(", "))
         }
         Value::List(items) => {
-            let element = match kind {
-                Kind::IntList | Kind::IntListOptional => Kind::Int,
-                Kind::FloatList | Kind::FloatListOptional => Kind::Float,
-                Kind::BoolList => Kind::Bool,
-                _ => Kind::Scalar,
-            };
-            let items: Vec<String> = items.iter().map(|item| plain(element, item)).collect();
+            let items: Vec<String> = items.iter().map(|item| plain(kind.element(), item)).collect();
             format!("new {} {{{}}}", java::public_type(kind), items.join(", "))
         }
         Value::Plain(literal) => plain(kind, literal),

@@ -106,13 +106,7 @@ fn argument(parameter: &Parameter, value: &Value, is_field: bool) -> String {
             }
         }
         Value::List(items) => {
-            let element = match kind {
-                Kind::IntList | Kind::IntListOptional => Kind::Int,
-                Kind::FloatList | Kind::FloatListOptional => Kind::Float,
-                Kind::BoolList => Kind::Bool,
-                _ => Kind::Scalar,
-            };
-            let items: Vec<String> = items.iter().map(|item| plain(element, item)).collect();
+            let items: Vec<String> = items.iter().map(|item| plain(kind.element(), item)).collect();
             optional(format!("&[{}]", items.join(", ")))
         }
         Value::Plain(literal) if is_reduction(parameter) => {
