@@ -91,11 +91,11 @@ end-%: %
 
 # ---- Parts of `make test` ----
 
-# Crates that contain the kernels are tested in the profile of the library: Cargo builds it once for all tests. So is the
-# interpreter of CUDA's kernels, which is slow without optimization. The others, and the kernels themselves, are tested in the
-# profile `dev`, which checks integers for overflow; the fuzzers check them in every crate. So do the unit tests inside the
-# released crates (tests/unit_rustc.sh).
-WITH_KERNELS = $(shell cargo tree -q --locked --workspace -i rushlight-cpu -e normal,build --prefix none -f '{p}' | sed 's/ .*//' | sort -u | grep -vx rushlight-cpu)
+# The kernels, and crates that contain them, are tested in the profile of the library: Cargo builds it once for all tests. So is
+# the interpreter of CUDA's kernels, which is slow without optimization. The others are tested in the profile `dev`, which checks
+# integers for overflow; the fuzzers check them in every crate. So do the unit tests inside the released crates
+# (tests/unit_rustc.sh).
+WITH_KERNELS = $(shell cargo tree -q --locked --workspace -i rushlight-cpu -e normal,build --prefix none -f '{p}' | sed 's/ .*//' | sort -u)
 RELEASED = fakecuda $(WITH_KERNELS)
 TEST_RELEASED = RUSTC_WRAPPER=$(CURDIR)/tests/unit_rustc.sh cargo test -q --locked --release $(RELEASED:%=-p %)
 TEST_OTHERS = cargo test -q --locked --workspace $(RELEASED:%=--exclude %)
@@ -106,7 +106,7 @@ test-rust: build
 	status=0; \
 	RUSHLIGHT_LIBRARY=$(CURDIR)/$(LIBRARY) $(TEST_RELEASED) --no-fail-fast || status=1; \
 	$(TEST_OTHERS) --no-fail-fast || status=1; exit $$status
-	@program=$$($(TEST_OTHERS:-q=) --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
+	@program=$$($(TEST_RELEASED:-q=) --lib --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
 	  for level in portable avx2; do RUSHLIGHT_SIMD=$$level "$$program" -q || exit 1; done
 
 test-checked: setup ## all tests of Rust with checks of integers for overflow
