@@ -328,9 +328,14 @@ package: setup ## the Rust crates as they would be published: each is packed and
 	@cargo fetch -q --locked
 	cargo package -q --offline --locked $(foreach crate,$(CRATES),-p $(shell sed -n 's/^name = "\(.*\)"/\1/p' $(crate) | head -n 1))
 
+# The libraries for this machine's processor in the archives need no newer glibc than the portable ones.
+OLD_GLIBC := build/portable/$(shell uname -m)-gnu
+OLD_GLIBC_LINKER := CARGO_TARGET_$(shell uname -m | tr a-z A-Z)_UNKNOWN_LINUX_GNU_LINKER=$(CURDIR)/$(OLD_GLIBC)/cc
+
 dist: setup ## creates archives in build/dist: SDKs (arm64's if `make arm64` was run), jars, notices, bill of materials, checksums
 	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart >/dev/null
-	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
+	@cmake/portable/libc.sh $(shell uname -m) gnu.2.17 $(OLD_GLIBC)
+	@for platform in $(RELEASE_BUILDS)/*; do $(OLD_GLIBC_LINKER) cmake --build $$platform --target rushlight_libraries rushlight_generated || exit 1; done
 	@rm -rf build/dist && mkdir -p build/dist
 	@cargo run -q --locked -p rushlight-checks --no-default-features --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json
 	@rm -rf build/native

@@ -26,10 +26,11 @@ if [ -z "${ZIG:-}" ]; then
 fi
 folder=$(cd "$folder" && pwd)
 
-# A cache of its own contains the libraries of this link alone.
+# A cache of its own contains the libraries of this link alone. `-s`: Zig compiles libc_nonshared.a, whose debug information would
+# name folders of the build machine.
 echo 'int empty;' >"$folder/work/empty.c"
 ZIG_GLOBAL_CACHE_DIR="$folder/work" ZIG_LOCAL_CACHE_DIR="$folder/work" \
-  $ZIG cc -target "$arch-linux-$libc" -O2 -shared "$folder/work/empty.c" -o "$folder/work/empty.so" -lm -lpthread -ldl -lrt -lutil
+  $ZIG cc -target "$arch-linux-$libc" -O2 -s -shared "$folder/work/empty.c" -o "$folder/work/empty.so" -lm -lpthread -ldl -lrt -lutil
 
 take() { # file in the cache, name in the folder
   found=$(find "$folder/work" -path '*/o/*' -name "$1")

@@ -37,7 +37,10 @@ check_sdk() { # platform, prefix of its archives
   tar -C "$unpacked" -xzf "$2-sdk.tar.gz"
   sdk=$unpacked/$(basename "$2")-sdk
   library=$sdk/lib/librushlight.so
-  "$here/library.sh" "$library"
+  case $1 in
+    "linux-$(uname -m)") LIBC=gnu.2.17 "$here/library.sh" "$library" ;;
+    *) "$here/library.sh" "$library" ;;
+  esac
   if "$(tool "$1" readelf)" -SW "$library" | grep -qE '\.debug_|\.symtab'; then fail "$library is not stripped"; fi
 
   # A function of the interface has no line until the debug archive is unpacked, and its source line afterwards.
