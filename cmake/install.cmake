@@ -32,7 +32,7 @@ if(RUSHLIGHT_TOOL)
   install(PROGRAMS ${RUSHLIGHT_TOOL} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 endif()
 
-install(DIRECTORY include/ cpp-frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(DIRECTORY include/ cpp-frontend/include/ ${RUSHLIGHT_GENERATED}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 # The documents and examples that the headers refer to, at the paths they name, and those that these refer to.
 install(FILES docs/c-abi.md docs/embedding.md docs/building.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT development)
 install(FILES docs/guides/csharp.md docs/guides/platforms.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/guides COMPONENT development)

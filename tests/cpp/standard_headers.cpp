@@ -6,10 +6,8 @@
 #endif
 
 int main() {
-#if defined(RLT_TEST_SCRIPT)
   std::ofstream file("/dev/null");
   file << "text";
-#endif
   std::mutex mutex;
   std::condition_variable condition;
   std::unordered_map<std::string, std::function<int(int)>> functions{{"next", [](int number) { return number + 1; }}};

@@ -13,6 +13,7 @@ root=$here/../..
 # ---- CMake ----
 use_package "$here/torch" torch
 expect "find_package(Torch)" "$fitted" "$("$build/torch/example-app")"
+expect "the headers of operators" 11 "$("$build/torch/headers")"
 use_package "$here/package" package
 for program in eleven fourteen none; do
   expect "find_package(Torch), program $program" "$fitted" "$("$build/package/$program")"

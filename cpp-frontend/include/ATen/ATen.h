@@ -9,6 +9,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorIndexing.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/TensorUtils.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/NamedTensor.h>
 #include <ATen/core/Reduction.h>

@@ -23,6 +23,7 @@
 #include <torch/version.h>
 #include <torch/xpu.h>
 
-// Programs expect these after including torch/torch.h.
+// Programs expect these after including torch/torch.h; the headers of older releases of libtorch included <fstream>.
 #include <cmath>
+#include <fstream>
 #include <iostream>

@@ -43,6 +43,11 @@ fn has_cxx_types(face: &Face) -> bool {
     face.form.kind == FormKind::Functional && arguments && results
 }
 
+/// The operators that C++ calls by name.
+pub fn named_forms(families: &[Family]) -> Vec<Face<'_>> {
+    Forms::of(families).named
+}
+
 /// `cpp-frontend/include/ATen/generated/copied_functions.h`
 pub fn copied_functions(families: &[Family]) -> String {
     let forms = Forms::of(families);

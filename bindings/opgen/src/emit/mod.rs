@@ -3,6 +3,7 @@
 pub mod capi;
 pub mod cpp;
 mod cpp_derived;
+pub mod cpp_headers;
 pub mod examples;
 pub mod java;
 pub mod jni;
@@ -74,6 +75,7 @@ pub const ALL: &[Emitter] = &[
     jni::EMITTER,
     rust_api::EMITTER,
     cpp::EMITTER,
+    cpp_headers::EMITTER,
     java::EMITTER,
     schema_json::EMITTER,
     operators_md::EMITTER,

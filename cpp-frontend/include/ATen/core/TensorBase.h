@@ -246,6 +246,13 @@ class TensorBase {
   }
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
   GenericPackedTensorAccessor<T, N, PtrTraits, Index> generic_packed_accessor() && = delete;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
+  [[deprecated("packed_accessor is deprecated, use packed_accessor32 or packed_accessor64 instead")]]
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> packed_accessor() const& {
+    return generic_packed_accessor<T, N, PtrTraits, Index>();
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> packed_accessor() && = delete;
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
   PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const& {
     if (C10_UNLIKELY(numel() > std::numeric_limits<int32_t>::max())) {

@@ -236,6 +236,7 @@ class Tensor : public TensorBase {
 
   /// The same values, without history.
   Tensor data() const { return variable_data(); }
+  using TensorBase::data;  // data<T>()
   Tensor variable_data() const { return detach(); }
   Tensor tensor_data() const { return detach(); }
   void set_data(const Tensor& other) const { rlt::check(rlt_tensor_set_data(handle(), other.handle())); }

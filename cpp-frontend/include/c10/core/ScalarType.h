@@ -235,7 +235,10 @@ inline ScalarType toQIntType(ScalarType dtype) {
     default: return dtype;
   }
 }
-inline bool isReducedFloatingType(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16; }
+inline bool isFloat8Type(ScalarType dtype) {
+  return dtype == ScalarType::Float8_e5m2 || dtype == ScalarType::Float8_e4m3fn || dtype == ScalarType::Float8_e5m2fnuz || dtype == ScalarType::Float8_e4m3fnuz;
+}
+inline bool isReducedFloatingType(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16 || isFloat8Type(dtype); }
 inline bool isSignedType(ScalarType dtype) {
   return dtype != kByte && dtype != kBool && dtype != kUInt16 && dtype != kUInt32 && dtype != kUInt64 && dtype != kQUInt8;
 }

@@ -1,0 +1,4 @@
+// See c10/util/Backtrace.h.
+#pragma once
+
+#include <c10/util/Backtrace.h>

@@ -1,0 +1,4 @@
+// See ATen/core/TensorAccessor.h.
+#pragma once
+
+#include <ATen/core/TensorAccessor.h>

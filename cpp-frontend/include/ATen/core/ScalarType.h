@@ -1,0 +1,4 @@
+// See c10/core/ScalarType.h.
+#pragma once
+
+#include <c10/core/ScalarType.h>

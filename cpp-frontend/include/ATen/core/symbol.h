@@ -1,0 +1,4 @@
+// Symbol; see ATen/core/Dimname.h.
+#pragma once
+
+#include <ATen/core/Dimname.h>

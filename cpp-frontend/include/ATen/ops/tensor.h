@@ -1,0 +1,4 @@
+// at::tensor is in ATen/Functions.h.
+#pragma once
+
+#include <ATen/Functions.h>

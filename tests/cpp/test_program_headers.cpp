@@ -1,0 +1,96 @@
+// Names and headers that public programs of libtorch use without including what declares them.
+#include <ATen/AccumulateType.h>
+#include <ATen/Backtrace.h>
+#include <ATen/TensorAccessor.h>
+#include <ATen/ceil_div.h>
+#include <ATen/core/ScalarType.h>
+#include <ATen/core/interned_strings.h>
+#include <ATen/core/stack.h>
+#include <ATen/core/symbol.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/container/any_module_holder.h>
+#include <torch/nn/modules/container/any_value.h>
+#include <torch/nn/modules/container/named_any.h>
+#include <torch/sparse.h>
+#include <torch/torch.h>
+
+#include <atomic>
+
+namespace {
+
+// The methods are deprecated in libtorch, and old programs call them.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST(Programs, ReadElementsByDeprecatedMethods) {
+  torch::Tensor x = torch::arange(6, torch::kFloat).view({2, 3});
+  EXPECT_EQ(x.data<float>()[4], 4.0f);
+  EXPECT_EQ(x.data().data_ptr(), x.data_ptr());
+  auto elements = x.packed_accessor<float, 2>();
+  EXPECT_EQ(elements[1][2], 5.0f);
+  EXPECT_THROW(x.data<double>(), c10::Error);
+}
+#pragma GCC diagnostic pop
+
+TEST(Programs, CheckArgumentsAfterTheUmbrellaHeader) {
+  torch::Tensor x = torch::ones({2, 3}), y = torch::ones(1, torch::kInt);
+  at::TensorArg arg{x, "x", 1};
+  at::CheckedFrom name = "my_op";
+  EXPECT_NO_THROW(at::checkDim(name, arg, 2));
+  EXPECT_THROW(at::checkAllSameType(name, {arg, {y, "y", 2}}), c10::Error);
+}
+
+TEST(Programs, LoopInParallelAfterTheUmbrellaHeader) {
+  std::atomic<int64_t> sum{0};
+  at::parallel_for(0, 100, 10, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) sum += i;
+  });
+  EXPECT_EQ(sum, 4950);
+}
+
+TEST(Programs, AccumulateInTheTypeOfTheDevice) {
+  static_assert(std::is_same_v<at::acc_type<float, false>, double>);
+  static_assert(std::is_same_v<at::acc_type<float, true>, float>);
+  static_assert(std::is_same_v<at::acc_type<c10::Half, false>, float>);
+  static_assert(std::is_same_v<at::acc_type<int8_t, true>, int64_t>);
+  static_assert(std::is_same_v<at::acc_type<bool, false>, bool>);
+  static_assert(std::is_same_v<at::acc_type<c10::complex<float>, false>, c10::complex<double>>);
+  // What libtorch 2.7.1 returns, for the CPU, CUDA and Metal.
+  struct Row {
+    at::ScalarType type, cpu, cuda, metal;
+  } rows[] = {
+      {at::kByte, at::kLong, at::kLong, at::kLong},
+      {at::kLong, at::kLong, at::kLong, at::kLong},
+      {at::kBool, at::kBool, at::kBool, at::kBool},
+      {at::kHalf, at::kFloat, at::kFloat, at::kFloat},
+      {at::kBFloat16, at::kFloat, at::kFloat, at::kFloat},
+      {at::ScalarType::Float8_e5m2, at::kFloat, at::kFloat, at::kFloat},
+      {at::kFloat, at::kDouble, at::kFloat, at::kFloat},
+      {at::kDouble, at::kDouble, at::kDouble, at::kFloat},
+      {at::kComplexFloat, at::kComplexDouble, at::kComplexFloat, at::kComplexFloat},
+      {at::kComplexDouble, at::kComplexDouble, at::kComplexDouble, at::kComplexFloat},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(at::toAccumulateType(row.type, false), row.cpu) << row.type;
+    EXPECT_EQ(at::toAccumulateType(row.type, true), row.cuda) << row.type;
+    EXPECT_EQ(at::toAccumulateType(row.type, at::kMPS), row.metal) << row.type;
+  }
+  EXPECT_THROW(at::toAccumulateType(at::kComplexHalf, false), c10::Error);
+}
+
+TEST(Programs, DivideRoundingUp) {
+  EXPECT_EQ(at::ceil_div(7, 3), 3);
+  EXPECT_EQ(at::ceil_div(int64_t{6}, int64_t{3}), 2);
+  EXPECT_EQ(at::round_up(7, 4), 8);
+}
+
+TEST(Programs, UseStacksAndSymbols) {
+  torch::jit::Stack stack;
+  torch::jit::push(stack, 1, 2.5);
+  EXPECT_EQ(torch::jit::pop(stack).toDouble(), 2.5);
+  EXPECT_STREQ(c10::Symbol::aten("add").toQualString(), "aten::add");
+  EXPECT_TRUE(c10::isReducedFloatingType(at::ScalarType::Float8_e4m3fn));
+}
+
+}  // namespace
