@@ -45,7 +45,7 @@ class FrontendNamesTest {
         "handles and their counts stay inside", Set.of("handle", "release", "unsafeGetTensorImpl", "getIntrusivePtr", "use_count",
             "weak_use_count", "storage", "has_storage"),
         "C++ has the name for old programs", Set.of("sym_size", "sym_sizes", "sym_stride", "sym_strides", "sym_numel",
-            "sym_storage_offset", "sym_nbytes", "_dimI", "_dimV", "name", "toBackend", "generic_packed_accessor"),
+            "sym_storage_offset", "sym_nbytes", "_dimI", "_dimV", "name", "toBackend", "packed_accessor", "generic_packed_accessor"),
         "the answer is the same for every tensor", Set.of("is_mps", "is_mkldnn", "is_nested", "is_pinned", "is_hip", "is_hpu", "is_ipu",
             "is_lazy", "is_maia", "is_metal", "is_mtia", "is_privateuseone", "is_ve", "is_vulkan", "is_xla", "is_xpu"),
         "it returns a tensor and a list: Java calls it by name", Set.of("histogramdd"),
