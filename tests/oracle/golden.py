@@ -172,6 +172,9 @@ class Recorder(SchemaCheckMode):
         is_random = torch.Tag.nondeterministic_seeded in function.tags
         constants = self.constants.get(op.partition("::")[2], ())
         leaves = {key: tensor for key, tensor in given if tensor.dtype in WITH_GRADIENTS and key not in constants}
+        if any(argument.is_out for argument in function._schema.arguments):
+            # Out forms are not differentiable.
+            leaves = {}
         call_args, call_kwargs = leaves_args, leaves_kwargs
         if leaves and not is_random and all(t.dtype in WITH_GRADIENTS or not (t.is_floating_point() or t.is_complex()) for _, t in given):
             for tensor in leaves.values():
@@ -184,7 +187,7 @@ class Recorder(SchemaCheckMode):
             leaves = {}
         with torch.enable_grad():
             result = function(*call_args, **call_kwargs)
-        outs = list(result) if isinstance(result, (tuple, list)) else [result]
+        outs = list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
         if not all(ordinary(out) for out in outs if isinstance(out, torch.Tensor)):
             return False
         case["outs"] = file.value(outs, values=not is_random)

@@ -7,8 +7,8 @@ use crate::example;
 use crate::formula;
 use crate::kinds;
 use crate::model::{
-    Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Mixed, Op, Overlap, Returns,
-    ShapeByData, is_options_tail,
+    Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Mixed, Op, OutDtype, Overlap,
+    Returns, ShapeByData, is_options_tail,
 };
 use crate::names;
 use crate::types::{Kind, ResultKind};
@@ -53,6 +53,7 @@ struct RawOp {
     dtypes: String,
     batching: Option<String>,
     overlap: Option<String>,
+    out_dtype: Option<String>,
     devices: Option<String>,
     shape_by_data: Option<String>,
     node: Option<String>,
@@ -171,6 +172,7 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
         dtypes: choice("dtypes", Some(&raw.dtypes), Dtypes::CHOICES, Dtypes::All, &mut problems),
         batching,
         overlap: choice("overlap", raw.overlap.as_deref(), Overlap::CHOICES, overlap, &mut problems),
+        out_dtype: choice("out_dtype", raw.out_dtype.as_deref(), OutDtype::CHOICES, OutDtype::Any, &mut problems),
         devices: choice("devices", raw.devices.as_deref(), Devices::CHOICES, Devices::Same, &mut problems),
         shape_by_data: choice(
             "shape_by_data",

@@ -45,6 +45,8 @@ pub struct Op {
     pub batching: Batching,
     /// How a kernel of this operator handles an output that overlaps an input.
     pub overlap: Overlap,
+    /// Which dtypes the outputs of its out form may have.
+    pub out_dtype: OutDtype,
     /// The supported devices of its tensors.
     pub devices: Devices,
     /// Whether the shape of the result depends on the values of the arguments.
@@ -258,6 +260,18 @@ choices! {
         Same = "same",
         /// Any: the operator moves data between devices or reads only metadata; its rule rejects other combinations
         Any = "any",
+    }
+}
+
+choices! {
+    /// Which dtypes the outputs of an out form may have.
+    OutDtype {
+        /// Any that the result can be cast to
+        Any = "any",
+        /// That of the result
+        Own = "own",
+        /// Any if the argument `dtype` is not given: it is that of the output then
+        Argument = "argument",
     }
 }
 

@@ -48,7 +48,8 @@ float_kernels! { "activation";
         let (n, two) = (mish_ratio(x), constant!(2.0));
         let t = n / (n + two);
         let near = x.mul_add(math::sigmoid(x) * (constant!(1.0) - t * t), t);
-        V::select(constant!(20.0).lt(x), grad, grad * near)
+        // As in PyTorch, NaN at infinity.
+        V::select(constant!(20.0).lt(x), grad + (x - x), grad * near)
     };
     /// out = scale a where a > 0, else alpha scale (e^(input_scale a) - 1)
     elu<2>("elu_cpu", HEAVY, alpha, scale, input_scale): |x| {

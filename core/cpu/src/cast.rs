@@ -5,8 +5,19 @@ use rushlight_base::{Complex32, Complex64, Complex128, Element, bf16, f16};
 
 /// An element as each kind of value that a cast may start from.
 pub(crate) trait Source: Element {
-    /// As a signed integer: truncated; `u64` keeps its bits.
+    /// As a signed integer: truncated, the least one for what is out of range; `u64` keeps its bits.
     fn to_i64(self) -> i64;
+    /// As an integer whose lowest bits are those of a smaller one: a float that is no `i32` is the least one, as on
+    /// x86-64 in PyTorch.
+    #[inline(always)]
+    fn lowest_bits(self) -> i32 {
+        self.to_i64() as i32
+    }
+    /// As an unsigned integer: from 2^64 on 0.
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        self.to_i64() as u64
+    }
     /// Like `f32`, rounded once.
     fn to_f32(self) -> f32;
     /// Like `f64`.
@@ -39,7 +50,7 @@ pub(crate) trait Target: Element {
 }
 
 macro_rules! integer_cast {
-    ($($type:ty),*) => {$(
+    ($($type:ty: $bits:ident;)*) => {$(
         impl Source for $type {
             #[inline(always)]
             fn to_i64(self) -> i64 {
@@ -65,14 +76,23 @@ macro_rules! integer_cast {
         impl Target for $type {
             #[inline(always)]
             fn cast<A: Source>(a: A) -> $type {
-                a.to_i64() as $type
+                a.$bits() as $type
             }
             const FROM_I32: Option<fn(i32) -> $type> = Some(|a| a as $type);
         }
     )*};
 }
 
-integer_cast!(u8, i8, i16, i32, i64, u16, u32, u64);
+integer_cast! {
+    u8: lowest_bits;
+    i8: lowest_bits;
+    i16: lowest_bits;
+    i32: lowest_bits;
+    i64: to_i64;
+    u16: lowest_bits;
+    u32: to_i64;
+    u64: to_u64;
+}
 
 macro_rules! float_cast {
     ($($type:ty: $to_f32:expr, $to_f64:expr, $cast:expr;)*) => {$(
@@ -80,7 +100,20 @@ macro_rules! float_cast {
             #[inline(always)]
             fn to_i64(self) -> i64 {
                 let wide: f64 = $to_f64(self);
-                wide as i64
+                if wide.abs() < 9_223_372_036_854_775_808.0 { wide as i64 } else { i64::MIN }
+            }
+            #[inline(always)]
+            fn lowest_bits(self) -> i32 {
+                // SAFETY: the truncated number is an `i32`.
+                if self.fits_i32() { unsafe { self.to_i32() } } else { i32::MIN }
+            }
+            #[inline(always)]
+            fn to_u64(self) -> u64 {
+                let wide: f64 = $to_f64(self);
+                if wide < 9_223_372_036_854_775_808.0 || wide.is_nan() {
+                    return self.to_i64() as u64;
+                }
+                if wide < 18_446_744_073_709_551_616.0 { wide as u64 } else { 0 }
             }
             #[inline(always)]
             fn to_f32(self) -> f32 {
@@ -132,6 +165,14 @@ macro_rules! complex_cast {
             #[inline(always)]
             fn to_i64(self) -> i64 {
                 self.re.to_i64()
+            }
+            #[inline(always)]
+            fn lowest_bits(self) -> i32 {
+                self.re.lowest_bits()
+            }
+            #[inline(always)]
+            fn to_u64(self) -> u64 {
+                self.re.to_u64()
             }
             #[inline(always)]
             fn to_f32(self) -> f32 {

@@ -34,7 +34,7 @@ pub(crate) trait ComplexFunctions: Analytic {
     fn silu(self) -> Self;
     /// The inverse of the square root.
     fn rsqrt(self) -> Self;
-    /// To the power `exponent`; everything to the power 0 is 1, and 0 to any other power 0.
+    /// To the power `exponent`; everything to the power 0 is 1.
     fn pow(self, exponent: Self) -> Self;
     /// sin(pi z)/(pi z), 1 at 0.
     fn sinc(self) -> Self;
@@ -107,8 +107,12 @@ macro_rules! complex_functions {
             fn pow(self, exponent: Self) -> Self {
                 if exponent == Self::ZERO {
                     Self::ONE
-                } else if self == Self::ZERO {
+                } else if self == Self::ZERO && exponent.re > 0.0 {
                     Self::ZERO
+                } else if self == Self::ZERO {
+                    // As in PyTorch, the direction of the infinity is not known.
+                    let size = if exponent.re < 0.0 { <$type>::INFINITY } else { <$type>::NAN };
+                    Complex::new(size, <$type>::NAN)
                 } else {
                     Analytic::exp(exponent * self.ln())
                 }
@@ -145,6 +149,12 @@ macro_rules! complex_functions {
             }
             fn tanh(self) -> Self {
                 let Complex { re: x, im: y } = self;
+                if x.is_nan() && y == 0.0 {
+                    return self;
+                }
+                if x.is_finite() && !y.is_finite() {
+                    return Complex::new(if x == 0.0 { x } else { <$type>::NAN }, <$type>::NAN);
+                }
                 if x.abs() > $tanh_far {
                     // Here the real part rounds to 1, and the imaginary part decreases like e^-2x.
                     let small = if y.is_finite() { 2.0 * (2.0 * y).sin() * (-2.0 * x.abs()).exp() } else { 0.0 };

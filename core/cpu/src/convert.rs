@@ -174,8 +174,23 @@ mod tests {
         // One number that is no i32 among many that are, and the ends of i32.
         let mut numbers: Vec<f32> = (0..200).map(|i| i as f32 * 1.5 - 100.0).collect();
         numbers[70] = 4_294_967_808.0;
-        let expected: Vec<i32> = numbers.iter().map(|&x| x as i64 as i32).collect();
+        // What is out of range is the least integer, as in PyTorch on x86-64.
+        let expected: Vec<i32> = numbers.iter().map(|&x| if x < 4e9 { x as i32 } else { i32::MIN }).collect();
         assert_eq!(cast::<i32, f32>(&mut numbers), expected);
+        let mut outside = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 3e9, 1e19, -300.0];
+        assert_eq!(cast::<i64, f64>(&mut outside), [i64::MIN, i64::MIN, i64::MIN, 3_000_000_000, i64::MIN, -300]);
+        assert_eq!(cast::<i32, f64>(&mut outside), [i32::MIN, i32::MIN, i32::MIN, i32::MIN, i32::MIN, -300]);
+        assert_eq!(cast::<i16, f64>(&mut outside), [0, 0, 0, 0, 0, -300]);
+        assert_eq!(cast::<u8, f64>(&mut outside), [0, 0, 0, 0, 0, 212]);
+        assert_eq!(cast::<u16, f64>(&mut outside), [0, 0, 0, 0, 0, 65236]);
+        assert_eq!(cast::<u32, f64>(&mut outside), [0, 0, 0, 3_000_000_000, 0, 4_294_966_996]);
+        let far = 1 << 63;
+        assert_eq!(
+            cast::<u64, f64>(&mut outside),
+            [0, far, far, 3_000_000_000, 10_000_000_000_000_000_000, 300u64.wrapping_neg()]
+        );
+        assert_eq!(cast::<i32, f16>(&mut [f16::INFINITY, f16::NAN, f16::from_f32(-7.5)]), [i32::MIN, i32::MIN, -7]);
+        assert_eq!(cast::<i16, Complex64>(&mut [Complex64::new(1e5, 2.0), Complex64::new(3e9, 0.0)]), [-31072, 0]);
         assert_eq!(cast::<i32, f64>(&mut [-2147483648.0, 2147483647.9, -0.9]), [i32::MIN, i32::MAX, 0]);
         assert_eq!(cast::<i64, u64>(&mut [u64::MAX]), [-1]);
         assert_eq!(cast::<i64, f64>(&mut [9007199254740993.0]), [9007199254740992]);

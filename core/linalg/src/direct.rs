@@ -79,16 +79,19 @@ fn load_factor<T: Field>(factor: Strided<T>, upper: bool, lower: &mut Block<'_, 
     }
 }
 
-/// out = the inverse of L L^H, or of U^H U (`upper`).
-pub fn cholesky_inverse(out: &Array, l: &Array, upper: bool) -> Result<()> {
+/// out = the inverse of L L^H, or of U^H U (`upper`); `info` is the number of the first zero on the diagonal, or 0.
+pub fn cholesky_inverse(out: &Array, info: &Array, l: &Array, upper: bool) -> Result<()> {
     with_field!("cholesky_inverse", l.dtype(), T => {
         let sizes = batch_of(out, 2);
+        let status = Batch::<i32>::new(info, 0, sizes)?;
         let (to, factors) = (Batch::<T>::new(out, 2, sizes)?, Batch::<T>::new(l, 2, sizes)?);
         let order = l.size(l.ndim() - 1);
         each::<T>(to.len(), order.pow(3), 3 * order * order, &|index, spare| {
             let (mut lower, spare) = carve(spare, order, order);
             let (mut adjoint, spare) = carve(spare, order, order);
             load_factor(factors.matrix(index), upper, &mut lower, &mut adjoint);
+            let zero = (0..order).find(|&at| lower.get(at, at) == T::ZERO);
+            status.matrix(index).put(0, zero.map_or(0, |at| at as i32 + 1));
             to.matrix(index).write(spare, |x, _| {
                 x.set_identity();
                 solve_left(&lower.view(), LOWER, x)?;

@@ -238,8 +238,8 @@ int32_t rlt_tensor_linalg_lu_out(const rlt_tensor *a, int32_t pivot, const rlt_t
  * with row LU_pivots[i] - 1`
  *
  * Shapes: `(*, m, n), (*, k) -> (*, m, m), (*, m, k), (*, k, n), k = min(m, n)`.
- * Errors: Raises an error if `LU_data` is not a matrix or a batch of matrices, or if `LU_pivots` is not int32 or not
- * between 1 and m.
+ * Errors: Raises an error if `LU_data` is not a matrix or a batch of matrices, or if `LU_pivots` is not int32 not
+ * between 1 and m, or not of the shape (*, min(m, n)).
  *
  * `lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor
  * L, Tensor U)`

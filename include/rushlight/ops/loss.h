@@ -372,9 +372,9 @@ int32_t rlt_tensor_huber_loss_backward_out(const rlt_tensor *grad_output, const 
  *
  * Shapes: `(*), (*), weight broadcastable to (*) -> (), or (*) without reduction; dimensions of size 1 are ignored
  * when self and target are matched`.
- * Errors: Raises an error if an element of `self` is outside [0, 1], if the dtypes of `self` and `target` differ, if
- * the shape of `target` or `weight` does not fit that of `self`, or if `reduction` is not 0 (none), 1 (mean) or 2
- * (sum).
+ * Errors: Raises an error if an element of `self` or `target` is outside [0, 1], if the dtypes of `self` and `target`
+ * differ, if the shape of `target` or `weight` does not fit that of `self`, or if `reduction` is not 0 (none), 1
+ * (mean) or 2 (sum).
  *
  * `binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor`
  */

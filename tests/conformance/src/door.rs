@@ -1,7 +1,7 @@
 //! Access to the library: the shipped shared object, loaded at run time, through its C functions only.
 
 pub use crate::abi::tag;
-use crate::abi::{Api, Payload, RltGradcheckOptions, RltNamed, RltTensor, RltValue};
+use crate::abi::{Api, Payload, RltGradcheckOptions, RltNamed, RltScalar, RltTensor, RltValue};
 use crate::cases::Item;
 use crate::host::HostTensor;
 use rushlight_base::{Complex, DType, Device, DeviceType, Layout, MemoryFormat, Scalar};
@@ -67,6 +67,8 @@ pub enum Value {
     Floats(Vec<f64>),
     /// Booleans.
     Bools(Vec<i32>),
+    /// Numbers of several kinds.
+    Scalars(Vec<RltScalar>),
     /// Text.
     Str(CString),
     /// A frozen number (dtype, layout, memory format) under its tag.
@@ -640,6 +642,10 @@ fn list(items: &[Item], made: &mut Made<'_>) -> Result<Value, String> {
         Item::Scalar(value) => Ok(*value),
         other => Err(format!("unexpected {other:?} in a list")),
     };
+    let is_float = |item: &Item| matches!(item, Item::Scalar(Scalar::Float(_)));
+    if items.iter().any(is_float) && !items.iter().all(is_float) {
+        return Ok(Value::Scalars(items.iter().map(|item| number(item).map(scalar)).collect::<Result<_, _>>()?));
+    }
     Ok(match items.first() {
         Some(Item::Tensor(_) | Item::None) => {
             let tensor = |(at, item): (usize, &Item)| match item {
@@ -657,6 +663,19 @@ fn list(items: &[Item], made: &mut Made<'_>) -> Result<Value, String> {
         }
         _ => Value::Ints(items.iter().map(|item| number(item).map(Scalar::to_i64)).collect::<Result<_, _>>()?),
     })
+}
+
+/// A number as the C functions take it.
+fn scalar(value: Scalar) -> RltScalar {
+    let tag = match value {
+        Scalar::Bool(_) => tag::BOOL,
+        Scalar::Int(_) => tag::INT,
+        Scalar::UInt(_) => tag::UINT,
+        Scalar::Float(_) => tag::FLOAT,
+        Scalar::Complex(_) => tag::COMPLEX,
+    };
+    let parts = value.to_complex();
+    RltScalar { tag, reserved: 0, i: value.to_i64(), re: parts.re, im: parts.im }
 }
 
 /// The handles of a list of tensors.
@@ -681,6 +700,7 @@ fn borrow(value: &Value, list: &[*mut RltTensor]) -> RltValue {
         Value::Scalar(Scalar::Float(value)) => (tag::FLOAT, 0, Payload { f: *value }),
         Value::Scalar(Scalar::Complex(value)) => (tag::COMPLEX, 0, Payload { c: [value.re, value.im] }),
         Value::Ints(list) => (tag::INT_LIST, list.len(), Payload { ints: list.as_ptr() }),
+        Value::Scalars(list) => (tag::SCALAR_LIST, list.len(), Payload { scalars: list.as_ptr() }),
         Value::Floats(list) => (tag::FLOAT_LIST, list.len(), Payload { floats: list.as_ptr() }),
         Value::Bools(list) => (tag::BOOL_LIST, list.len(), Payload { bools: list.as_ptr() }),
         Value::Str(text) => (tag::STRING, 0, Payload { string: text.as_ptr() as *const c_char }),

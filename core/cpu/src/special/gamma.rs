@@ -162,19 +162,26 @@ pub(super) fn zeta<T: Float>(x: T, q: T) -> T {
     if x == one {
         return T::INFINITY;
     }
-    if x < one || x.is_nan() || q.is_nan() {
+    if x < one || q.is_nan() {
+        return T::NAN;
+    }
+    if q <= zero && q == q.floor() {
+        return T::INFINITY;
+    }
+    if x.is_nan() {
         return T::NAN;
     }
     if q <= zero {
-        if q == q.floor() {
-            return T::INFINITY;
-        }
         // Each integer up to zero is a separate term: beyond a million the sum is not computed.
         if x != x.floor() || q < T::of(-1e6) {
             return T::NAN;
         }
     }
     let (mut sum, mut a) = (q.powf(-x), q);
+    if sum == zero && (x == T::INFINITY || q == T::INFINITY) {
+        // As in PyTorch: its formula multiplies the terms by infinity.
+        return T::NAN;
+    }
     let mut power = sum;
     let mut count = 0;
     while count < 9 || a <= T::of(9.0) {

@@ -51,7 +51,7 @@ pub use linked::link_layers;
 pub use object::{EnumValue, Future, Object, QScheme, Stream};
 pub(crate) use observed::unobserved;
 pub use opdef::{Arguments, OpDef};
-pub use output::{Overlap, Target, check_inplace_dtype, written};
+pub use output::{Overlap, Target, check_inplace_dtype, check_own_dtype, own_dtype, written};
 pub use value::{FromValue, Ints, ToValue, Value};
 
 use crate::dense::{Dense, Spec, check_cast};
@@ -176,6 +176,12 @@ pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
         written(crate::ops::copy::copy_(&place, result, false), [out])?;
     }
     place.finish(out)
+}
+
+/// `write_result` for an out form that does not convert its result.
+pub fn write_own_result(result: &Tensor, out: &Tensor) -> Result<()> {
+    check_own_dtype(result.dtype(), out)?;
+    write_result(result, out)
 }
 
 /// The target of the in-place form of a composite operator, before it is written: a copy if the call is recorded, because

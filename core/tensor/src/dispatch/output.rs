@@ -49,6 +49,25 @@ pub fn check_inplace_dtype(target: &Dense, dtype: Option<DType>) -> Result<()> {
     Ok(())
 }
 
+/// Checks the output of an out form that does not convert its result, which has `dtype`.
+pub fn check_own_dtype(dtype: DType, out: &Tensor) -> Result<()> {
+    let found = out.dtype();
+    ensure!(
+        found == dtype,
+        Runtime,
+        "Expected out tensor to have dtype {}, but got {} instead",
+        cpp_name(dtype),
+        cpp_name(found)
+    );
+    Ok(())
+}
+
+/// The description of a result, after [`check_own_dtype`].
+pub fn own_dtype(spec: Spec, out: &Tensor) -> Result<Spec> {
+    check_own_dtype(spec.dtype, out)?;
+    Ok(spec)
+}
+
 /// The destination of a kernel's output, and how the result is stored in the tensor.
 pub struct Target<'a> {
     store: Store<'a>,

@@ -23,6 +23,14 @@ fn evened(dense: &Dense) -> Result<Cow<'_, Dense>> {
     if dense.is_on_host() { Ok(Cow::Borrowed(dense)) } else { numbers(dense, dense.dtype) }
 }
 
+/// The target of one vector of scores, which may be the first of several; the targets of several.
+fn counted<'a>(self_: &Dense, target: &'a Dense) -> Result<Cow<'a, Dense>> {
+    if self_.ndim() != 1 || target.ndim() == 0 {
+        return Ok(Cow::Borrowed(target));
+    }
+    Ok(Cow::Owned(target.with_geometry(super::views::select(target, 0, 0)?)))
+}
+
 /// out0, out1 = the loss and the total weight
 pub fn nll_loss_forward(
     out0: &Dense,
@@ -33,7 +41,8 @@ pub fn nll_loss_forward(
     reduction: i64,
     ignore_index: i64,
 ) -> Result<()> {
-    let (self_, target) = (&evened(self_)?, &evened(target)?);
+    let target = counted(self_, target)?;
+    let (self_, target) = (&evened(self_)?, &evened(&target)?);
     let targets = targets(target, weight, ignore_index);
     loss::nll_loss(&array(out0), &array(out1), &array(self_), &targets, reduction_of(self_, reduction)?)
 }
@@ -50,7 +59,8 @@ pub fn nll_loss_backward(
     ignore_index: i64,
     total_weight: &Dense,
 ) -> Result<()> {
-    let (target, grad_output) = (&evened(target)?, &evened(grad_output)?);
+    let target = counted(self_, target)?;
+    let (target, grad_output) = (&evened(&target)?, &evened(grad_output)?);
     let targets = targets(target, weight, ignore_index);
     let reduction = reduction_of(self_, reduction)?;
     loss::nll_loss_backward(&array(out), &array(grad_output), &targets, reduction, &array(total_weight))
@@ -148,6 +158,20 @@ pub fn huber_loss_backward(
     over(out.dtype, [out, grad_output, self_, target], |walk| deviation::huber_backward(walk, delta, share))
 }
 
+fn check_probabilities(name: &str, tensor: &Dense) -> Result<()> {
+    if tensor.numel() == 0 || !tensor.dtype.is_floating() {
+        return Ok(());
+    }
+    let end = Spec::new(&[], tensor.dtype, tensor.device).allocate()?;
+    for which in [Extremum::Min, Extremum::Max] {
+        extremum(Some(&array(&end)), None, &array(tensor), which)?;
+        // Also rejects NaN.
+        let within = (0.0..=1.0).contains(&number_of(&end)?);
+        ensure!(within, Runtime, "all elements of {name} should be between 0 and 1");
+    }
+    Ok(())
+}
+
 /// out = the cross entropy of probabilities and targets, reduced
 pub fn binary_cross_entropy(
     out: &Dense,
@@ -156,15 +180,8 @@ pub fn binary_cross_entropy(
     weight: Option<&Dense>,
     reduction: i64,
 ) -> Result<()> {
-    if self_.numel() > 0 && self_.dtype.is_floating() {
-        let end = Spec::new(&[], self_.dtype, self_.device).allocate()?;
-        for which in [Extremum::Min, Extremum::Max] {
-            extremum(Some(&array(&end)), None, &array(self_), which)?;
-            // Also rejects NaN.
-            let within = (0.0..=1.0).contains(&number_of(&end)?);
-            ensure!(within, Runtime, "all elements of input should be between 0 and 1");
-        }
-    }
+    check_probabilities("input", self_)?;
+    check_probabilities("target", target)?;
     let target = super::rules::paired(target, self_.sizes())?;
     reduced(out, self_, &target, weight, reduction, deviation::cross_entropy)
 }

@@ -13,6 +13,16 @@ fn is_empty_sum(out: &Dense, vec: &Dense) -> bool {
     vec.numel() == 0 && out.numel() > 0
 }
 
+/// Checks the factors of a sum and of a product that is added to it.
+fn check_factors(out: &Dense, beta: Scalar, alpha: Scalar) -> Result<()> {
+    if out.numel() > 0 {
+        let dtype = out.dtype.opmath();
+        beta.check_convertible(dtype)?;
+        alpha.check_convertible(dtype)?;
+    }
+    Ok(())
+}
+
 /// out = self mat2
 pub fn mm(out: &Dense, self_: &Dense, mat2: &Dense) -> Result<()> {
     if is_empty_sum(out, mat2) {
@@ -23,6 +33,7 @@ pub fn mm(out: &Dense, self_: &Dense, mat2: &Dense) -> Result<()> {
 
 /// out = beta self + alpha mat1 mat2
 pub fn addmm(out: &Dense, self_: &Dense, mat1: &Dense, mat2: &Dense, beta: Scalar, alpha: Scalar) -> Result<()> {
+    check_factors(out, beta, alpha)?;
     check_expandable(self_.sizes(), out.sizes())?;
     gemm(&array(out), &array(mat1), &array(mat2), Some((&array(self_), beta)), alpha)
 }
@@ -37,6 +48,7 @@ pub fn bmm(out: &Dense, self_: &Dense, mat2: &Dense) -> Result<()> {
 
 /// out_b = beta self_b + alpha batch1_b batch2_b
 pub fn baddbmm(out: &Dense, self_: &Dense, batch1: &Dense, batch2: &Dense, beta: Scalar, alpha: Scalar) -> Result<()> {
+    check_factors(out, beta, alpha)?;
     check_expandable(self_.sizes(), out.sizes())?;
     let epilogue = Epilogue { alpha, add: Some((&array(self_), beta)), ..Epilogue::default() };
     batched(&array(out), &array(batch1), &array(batch2), &epilogue)
@@ -44,6 +56,7 @@ pub fn baddbmm(out: &Dense, self_: &Dense, batch1: &Dense, batch2: &Dense, beta:
 
 /// out = beta self + alpha (batch1_0 batch2_0 + batch1_1 batch2_1 + ...)
 pub fn addbmm(out: &Dense, self_: &Dense, batch1: &Dense, batch2: &Dense, beta: Scalar, alpha: Scalar) -> Result<()> {
+    check_factors(out, beta, alpha)?;
     check_expandable(self_.sizes(), out.sizes())?;
     let (a, b) = (array(batch1), array(batch2));
     if batch1.sizes()[0] == 0 {
@@ -81,6 +94,7 @@ pub fn mv(out: &Dense, self_: &Dense, vec: &Dense) -> Result<()> {
 
 /// out = beta self + alpha mat vec
 pub fn addmv(out: &Dense, self_: &Dense, mat: &Dense, vec: &Dense, beta: Scalar, alpha: Scalar) -> Result<()> {
+    check_factors(out, beta, alpha)?;
     let (to, from, add) = (as_column(out), as_column(vec), as_column(self_));
     let add = Some((&column(self_, &add), beta));
     gemm(&column(out, &to), &array(mat), &column(vec, &from), add, alpha)

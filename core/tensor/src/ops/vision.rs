@@ -4,7 +4,7 @@ use super::access::array;
 use super::rules::spatial::each;
 use super::rules::vision::{Border, columns};
 use crate::dense::Dense;
-use rushlight_base::{DType, Result, bail};
+use rushlight_base::{DType, MemoryFormat, Result, SmallVec, bail};
 use rushlight_cpu::grid::{self, Sampling};
 use rushlight_cpu::resample::{self, Filter, Scale, Taps, Windows, interpolation, mirrored, nearest, repeated};
 use rushlight_cpu::unfold;
@@ -14,6 +14,40 @@ use rushlight_cpu::unfold;
 enum Mode {
     Nearest { exact: bool },
     Between { filter: Filter, align_corners: bool },
+}
+
+/// Whether the scale factor of a dimension of sizes `from` and `to` counts: PyTorch's kernels ignore it in some of the
+/// dimensions whose size stays or doubles. `by_index` says whether nearest-neighbour interpolation computes these from the
+/// index.
+fn counts(mode: Mode, from: i64, to: i64, by_index: bool, dtype: DType) -> bool {
+    match mode {
+        Mode::Nearest { exact } => exact || !by_index || (to != from && to != 2 * from),
+        Mode::Between { filter: Filter::Linear, .. } => to != from,
+        Mode::Between { .. } => to != from || dtype != DType::U8,
+    }
+}
+
+/// Whether PyTorch computes `out` by a kernel that finds the nearest elements from indices.
+fn is_by_index(out: &Dense, self_: &Dense, spatial: usize) -> bool {
+    let is_last = |format| self_.sizes()[1] > 3 && self_.geometry.is_contiguous_in(format);
+    match spatial {
+        1 => false,
+        2 => is_last(MemoryFormat::ChannelsLast) || out.sizes()[2] + out.sizes()[3] <= 128,
+        _ => is_last(MemoryFormat::ChannelsLast3d),
+    }
+}
+
+/// The scale factors of the dimensions in which they count.
+fn counted(
+    input: &[i64],
+    output: &[i64],
+    scales: &[Option<f64>],
+    counts: impl Fn(i64, i64) -> bool,
+) -> SmallVec<[Option<f64>; 3]> {
+    let first = input.len() - scales.len();
+    let factor =
+        |(at, &factor): (usize, &Option<f64>)| factor.filter(|_| counts(input[first + at], output[first + at]));
+    scales.iter().enumerate().map(factor).collect()
 }
 
 /// Tables for the spatial dimensions, from the sizes of the input and the output.
@@ -37,6 +71,8 @@ fn taps(mode: Mode, input: &[i64], output: &[i64], scales: &[Option<f64>], dtype
 }
 
 fn upsample(out: &Dense, self_: &Dense, mode: Mode, scales: &[Option<f64>]) -> Result<()> {
+    let by_index = is_by_index(out, self_, scales.len());
+    let scales = &counted(self_.sizes(), out.sizes(), scales, |from, to| counts(mode, from, to, by_index, out.dtype));
     let taps = taps(mode, self_.sizes(), out.sizes(), scales, out.dtype)?;
     match mode {
         Mode::Nearest { .. } => resample::pick(&array(out), &array(self_), &taps, scales.len()),
@@ -48,6 +84,12 @@ fn upsample(out: &Dense, self_: &Dense, mode: Mode, scales: &[Option<f64>]) -> R
 }
 
 fn upsample_backward(out: &Dense, grad: &Dense, mode: Mode, scales: &[Option<f64>]) -> Result<()> {
+    // The gradient of a copy is a copy.
+    let is_copy = out.sizes() == grad.sizes();
+    let is_cubic = matches!(mode, Mode::Between { filter: Filter::Cubic, .. });
+    let scales = &counted(out.sizes(), grad.sizes(), scales, |from, to| {
+        if is_cubic { !is_copy } else { counts(mode, from, to, true, out.dtype) }
+    });
     let taps = taps(mode, out.sizes(), grad.sizes(), scales, out.dtype)?;
     resample::spread(&array(out), &array(grad), &taps, scales.len())
 }
@@ -135,7 +177,9 @@ fn windows(mode: Mode, input: &[i64], output: &[i64], scales: [Option<f64>; 2], 
 }
 
 fn upsample_smoothly(out: &Dense, self_: &Dense, mode: Mode, scales: [Option<f64>; 2]) -> Result<()> {
-    let [down, across] = windows(mode, self_.sizes(), out.sizes(), scales, out.dtype)?;
+    // A dimension whose size stays is left as it is.
+    let factor = |dim: usize| scales[dim].filter(|_| self_.sizes()[2 + dim] != out.sizes()[2 + dim]);
+    let [down, across] = windows(mode, self_.sizes(), out.sizes(), [factor(0), factor(1)], out.dtype)?;
     if out.dtype == DType::U8 {
         let taps = [Taps::none(), down.taps()?, across.taps()?];
         return resample::interpolate_bytes(&array(out), &array(self_), &taps);

@@ -208,3 +208,109 @@ fn limits_and_dimensions_that_do_not_exist_are_errors() {
     let error = message(ops::glu_backward_jvp(&x, &scalar, &x, &gate, &x, 0));
     assert_eq!(error, "Dimension specified as 0 but tensor has no dimensions");
 }
+
+#[test]
+fn matrices_without_elements_have_factors_and_a_rank() {
+    for sizes in [&[0][..], &[0, 1], &[2, 0, 3]] {
+        assert_eq!(ops::cholesky(&empty(sizes, DType::I32), false).unwrap().sizes().as_slice(), sizes);
+    }
+    let (lu, ..) = ops::linalg_lu_factor(&empty(&[0, 1], DType::F32), false).unwrap();
+    assert_eq!(lu.sizes().as_slice(), [0, 1]);
+    let rank = ops::linalg_matrix_rank(&empty(&[1, 0], DType::Bool), 0.0, false).unwrap();
+    assert_eq!(rank.to_vec::<i64>().unwrap(), [0]);
+    let error = message(ops::linalg_lu_factor(&of(&[1.0], &[1, 1]), false));
+    assert_eq!(error, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
+}
+
+#[test]
+fn decompositions_check_dtypes_orders_and_pivots() {
+    let (single, double) = (of(&[1.0], &[1, 1]), Tensor::from_slice(&[1.0f64], &[1, 1]).unwrap());
+    assert_eq!(
+        message(ops::triangular_solve(&single, &double, true, false, false)),
+        "Expected b and A to have the same dtype, but found b of type Float and A of type Double instead."
+    );
+    let singular = of(&[1.0, 0.0, 1.0, 0.0], &[2, 2]);
+    assert_eq!(
+        message(ops::cholesky_inverse(&singular, false)),
+        "cholesky_inverse: The diagonal element 2 is zero, the inversion could not be completed because the input matrix \
+         is singular."
+    );
+    let order = Scalar::Complex(Complex::new(1.0, 2.0));
+    assert_eq!(
+        message(ops::linalg_matrix_norm(&single, order, &[-2, -1], false, None)),
+        "linalg.matrix_norm: Expected a non-complex scalar as the order of norm."
+    );
+    let pivots = Tensor::from_slice(&[1i32, 2, 2], &[3]).unwrap();
+    assert_eq!(
+        message(ops::lu_unpack(&of(&[1.0; 4], &[2, 2]), &pivots, true, true)),
+        "torch.lu_unpack: LU_pivots of shape [3] do not belong to LU_data of shape [2, 2]"
+    );
+}
+
+#[test]
+fn factors_of_products_fit_the_dtype() {
+    let (x, complex) = (of(&[1.0], &[1, 1]), Scalar::Complex(Complex::new(2.0, 3.0)));
+    let error = "value cannot be converted to type float without overflow";
+    assert_eq!(message(ops::addmm(&x, &x, &x, 1.into(), complex)), error);
+    assert_eq!(message(ops::addmm(&x, &x, &x, complex, 1.into())), error);
+    let batch = ops::unsqueeze(&x, 0).unwrap();
+    assert_eq!(message(ops::baddbmm(&batch, &batch, &batch, 1.into(), complex)), error);
+    let row = of(&[1.0], &[1]);
+    assert_eq!(
+        message(ops::addr(&x, &row, &row, true.into(), 1.into())),
+        "Boolean beta only supported for Boolean results."
+    );
+}
+
+#[test]
+fn products_promote_where_no_sum_is_left() {
+    let (rows, flags) = (cast(&of(&[1.0, 1.0], &[1, 2]), DType::Bool), cast(&of(&[1.0, 0.0], &[2]), DType::Bool));
+    let found = ops::einsum("ik,j->ij", &[&rows, &flags], None).unwrap();
+    assert_eq!((found.sizes().as_slice(), found.to_vec::<i64>().unwrap()), (&[1, 2][..], vec![2, 0]));
+    let brain = cast(&of(&[1.5], &[1]), DType::BF16);
+    let scaled = ops::ldexp_tensor(&brain, &Tensor::from_slice(&[3i64], &[1]).unwrap()).unwrap();
+    assert_eq!((scaled.dtype(), values(&cast(&scaled, DType::F32))), (DType::BF16, vec![12.0]));
+}
+
+#[test]
+fn nothing_can_be_repeated_a_negative_number_of_times() {
+    assert_eq!(ops::tile(&empty(&[0], DType::F32), &[-1]).unwrap().sizes().as_slice(), [0]);
+    let error = "Trying to create tensor with negative dimension -2: [-2, 2]";
+    assert_eq!(message(ops::tile(&empty(&[2, 2], DType::F32), &[-1, 1])), error);
+}
+
+#[test]
+fn squares_of_integers_do_not_wrap_in_the_gradient_of_gelu() {
+    let bytes = |value: u8| Tensor::from_slice(&[value], &[1]).unwrap();
+    assert_eq!(values(&ops::infinitely_differentiable_gelu_backward(&bytes(1), &bytes(127)).unwrap()), [1.0]);
+}
+
+#[test]
+fn a_0_dimensional_source_that_is_copied_to_an_index_has_a_gradient() {
+    let (index, source) = (Tensor::from_slice(&[0i64], &[1]).unwrap(), of(&[1.0], &[]));
+    source.set_requires_grad(true).unwrap();
+    backward(&ops::index_copy(&of(&[0.0], &[1]), 0, &index, &source).unwrap());
+    assert_eq!(source.grad().unwrap().ndim(), 0);
+}
+
+#[test]
+fn bounds_of_an_integral_range_are_truncated() {
+    let bytes = ops::range_step((-2.5).into(), 0.5.into(), 3.into(), Options::of(DType::U8)).unwrap();
+    assert_eq!(bytes.sizes().as_slice(), [1]);
+}
+
+#[test]
+fn out_forms_that_do_not_convert_reject_other_dtypes() {
+    let (x, out) = (of(&[1.0, -2.0], &[2]), empty(&[2], DType::F64));
+    let error = "Expected out tensor to have dtype float, but got double instead";
+    assert_eq!(message(ops::mish_out(&x, &out)), error);
+    assert_eq!(message(ops::sort_values(&x, -1, false, &out, &empty(&[2], DType::I64))), error);
+    assert_eq!(message(ops::renorm_out(&ops::unsqueeze(&x, 0).unwrap(), 2.into(), 0, 1.into(), &out)), error);
+    assert_eq!(message(ops::sum_intlist_out(&x, Some(&[0]), false, Some(DType::F32), &out)), error);
+    // Without the argument `dtype`, that of the output is summed in.
+    let whole = empty(&[], DType::I64);
+    ops::prod_int_out(&of(&[2.5, 3.5], &[2]), 0, false, None, &whole).unwrap();
+    assert_eq!(whole.to_vec::<i64>().unwrap(), [6]);
+    ops::add_out(&x, &x, 1.into(), &out).unwrap();
+    assert_eq!(out.to_vec::<f64>().unwrap(), [2.0, -4.0]);
+}

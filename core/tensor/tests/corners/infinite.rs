@@ -110,3 +110,62 @@ fn one_number_of_a_sequence_is_its_first() {
     let one = ops::linspace(Scalar::Int(3), Scalar::Float(INF), 1, options).unwrap();
     assert_eq!(values(&one), [3.0]);
 }
+
+#[test]
+fn complex_tangents_of_an_infinite_angle_are_nan() {
+    maps(
+        ops::tanh,
+        &[
+            ((30.0, INF), (NAN, NAN)),
+            ((0.0, INF), (0.0, NAN)),
+            ((NAN, 0.0), (NAN, 0.0)),
+            ((1.0, NAN), (NAN, NAN)),
+            ((-INF, INF), (-1.0, 0.0)),
+        ],
+    );
+    maps(ops::tan, &[((INF, 30.0), (NAN, NAN)), ((1.0, INF), (0.0, 1.0))]);
+}
+
+#[test]
+fn negative_and_imaginary_powers_of_a_complex_0_are_not_0() {
+    let zero = Tensor::from_slice(&[Complex::new(0.0f64, 0.0)], &[1]).unwrap();
+    let power = |exponent: (f64, f64)| -> Complex<f64> {
+        let exponent = Tensor::from_slice(&[Complex::new(exponent.0, exponent.1)], &[1]).unwrap();
+        ops::pow_tensor_tensor(&zero, &exponent).unwrap().to_vec().unwrap()[0]
+    };
+    for exponent in [(-1.0, 0.0), (-2.5, 0.0), (-1.0, 1.0)] {
+        assert!(power(exponent).re == INF && power(exponent).im.is_nan(), "{exponent:?}");
+    }
+    assert!(power((0.0, 1.0)).re.is_nan());
+    assert_eq!(power((1.0, 1.0)), Complex::new(0.0, 0.0));
+    let inverse: Vec<Complex<f64>> = ops::pow_tensor_scalar(&zero, Scalar::Float(-1.5)).unwrap().to_vec().unwrap();
+    assert!(inverse[0].re == INF && inverse[0].im.is_nan());
+}
+
+#[test]
+fn zeta_of_infinite_arguments_is_nan_where_its_first_term_is_0() {
+    let zeta = |x: f64, q: f64| {
+        let [x, q] = [x, q].map(|number| Tensor::from_slice(&[number], &[1]).unwrap());
+        ops::special_zeta(&x, &q).unwrap().to_vec::<f64>().unwrap()[0]
+    };
+    assert!(zeta(2.0, INF).is_nan() && zeta(INF, 5.5).is_nan());
+    assert_eq!((zeta(INF, 1.0), zeta(NAN, -3.0)), (1.0, INF));
+}
+
+#[test]
+fn the_gradient_of_mish_at_infinity_is_nan() {
+    let x = leaf(&[f32::INFINITY, 100.0]);
+    super::backward(&ops::mish(&x).unwrap());
+    let grad = values(&x.grad().unwrap());
+    assert!(grad[0].is_nan() && grad[1] == 1.0, "{grad:?}");
+}
+
+#[test]
+fn floats_beyond_the_integers_are_the_least_one() {
+    let half = ops::to_dtype(&of(&[f32::INFINITY, -7.5], &[2]), DType::F16, false, false, None).unwrap();
+    let cast = |tensor: &Tensor, dtype| ops::to_dtype(tensor, dtype, false, false, None).unwrap();
+    assert_eq!(cast(&half, DType::I32).to_vec::<i32>().unwrap(), [i32::MIN, -7]);
+    assert_eq!(cast(&half, DType::I64).to_vec::<i64>().unwrap(), [i64::MIN, -7]);
+    assert_eq!(cast(&of(&[3e9, -300.0], &[2]), DType::I32).to_vec::<i32>().unwrap(), [i32::MIN, -300]);
+    assert_eq!(cast(&of(&[3e9, -300.0], &[2]), DType::I16).to_vec::<i16>().unwrap(), [0, -300]);
+}

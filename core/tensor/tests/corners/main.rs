@@ -2,6 +2,8 @@
 
 mod arguments;
 mod infinite;
+mod losses;
+mod resize;
 
 use rushlight_base::{Complex, DType, Result, Scalar};
 use rushlight_tensor::{Generator, Options, Tensor, autograd, ops};

@@ -101,6 +101,9 @@ impl<'a> Fuzz<'a> {
             Value::Ints(list) => format!("{list:?}"),
             Value::Floats(list) => format!("{list:?}"),
             Value::Bools(list) => format!("{list:?}"),
+            Value::Scalars(list) => {
+                format!("{:?}", list.iter().map(|number| (number.re, number.im)).collect::<Vec<_>>())
+            }
             Value::Str(text) => format!("{text:?}"),
             Value::Code(tag, code) => format!("code {code} of tag {tag}"),
             Value::Device(device) => format!("{device}"),

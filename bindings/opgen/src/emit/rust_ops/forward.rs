@@ -2,7 +2,7 @@
 //! code is generated for those with several outputs, or with optional tensors or lists of tensors.
 
 use super::text::{arguments, function_head, ident, kernel_arguments, result_type, snapshot_iterator, snapshots};
-use crate::model::{Body, Devices, Form, FormKind, Op, Overlap, Parameter};
+use crate::model::{Body, Devices, Form, FormKind, Op, OutDtype, Overlap, Parameter};
 use crate::names;
 use crate::types::Kind;
 
@@ -99,6 +99,9 @@ fn rule_call(op: &Op, form: &Form, path: &str) -> String {
     match dtype {
         Some(dtype) => {
             format!("dispatch::check_inplace_dtype({}, {}).and_then(|()| {rule})", ident(&inputs[0]), ident(dtype))
+        }
+        None if form.kind == FormKind::Out && op.out_dtype != OutDtype::Any && form.written().len() == 1 => {
+            format!("{rule}.and_then(|spec| dispatch::own_dtype(spec, {}))", ident(&form.written()[0]))
         }
         None => rule,
     }
@@ -223,6 +226,9 @@ fn out(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
     let iterator = snapshot_iterator(&inputs);
     for ((spec, place), parameter) in specs_names.iter().zip(&places).zip(&written) {
         let target = ident(parameter);
+        if written.len() > 1 && op.out_dtype != OutDtype::Any {
+            text.push_str(&format!("dispatch::check_own_dtype({spec}.dtype, {target})?;\n"));
+        }
         text.push_str(&format!("let {place} = {spec}.prepare_out({target}, {}, {iterator})?;\n", overlap(op)));
     }
     let targets: Vec<String> = written.iter().map(ident).collect();
@@ -335,10 +341,11 @@ fn composite(op: &Op, form: &Form, kind: FormKind) -> String {
             let written = form.written();
             let results = numbered("result", written.len());
             let binding = if written.len() == 1 { "result".to_string() } else { format!("({})", results.join(", ")) };
+            let write = if op.out_dtype == OutDtype::Any { "write_result" } else { "write_own_result" };
             let copies: Vec<String> = results
                 .iter()
                 .zip(&written)
-                .map(|(result, parameter)| format!("dispatch::write_result(&{result}, {})", ident(parameter)))
+                .map(|(result, parameter)| format!("dispatch::{write}(&{result}, {})", ident(parameter)))
                 .collect();
             format!("let {binding} = {call}?;\n{}\n", copies.join("?;\n"))
         }

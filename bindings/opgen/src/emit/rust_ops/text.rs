@@ -1,6 +1,6 @@
 //! Pieces of Rust source that the parts of an operator's file share.
 
-use crate::model::{Form, FormKind, Op, Parameter};
+use crate::model::{Form, FormKind, Op, OutDtype, Parameter};
 use crate::names;
 use crate::types::Kind;
 
@@ -52,6 +52,9 @@ pub fn kernel_arguments(op: &Op, form: &Form) -> Vec<String> {
         match parameter.kind {
             Kind::TensorList | Kind::TensorOptionalList => format!("&{name}"),
             Kind::TensorOptional => format!("{name}.as_ref()"),
+            Kind::DTypeOptional if form.kind == FormKind::Out && op.out_dtype == OutDtype::Argument => {
+                format!("{name}.or(Some({}.dtype()))", ident(&form.written()[0]))
+            }
             Kind::Options if form.kind == FormKind::Out => format!("{}.options()", ident(&form.written()[0])),
             _ => name,
         }

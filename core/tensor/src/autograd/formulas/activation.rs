@@ -55,7 +55,7 @@ pub fn elu_twice(
         let factor = alpha.to_f64() * scale.to_f64() * input_scale * input_scale;
         grad * grad_output * (self_or_result * input_scale).exp() * factor
     };
-    self_or_result.gt_scalar(0).where_scalarself(0, slope)
+    self_or_result.lt_scalar(0).where_scalarother(slope, 0)
 }
 
 /// beta s (1 - s), s = sigmoid(beta x), up to the threshold.

@@ -138,6 +138,12 @@ fn padded(grad: Expr, sizes: &[i64]) -> Expr {
     grad.constant_pad_nd(&ends.collect::<DimVec>(), 0)
 }
 
+/// The gradient of `index_copy` by the source, which may be 0-dimensional for a single index.
+pub fn index_copy_source(grad: &Expr, dim: i64, index: &Expr, source: &Expr) -> Expr {
+    let copied = grad.index_select(dim, index);
+    if source.ndim() == 0 { copied.reshape(&[]) } else { copied.expand_as(source) }
+}
+
 /// The gradient with respect to the source of `scatter` and `scatter_add`, a tensor of `sizes`.
 pub fn scatter_source(grad: &Expr, dim: i64, index: &Expr, sizes: &[i64]) -> Expr {
     padded(grad.gather(dim, index, false), sizes)

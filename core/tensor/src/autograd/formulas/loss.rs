@@ -28,9 +28,9 @@ fn weighted(value: Expr, weight: Option<&Expr>) -> Expr {
     weight.map_or(value.clone(), |weight| value * weight)
 }
 
-/// x (1 - x), not 0.
+/// x (1 - x), not 0 where x is a probability.
 fn spread(self_: &Expr) -> Expr {
-    (self_ * (-self_ + 1.0)).clamp_min(1e-12)
+    (self_ + 1e-12) * (-self_ + 1.0 + 1e-12)
 }
 
 /// A factor of the losses as `binary_cross_entropy` pairs it with the probabilities.

@@ -200,7 +200,8 @@ pub fn infinitely_differentiable_gelu_backward(grad: &Tensor, self_: &Tensor) ->
     use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
     let x = Expr::from(self_);
     let cdf = ((&x * FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
-    let density = (&x * &x * -0.5).exp() * (FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * 0.5);
+    // Squares of integers do not wrap around.
+    let density = (&x * -0.5 * &x).exp() * (FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * 0.5);
     let slopes = cdf + x * density;
     super::written(&slopes, &slopes * Expr::from(grad)).into_tensor()
 }

@@ -17,11 +17,16 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
     );
     let sizes = ops::rules::broadcast_sizes(&x1.sizes(), &x2.sizes())?;
     let direction = |tensor: &Tensor| -> Result<Expr> {
-        let vectors = Expr::from(tensor).to_dtype(dtype, false, false, None).expand(&sizes, false);
-        let length = vectors.linalg_vector_norm(Scalar::Int(2), Some(&[dim]), true, None);
-        // The lower bound of the norm is a constant for the derivative.
-        let length = &length + Expr::from(ops::detach((length.clamp_min(eps) - &length).tensor()?)?);
-        Ok(vectors / length)
+        // Only integers are converted: each vector is divided by its norm in its own dtype.
+        let own = if tensor.dtype().is_integral(true) { dtype } else { tensor.dtype() };
+        let vectors = Expr::from(tensor).to_dtype(own, false, false, None).expand(&sizes, false);
+        let length = ops::clone(vectors.linalg_vector_norm(Scalar::Int(2), Some(&[dim]), true, None).tensor()?, None)?;
+        {
+            // The lower bound of the norm is a constant for the derivative.
+            let _guard = GradModeGuard::new(false);
+            ops::clamp_min_(&length, Scalar::Float(eps))?;
+        }
+        Ok(vectors / Expr::from(length))
     };
     (direction(x1)? * direction(x2)?).sum_dim_intlist(Some(&[dim]), false, None).into_tensor()
 }
@@ -49,9 +54,16 @@ fn renorm_factors(self_: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Resul
     let dim = rushlight_base::wrap_dim(dim, ndim)? as i64;
     let others: DimVec = (0..ndim as i64).filter(|&other| other != dim).collect();
     let wide = self_.dtype().opmath();
-    let norms = Expr::from(self_).linalg_vector_norm(p, Some(&others), true, Some(wide));
-    let factors = (&norms + 1e-7).reciprocal() * most;
-    Ok(norms.gt_scalar(most).where_scalarother(factors, 1))
+    let norms = |tensor: &Expr| tensor.linalg_vector_norm(p, Some(&others), true, Some(wide));
+    let tensor = Expr::from(self_);
+    if !self_.requires_grad() {
+        let norms = norms(&tensor);
+        return Ok(norms.gt_scalar(most).where_scalarother((&norms + 1e-7).reciprocal() * most, 1));
+    }
+    // The norms of other slices, which may be NaN, have no gradient.
+    let is_long = norms(&tensor.detach()).gt_scalar(most);
+    let norms = norms(&is_long.where_scalarother(tensor, 0));
+    Ok(is_long.where_scalarother((norms + 1e-7).reciprocal() * most, 1))
 }
 
 /// Slices scaled down to a norm of `maxnorm`.

@@ -272,6 +272,7 @@ fn sum_of_products(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Te
     let rank = left.ndim();
     let (mut left, mut right) = (left.clone(), right.clone());
     let (mut batch, mut rows, mut columns, mut inner) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut is_product = true;
     for at in 0..rank {
         let (in_left, in_right) = (left.sizes()[at] != 1, right.sizes()[at] != 1);
         if summed.contains(&at) {
@@ -280,6 +281,7 @@ fn sum_of_products(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Te
                 let alone = if in_left { &mut left } else { &mut right };
                 *alone = ops::sum_dim_intlist(alone, Some(&[at as i64]), true, None)?;
             }
+            is_product &= !(in_left && in_right);
             inner.push(at);
         } else if in_left && in_right {
             batch.push(at);
@@ -288,6 +290,10 @@ fn sum_of_products(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Te
         } else {
             columns.push(at);
         }
+    }
+    if is_product {
+        // No sum is left: a product promotes dtypes.
+        return ops::mul_tensor(&left, &right);
     }
     let matrices = |tensor: &Tensor, groups: [&[usize]; 4]| {
         let order: Vec<i64> = groups.concat().iter().map(|&at| at as i64).collect();

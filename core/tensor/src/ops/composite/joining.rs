@@ -304,14 +304,15 @@ pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
         Runtime,
         "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
     );
-    ensure!(
-        repeats.iter().all(|&count| count >= 0),
-        Runtime,
-        "repeat: no dimension can be repeated a negative number of times, got {}",
-        format_sizes(repeats)
-    );
     let own = self_.sizes();
     let new = repeats.len() - own.len();
+    // No elements may be repeated any number of times.
+    let repeated = |at: usize| if at < new { repeats[at] } else { repeats[at].saturating_mul(own[at - new]) };
+    let sizes: DimVec = (0..repeats.len()).map(repeated).collect();
+    if let Some(size) = sizes.iter().find(|&&size| size < 0) {
+        bail!(Runtime, "Trying to create tensor with negative dimension {size}: {}", format_sizes(&sizes));
+    }
+    let repeats = &repeats.iter().map(|&count| count.max(0)).collect::<DimVec>();
     let extent = |dim: usize| if dim < new { 1 } else { own[dim - new] };
     let merged = (repeats.iter().enumerate())
         .map(|(dim, &count)| extent(dim).checked_mul(count))

@@ -347,6 +347,8 @@ fn scaled_terms(
 
 /// Whether the category of the factor of a sum is allowed for these tensors.
 fn check_factor(name: &str, factor: Scalar, tensors: [&Tensor; 3]) -> Result<()> {
+    let boolean = tensors.iter().all(|tensor| tensor.dtype() == DType::Bool);
+    ensure!(boolean || factor.dtype() != DType::Bool, Runtime, "Boolean {name} only supported for Boolean results.");
     let integral = tensors.iter().all(|tensor| tensor.dtype().category() <= Category::Integral);
     ensure!(
         !integral || factor.category() <= Category::Integral,

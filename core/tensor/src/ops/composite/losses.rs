@@ -77,12 +77,13 @@ pub fn poisson_nll_loss(
 
 /// ln(1 + e^(-target self))
 pub fn soft_margin_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    let likely = Expr::from(self_) * Expr::from(target);
-    // The power is rounded to half precision, as in PyTorch: infinity if it is out of range.
-    reduced(if likely.dtype().is_half() { (-likely).exp().log1p() } else { -likely.log_sigmoid() }, reduction)
+    let scores = -Expr::from(self_);
+    let unlikely = written(&scores, &scores * Expr::from(target));
+    // As in PyTorch, the power is of the dtype of `self`, and infinite if it is out of range.
+    reduced(written(&unlikely, unlikely.exp()).log1p(), reduction)
 }
 
-/// The gradient of `soft_margin_loss`: -target sigmoid(-target self)
+/// The gradient of `soft_margin_loss`: -target z / (1 + z), z = e^(-target self)
 pub fn soft_margin_loss_backward(
     grad_output: &Tensor,
     self_: &Tensor,
@@ -96,7 +97,9 @@ pub fn soft_margin_loss_backward(
         self_.dtype().c10_name()
     );
     let (count, target) = (self_.numel(), Expr::from(target));
-    let slopes = -&target * (-(&target * Expr::from(self_))).sigmoid();
+    // As in PyTorch, NaN where the power is infinite.
+    let power = (-&target * Expr::from(self_)).exp();
+    let slopes = -target * &power / (&power + 1.0);
     let found = slopes.tensor()?;
     let sizes = ops::rules::broadcast_sizes(&found.sizes(), &grad_output.sizes())?;
     ensure!(
@@ -188,7 +191,7 @@ pub fn triplet_margin_loss(
     if swap {
         far = far.minimum(distance(positive, negative)?);
     }
-    reduced((near - far + margin).clamp_min(0), reduction)
+    reduced((near + margin - far).clamp_min(0), reduction)
 }
 
 fn check_image(self_: &Tensor, target: &Tensor) -> Result<()> {
@@ -280,7 +283,8 @@ fn multi_margin_rows(self_: &Tensor, target: &Tensor, weight: Option<&Tensor>) -
 
 /// Whether the losses of `multi_margin_loss` are squared.
 fn check_multi_margin(kernel: &str, self_: &Tensor, p: Scalar) -> Result<bool> {
-    let power = p.to_f64();
+    p.check_convertible(DType::I32)?;
+    let power = p.to_f64().trunc();
     ensure!(power == 1.0 || power == 2.0, Runtime, "only p == 1 and p == 2 supported");
     let dtype = self_.dtype();
     ensure!(dtype.is_floating(), Runtime, "\"{kernel}\" not implemented for '{}'", dtype.c10_name());

@@ -66,7 +66,7 @@ pub fn linalg_vecdot(x: &Tensor, y: &Tensor, dim: i64) -> Result<Tensor> {
         y.dtype().c10_name()
     );
     if (x.ndim(), y.ndim()) == (1, 1) {
-        wrap_dim(dim, 1)?;
+        // As in PyTorch, `dim` is not looked at.
         return ops::vdot(x, y);
     }
     let sizes = ops::rules::broadcast_sizes(&x.sizes(), &y.sizes())?;

@@ -56,5 +56,11 @@ pub fn isreal(self_: &Tensor) -> Result<Tensor> {
 
 /// self 2^other
 pub fn ldexp(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    ops::mul_tensor(self_, &ops::pow_scalar(Scalar::Float(2.0), other)?)
+    let power = if self_.dtype().is_integral(true) {
+        ops::pow_scalar(Scalar::Float(2.0), other)?
+    } else {
+        // The dtype of `self` decides that of the power.
+        ops::pow_tensor_tensor(&ops::scalar_tensor(Scalar::Float(2.0), self_.options())?, other)?
+    };
+    ops::mul_tensor(self_, &power)
 }

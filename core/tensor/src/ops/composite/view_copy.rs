@@ -2,7 +2,6 @@
 
 use crate::dispatch;
 use crate::ops;
-use crate::options::cpp_name;
 use crate::tensor::Tensor;
 use rushlight_base::{MemoryFormat, Result, ensure};
 
@@ -53,14 +52,7 @@ pub fn split_with_sizes_copy_out(self_: &Tensor, split_sizes: &[i64], dim: i64, 
     let views = ops::split_with_sizes(self_, split_sizes, dim)?;
     check_outs("split_with_sizes_copy_out", &views, out)?;
     for (view, out) in views.iter().zip(out) {
-        ensure!(
-            out.dtype() == view.dtype(),
-            Runtime,
-            "Expected out tensor to have dtype {}, but got {} instead",
-            cpp_name(view.dtype()),
-            cpp_name(out.dtype())
-        );
-        dispatch::write_result(view, out)?;
+        dispatch::write_own_result(view, out)?;
     }
     Ok(())
 }

@@ -227,6 +227,13 @@ fn check_triangular(b: &Tensor, a: &Tensor) -> Result<()> {
             dense.ndim()
         );
     }
+    ensure!(
+        right.dtype == matrix.dtype,
+        Runtime,
+        "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead.",
+        right.dtype.c10_name(),
+        matrix.dtype.c10_name()
+    );
     let [rows, columns] = checks::extent(&matrix);
     ensure!(
         rows == columns,

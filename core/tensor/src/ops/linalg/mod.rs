@@ -33,6 +33,9 @@ fn status_of(batch: &[i64], like: &Dense) -> Result<Dense> {
 
 /// out = factor of self
 pub fn cholesky(out: &Dense, self_: &Dense, upper: bool) -> Result<()> {
+    if self_.numel() == 0 {
+        return Ok(());
+    }
     let info = status_of(checks::batch(self_), self_)?;
     kernels::cholesky(&array(out), &array(&info), &array(self_), upper)?;
     checks::status("cholesky", &info, Failure::Cholesky)
@@ -45,7 +48,9 @@ pub fn cholesky_solve(out: &Dense, self_: &Dense, input2: &Dense, upper: bool) -
 
 /// out = inverse for the factor self
 pub fn cholesky_inverse(out: &Dense, self_: &Dense, upper: bool) -> Result<()> {
-    kernels::cholesky_inverse(&array(out), &array(self_), upper)
+    let info = status_of(checks::batch(self_), self_)?;
+    kernels::cholesky_inverse(&array(out), &array(&info), &array(self_), upper)?;
+    checks::status("cholesky_inverse", &info, Failure::Inverse)
 }
 
 /// out0, out1, out2 = factors of a, pivots, status

@@ -23,6 +23,11 @@ enum Order {
 }
 
 fn number(order: Scalar) -> Result<Order> {
+    ensure!(
+        !order.dtype().is_complex(),
+        Runtime,
+        "linalg.matrix_norm: Expected a non-complex scalar as the order of norm."
+    );
     let value = order.to_f64();
     let smallest = value < 0.0;
     match value.abs() {
@@ -294,8 +299,9 @@ pub(super) fn tolerances(
 pub fn matrix_rank(input: &Tensor, atol: Option<&Tensor>, rtol: Option<&Tensor>, hermitian: bool) -> Result<Tensor> {
     let name = "torch.linalg.matrix_rank";
     checks::matrix(name, "input", &*input.dense()?)?;
+    // The precision of the dtype is the tolerance if none is given.
     ensure!(
-        checks::has_kernels(input.dtype()),
+        checks::has_kernels(input.dtype()) || atol.is_some() && rtol.is_some() && input.numel() == 0,
         Runtime,
         "This function doesn't handle types other than float and double"
     );

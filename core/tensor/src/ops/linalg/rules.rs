@@ -46,6 +46,9 @@ pub fn linalg_cholesky_ex(self_: &Dense, _upper: bool, _check_errors: bool) -> R
 
 /// A factor.
 pub fn cholesky(self_: &Dense, _upper: bool) -> Result<Spec> {
+    if self_.numel() == 0 {
+        return Ok(Spec::new(self_.sizes(), self_.dtype, self_.device));
+    }
     checks::square("cholesky", "A", self_)?;
     checks::kernel("cholesky_cpu", self_)?;
     Ok(matrices(checks::batch(self_), checks::extent(self_), self_))
@@ -107,7 +110,7 @@ pub fn linalg_lu_factor_ex(a: &Dense, pivot: bool, _check_errors: bool) -> Resul
         format_sizes(a.sizes())
     );
     checks::kernel("lu_cpu", a)?;
-    ensure!(pivot, Runtime, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
+    ensure!(pivot || a.numel() == 0, Runtime, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
     Ok(lu_parts(a))
 }
 
@@ -131,6 +134,14 @@ pub fn lu_unpack(lu_data: &Dense, lu_pivots: &Dense, unpack_data: bool, unpack_p
     );
     let (batch, [rows, columns]) = (checks::batch(lu_data), checks::extent(lu_data));
     let order = rows.min(columns);
+    let found = lu_pivots.sizes();
+    ensure!(
+        !unpack_pivots || found.len() == batch.len() + 1 && found.starts_with(batch) && found.ends_with(&[order]),
+        Runtime,
+        "torch.lu_unpack: LU_pivots of shape {} do not belong to LU_data of shape {}",
+        format_sizes(found),
+        format_sizes(lu_data.sizes())
+    );
     let nothing = || Spec::new(&[0], lu_data.dtype, lu_data.device);
     let p = if unpack_pivots { matrices(batch, [rows, rows], lu_data) } else { nothing() };
     if !unpack_data {

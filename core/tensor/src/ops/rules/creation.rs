@@ -170,7 +170,9 @@ pub fn range_step(start: Scalar, end: Scalar, step: Scalar, options: Options) ->
         Runtime,
         "upper bound and lower bound inconsistent with step sign"
     );
-    let length = ((last - first) / stride).floor() + 1.0;
+    // Integers are truncated first.
+    let ends = [first, last, stride].map(|end| if dtype.is_integral(false) { end.trunc() } else { end });
+    let length = ((ends[1] - ends[0]) / ends[2]).floor() + 1.0;
     ensure!(length < i64::MAX as f64, Runtime, "invalid size, possible overflow?");
     made(&[length as i64], dtype, options)
 }

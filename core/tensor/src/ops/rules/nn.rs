@@ -200,8 +200,9 @@ fn check_nll(self_: &Dense, target: &Dense, weight: Option<&Dense>) -> Result<()
         }
     };
     ensure!(targets_fit, Runtime, "0D or 1D target tensor expected, multi-target not supported");
+    // Of several targets for one vector of scores the first counts.
     let agree = if scores.len() == 1 {
-        target.numel() == 1
+        targets.is_empty() || targets == scores && scores[0] > 0
     } else {
         targets.iter().eq(scores[..class_dim].iter().chain(&scores[class_dim + 1..]))
     };
