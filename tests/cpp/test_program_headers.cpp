@@ -93,4 +93,31 @@ TEST(Programs, UseStacksAndSymbols) {
   EXPECT_TRUE(c10::isReducedFloatingType(at::ScalarType::Float8_e4m3fn));
 }
 
+TEST(Programs, KeepReferencesToListsOfOperators) {
+  auto& all = torch::jit::getAllOperators();
+  EXPECT_GT(all.size(), 1000u);
+  auto& overloads = torch::jit::getAllOperatorsFor(torch::jit::Symbol::fromQualString("aten::add"));
+  EXPECT_GE(overloads.size(), 4u);
+  EXPECT_EQ(&torch::jit::getAllOperatorsFor(c10::Symbol::aten("add")), &overloads);
+}
+
+TEST(Programs, CallTheFunctionsOfLayersWithSingleArguments) {
+  torch::Tensor weight = torch::arange(6, torch::kFloat).view({3, 2}), rows = torch::tensor({2, 0});
+  torch::Tensor found = torch::nn::functional::detail::embedding(rows, weight, std::nullopt, std::nullopt, 2.0, false, false);
+  EXPECT_TRUE(found.equal(weight.index_select(0, rows)));
+}
+
+TEST(Programs, DispatchUpToEightMoreTypes) {
+  auto size_of = [](at::ScalarType type) {
+    return AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND8(at::kHalf, at::kBFloat16, at::kBool, at::kUInt16, at::kUInt32, at::kUInt64, at::kComplexHalf,
+                                                  at::kQInt8, type, "size_of", [] { return sizeof(scalar_t); });
+  };
+  EXPECT_EQ(size_of(at::kComplexDouble), 16u);
+  EXPECT_EQ(size_of(at::kUInt32), 4u);
+  EXPECT_EQ(size_of(at::kComplexHalf), 4u);
+  auto is_real = [](at::ScalarType type) { return AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND1(at::kHalf, type, "is_real", [] { return !c10::is_complex<scalar_t>::value; }); };
+  EXPECT_TRUE(is_real(at::kHalf));
+  EXPECT_FALSE(is_real(at::kComplexFloat));
+}
+
 }  // namespace
