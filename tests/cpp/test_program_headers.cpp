@@ -9,6 +9,7 @@
 #include <ATen/core/symbol.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/tensor.h>
+#include <c10/util/Logging.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/container/any_module_holder.h>
 #include <torch/nn/modules/container/any_value.h>
@@ -91,6 +92,31 @@ TEST(Programs, UseStacksAndSymbols) {
   EXPECT_EQ(torch::jit::pop(stack).toDouble(), 2.5);
   EXPECT_STREQ(c10::Symbol::aten("add").toQualString(), "aten::add");
   EXPECT_TRUE(c10::isReducedFloatingType(at::ScalarType::Float8_e4m3fn));
+}
+
+// As in pyg-lib: an optional dict passes through the dispatcher, and macros without a semicolon follow each other.
+using Weights = c10::Dict<std::string, torch::Tensor>;
+torch::Tensor sum_of(const torch::Tensor& start, const std::optional<Weights>& weights, const std::optional<std::string>& key) {
+  torch::Tensor sum = start.clone();
+  if (weights) {
+    for (const auto& entry : *weights) {
+      at::TensorArg arg{entry.value(), entry.key().c_str(), 1};
+      if (!key || entry.key() == *key) sum += *arg;
+    }
+  }
+  return sum;
+}
+TORCH_LIBRARY(program_headers, m) { m.def("sum_of(Tensor start, Dict(str, Tensor)? weights, str? key) -> Tensor", sum_of); }
+
+TEST(Programs, PassOptionalDictsThroughTheDispatcher) {
+  C10_LOG_API_USAGE_ONCE("test_program_headers")
+  static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("program_headers::sum_of", "").typed<decltype(sum_of)>();
+  Weights weights;
+  weights.insert("a", torch::ones(2));
+  weights.insert("b", torch::full({2}, 4.0));
+  EXPECT_TRUE(op.call(torch::zeros(2), weights, std::nullopt).equal(torch::full({2}, 5.0)));
+  EXPECT_TRUE(op.call(torch::zeros(2), weights, "b").equal(torch::full({2}, 4.0)));
+  EXPECT_TRUE(op.call(torch::zeros(2), std::nullopt, std::nullopt).equal(torch::zeros(2)));
 }
 
 TEST(Programs, KeepReferencesToListsOfOperators) {
