@@ -119,6 +119,33 @@ TEST(Programs, PassOptionalDictsThroughTheDispatcher) {
   EXPECT_TRUE(op.call(torch::zeros(2), std::nullopt, std::nullopt).equal(torch::zeros(2)));
 }
 
+// As in pyg-lib: a class whose constructor and methods take tensors by reference.
+struct Table : torch::CustomClassHolder {
+  explicit Table(torch::Tensor& rows, int64_t factor) : rows_(rows), factor_(factor) {}
+  torch::Tensor scaled(torch::Tensor& by) { return rows_ * by * factor_; }
+  torch::Tensor rows_;
+  int64_t factor_;
+};
+TORCH_LIBRARY_FRAGMENT(program_headers, m) {
+  m.class_<Table>("Table").def(torch::init<torch::Tensor&, int64_t>()).def("scaled", &Table::scaled).def("rows", [](const c10::intrusive_ptr<Table>& self) {
+    return self->rows_;
+  });
+}
+
+TEST(Programs, DefineClassesWithReferencesToTensors) {
+  auto unit = torch::jit::compile(R"(
+def use(rows: Tensor, by: Tensor):
+    table = torch.classes.program_headers.Table(rows, 2)
+    return table.scaled(by), table.rows()
+)");
+  c10::IValue result = unit->run_method("use", torch::ones(2), torch::full({2}, 3.0));
+  // As in sherpa: the elements of a tuple as a vector.
+  EXPECT_TRUE(result.toTuple()->elements().vec()[0].toTensor().equal(torch::full({2}, 6.0)));
+  std::vector<c10::IValue> copy = result.toTuple()->elements();
+  EXPECT_TRUE(copy.at(1).toTensor().equal(torch::ones(2)));
+  EXPECT_THROW(result.toTuple()->elements().at(2), c10::Error);
+}
+
 TEST(Programs, KeepReferencesToListsOfOperators) {
   auto& all = torch::jit::getAllOperators();
   EXPECT_GT(all.size(), 1000u);
@@ -131,6 +158,19 @@ TEST(Programs, CallTheFunctionsOfLayersWithSingleArguments) {
   torch::Tensor weight = torch::arange(6, torch::kFloat).view({3, 2}), rows = torch::tensor({2, 0});
   torch::Tensor found = torch::nn::functional::detail::embedding(rows, weight, std::nullopt, std::nullopt, 2.0, false, false);
   EXPECT_TRUE(found.equal(weight.index_select(0, rows)));
+}
+
+TEST(Programs, ReadListsOfSymbolicIntegersAndOptionalTensors) {
+  c10::IValue sizes(std::vector<int64_t>{2, 3});
+  std::vector<c10::SymInt> numbers = sizes.toSymIntVector();
+  ASSERT_EQ(numbers.size(), 2u);
+  EXPECT_EQ(numbers[1], 3);
+  c10::List<std::optional<torch::Tensor>> list;
+  list.push_back(torch::ones(1));
+  list.push_back(std::nullopt);
+  EXPECT_FALSE(c10::IValue(list).toOptionalTensorVector()[1].has_value());
+  c10::List<std::optional<torch::Tensor>>::const_iterator first = list.begin();
+  EXPECT_TRUE(std::optional<torch::Tensor>(*first)->equal(torch::ones(1)));
 }
 
 TEST(Programs, DispatchUpToEightMoreTypes) {
