@@ -206,6 +206,83 @@ TEST(Optim, AProgramsOwnOptimizerIsSavedAndLoaded) {
   EXPECT_EQ(static_cast<DriftState&>(*b.state().at(w.unsafeGetTensorImpl())).steps(), 2);
 }
 
+// The fields of options and state are saved by libtorch's macros.
+struct SlideOptions : optim::OptimizerCloneableOptions<SlideOptions> {
+  using Pair = std::tuple<double, double>;
+  TORCH_ARG(double, lr) = 1;
+  TORCH_ARG(Pair, betas) = Pair(0.9, 0.999);
+  TORCH_ARG(bool, adam) = false;
+  TORCH_ARG(std::optional<int64_t>, limit) = std::nullopt;
+
+ public:
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    _TORCH_OPTIM_SERIALIZE_TORCH_ARG(lr);
+    _TORCH_OPTIM_SERIALIZE_TORCH_ARG(betas);
+    _TORCH_OPTIM_SERIALIZE_TORCH_ARG(adam);
+    _TORCH_OPTIM_SERIALIZE_TORCH_ARG(limit);
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(double, lr);
+    _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(Pair, betas);
+    _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(bool, adam);
+    _TORCH_OPTIM_DESERIALIZE_TORCH_ARG_OPTIONAL(int64_t, limit);
+  }
+};
+struct SlideParamState : optim::OptimizerCloneableParamState<SlideParamState> {
+  TORCH_ARG(Tensor, mean);
+  TORCH_ARG(Tensor, maximum);
+  TORCH_ARG(std::deque<Tensor>, steps);
+
+ public:
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    _TORCH_OPTIM_SERIALIZE_TORCH_ARG(mean);
+    _TORCH_OPTIM_SERIALIZE_TORCH_ARG(maximum);
+    _TORCH_OPTIM_SERIALIZE_TORCH_ARG_DEQUE(steps);
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(Tensor, mean);
+    _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(Tensor, maximum);
+    _TORCH_OPTIM_DESERIALIZE_TORCH_ARG_DEQUE(std::deque<Tensor>, steps);
+  }
+};
+struct Slide : optim::Optimizer {
+  explicit Slide(std::vector<Tensor> params, SlideOptions options = {})
+      : Optimizer(std::move(params), std::make_unique<SlideOptions>(options)) {}
+  Tensor step(LossClosure = nullptr) override {
+    auto state = std::make_unique<SlideParamState>();
+    state->mean(torch::full({2}, 3.0)).steps({torch::ones(1), torch::zeros(1)});
+    state_[param_groups_[0].params()[0].unsafeGetTensorImpl()] = std::move(state);
+    return {};
+  }
+  void save(torch::serialize::OutputArchive& archive) const override { serialize(*this, archive); }
+  void load(torch::serialize::InputArchive& archive) override { serialize(*this, archive); }
+  template <class Self, class Archive>
+  static void serialize(Self& self, Archive& archive) {
+    _TORCH_OPTIM_SERIALIZE_WITH_TEMPLATE_ARG(Slide);
+  }
+};
+
+TEST(Optim, MacrosSaveAndLoadTheFieldsOfOptionsAndState) {
+  Tensor w = weight();
+  Slide a({w}, SlideOptions().lr(0.5).betas({0.25, 0.75}).adam(true).limit(7)), b({w});
+  a.step();
+  std::stringstream stream;
+  torch::save(a, stream);
+  torch::load(b, stream);
+  auto& options = static_cast<SlideOptions&>(b.param_groups()[0].options());
+  EXPECT_EQ(options.lr(), 0.5);
+  EXPECT_EQ(options.betas(), std::make_tuple(0.25, 0.75));
+  EXPECT_TRUE(options.adam());
+  EXPECT_EQ(options.limit(), 7);
+  auto& state = static_cast<SlideParamState&>(*b.state().at(w.unsafeGetTensorImpl()));
+  EXPECT_TRUE(state.mean().equal(torch::full({2}, 3.0)));
+  EXPECT_FALSE(state.maximum().defined());
+  ASSERT_EQ(state.steps().size(), 2u);
+  EXPECT_EQ(state.steps()[0].item<float>(), 1);
+  torch::serialize::InputArchive empty;
+  EXPECT_THROW(SlideOptions().serialize(empty), c10::Error);
+}
+
 TEST(Optim, OptionsCompareAndClone) {
   optim::AdamOptions options(0.5);
   options.betas({0.8, 0.9}).amsgrad(true);

@@ -9,6 +9,7 @@
 #include <ATen/core/symbol.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/tensor.h>
+#include <c10/util/Logging.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/container/any_module_holder.h>
 #include <torch/nn/modules/container/any_value.h>
@@ -91,6 +92,98 @@ TEST(Programs, UseStacksAndSymbols) {
   EXPECT_EQ(torch::jit::pop(stack).toDouble(), 2.5);
   EXPECT_STREQ(c10::Symbol::aten("add").toQualString(), "aten::add");
   EXPECT_TRUE(c10::isReducedFloatingType(at::ScalarType::Float8_e4m3fn));
+}
+
+// As in pyg-lib: an optional dict passes through the dispatcher, and macros without a semicolon follow each other.
+using Weights = c10::Dict<std::string, torch::Tensor>;
+torch::Tensor sum_of(const torch::Tensor& start, const std::optional<Weights>& weights, const std::optional<std::string>& key) {
+  torch::Tensor sum = start.clone();
+  if (weights) {
+    for (const auto& entry : *weights) {
+      at::TensorArg arg{entry.value(), entry.key().c_str(), 1};
+      if (!key || entry.key() == *key) sum += *arg;
+    }
+  }
+  return sum;
+}
+TORCH_LIBRARY(program_headers, m) { m.def("sum_of(Tensor start, Dict(str, Tensor)? weights, str? key) -> Tensor", sum_of); }
+
+TEST(Programs, PassOptionalDictsThroughTheDispatcher) {
+  C10_LOG_API_USAGE_ONCE("test_program_headers")
+  static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("program_headers::sum_of", "").typed<decltype(sum_of)>();
+  Weights weights;
+  weights.insert("a", torch::ones(2));
+  weights.insert("b", torch::full({2}, 4.0));
+  EXPECT_TRUE(op.call(torch::zeros(2), weights, std::nullopt).equal(torch::full({2}, 5.0)));
+  EXPECT_TRUE(op.call(torch::zeros(2), weights, "b").equal(torch::full({2}, 4.0)));
+  EXPECT_TRUE(op.call(torch::zeros(2), std::nullopt, std::nullopt).equal(torch::zeros(2)));
+}
+
+// As in pyg-lib: a class whose constructor and methods take tensors by reference.
+struct Table : torch::CustomClassHolder {
+  explicit Table(torch::Tensor& rows, int64_t factor) : rows_(rows), factor_(factor) {}
+  torch::Tensor scaled(torch::Tensor& by) { return rows_ * by * factor_; }
+  torch::Tensor rows_;
+  int64_t factor_;
+};
+TORCH_LIBRARY_FRAGMENT(program_headers, m) {
+  m.class_<Table>("Table").def(torch::init<torch::Tensor&, int64_t>()).def("scaled", &Table::scaled).def("rows", [](const c10::intrusive_ptr<Table>& self) {
+    return self->rows_;
+  });
+}
+
+TEST(Programs, DefineClassesWithReferencesToTensors) {
+  auto unit = torch::jit::compile(R"(
+def use(rows: Tensor, by: Tensor):
+    table = torch.classes.program_headers.Table(rows, 2)
+    return table.scaled(by), table.rows()
+)");
+  c10::IValue result = unit->run_method("use", torch::ones(2), torch::full({2}, 3.0));
+  // As in sherpa: the elements of a tuple as a vector.
+  EXPECT_TRUE(result.toTuple()->elements().vec()[0].toTensor().equal(torch::full({2}, 6.0)));
+  std::vector<c10::IValue> copy = result.toTuple()->elements();
+  EXPECT_TRUE(copy.at(1).toTensor().equal(torch::ones(2)));
+  EXPECT_THROW(result.toTuple()->elements().at(2), c10::Error);
+}
+
+TEST(Programs, KeepReferencesToListsOfOperators) {
+  auto& all = torch::jit::getAllOperators();
+  EXPECT_GT(all.size(), 1000u);
+  auto& overloads = torch::jit::getAllOperatorsFor(torch::jit::Symbol::fromQualString("aten::add"));
+  EXPECT_GE(overloads.size(), 4u);
+  EXPECT_EQ(&torch::jit::getAllOperatorsFor(c10::Symbol::aten("add")), &overloads);
+}
+
+TEST(Programs, CallTheFunctionsOfLayersWithSingleArguments) {
+  torch::Tensor weight = torch::arange(6, torch::kFloat).view({3, 2}), rows = torch::tensor({2, 0});
+  torch::Tensor found = torch::nn::functional::detail::embedding(rows, weight, std::nullopt, std::nullopt, 2.0, false, false);
+  EXPECT_TRUE(found.equal(weight.index_select(0, rows)));
+}
+
+TEST(Programs, ReadListsOfSymbolicIntegersAndOptionalTensors) {
+  c10::IValue sizes(std::vector<int64_t>{2, 3});
+  std::vector<c10::SymInt> numbers = sizes.toSymIntVector();
+  ASSERT_EQ(numbers.size(), 2u);
+  EXPECT_EQ(numbers[1], 3);
+  c10::List<std::optional<torch::Tensor>> list;
+  list.push_back(torch::ones(1));
+  list.push_back(std::nullopt);
+  EXPECT_FALSE(c10::IValue(list).toOptionalTensorVector()[1].has_value());
+  c10::List<std::optional<torch::Tensor>>::const_iterator first = list.begin();
+  EXPECT_TRUE(std::optional<torch::Tensor>(*first)->equal(torch::ones(1)));
+}
+
+TEST(Programs, DispatchUpToEightMoreTypes) {
+  auto size_of = [](at::ScalarType type) {
+    return AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND8(at::kHalf, at::kBFloat16, at::kBool, at::kUInt16, at::kUInt32, at::kUInt64, at::kComplexHalf,
+                                                  at::kQInt8, type, "size_of", [] { return sizeof(scalar_t); });
+  };
+  EXPECT_EQ(size_of(at::kComplexDouble), 16u);
+  EXPECT_EQ(size_of(at::kUInt32), 4u);
+  EXPECT_EQ(size_of(at::kComplexHalf), 4u);
+  auto is_real = [](at::ScalarType type) { return AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND1(at::kHalf, type, "is_real", [] { return !c10::is_complex<scalar_t>::value; }); };
+  EXPECT_TRUE(is_real(at::kHalf));
+  EXPECT_FALSE(is_real(at::kComplexFloat));
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ template <class R, class... Args>
 struct MethodOf<R (*)(Args...)> {
   using Result = R;
   using Parameters = std::tuple<std::decay_t<Args>...>;
+  using Arguments = Types<Args...>;
 };
 template <class R, class F, class... Args>
 struct MethodOf<R (F::*)(Args...)> : MethodOf<R (*)(Args...)> {};
@@ -111,15 +112,17 @@ struct BoxedMethod {
 };
 
 /// Calls a function with the values of a stack.
-template <class Parameters, class F, size_t... I>
-c10::IValue apply_stack(F& function, jit::Stack& stack, std::index_sequence<I...>) {
+template <class F, class... Args, size_t... I>
+c10::IValue apply_stack(F& function, jit::Stack& stack, Types<Args...>, std::index_sequence<I...>) {
   (void)stack;
-  using Result = decltype(function(stack[I].template to<std::tuple_element_t<I, Parameters>>()...));
-  if constexpr (std::is_void_v<Result>) {
-    function(stack[I].template to<std::tuple_element_t<I, Parameters>>()...);
+  // They live until the function returns: a parameter may be a reference.
+  std::tuple<std::decay_t<Args>...> values{stack[I].template to<std::decay_t<Args>>()...};
+  (void)values;
+  if constexpr (std::is_void_v<decltype(function(static_cast<Args&&>(std::get<I>(values))...))>) {
+    function(static_cast<Args&&>(std::get<I>(values))...);
     return c10::IValue();
   } else {
-    return c10::IValue(function(stack[I].template to<std::tuple_element_t<I, Parameters>>()...));
+    return c10::IValue(function(static_cast<Args&&>(std::get<I>(values))...));
   }
 }
 
@@ -196,7 +199,7 @@ class class_ {
   template <class Parameters, class F>
   static auto bound(F function) {
     return [function = std::move(function)](jit::Stack stack) mutable {
-      return detail::apply_stack<Parameters>(function, stack, std::make_index_sequence<std::tuple_size_v<Parameters>>());
+      return detail::apply_stack(function, stack, typename detail::MethodOf<F>::Arguments(), std::make_index_sequence<std::tuple_size_v<Parameters>>());
     };
   }
   template <class F>
@@ -208,19 +211,16 @@ class class_ {
   template <class F>
   void method(const std::string& name, F function, std::string doc_string, std::initializer_list<arg> default_args) {
     if constexpr (std::is_member_function_pointer_v<F>) {
-      using Parameters = typename detail::MethodOf<F>::Parameters;
-      member<typename detail::MethodOf<F>::Result, Parameters>(name, function, std::move(doc_string), default_args, std::make_index_sequence<std::tuple_size_v<Parameters>>());
+      member<typename detail::MethodOf<F>::Result>(name, function, std::move(doc_string), default_args, typename detail::MethodOf<F>::Arguments());
     } else {
       using Parameters = typename detail::MethodOf<F>::Parameters;
       add<typename detail::MethodOf<F>::Result, Parameters>(name, Kind::Method, bound<Parameters>(std::move(function)), std::move(doc_string), default_args);
     }
   }
-  template <class R, class Parameters, class F, size_t... I>
-  void member(const std::string& name, F function, std::string doc_string, std::initializer_list<arg> default_args, std::index_sequence<I...>) {
-    auto call = [function](const c10::intrusive_ptr<CurClass>& self, std::tuple_element_t<I, Parameters>... args) -> R {
-      return ((*self).*function)(std::move(args)...);
-    };
-    using Whole = std::tuple<c10::intrusive_ptr<CurClass>, std::tuple_element_t<I, Parameters>...>;
+  template <class R, class F, class... Args>
+  void member(const std::string& name, F function, std::string doc_string, std::initializer_list<arg> default_args, detail::Types<Args...>) {
+    auto call = [function](const c10::intrusive_ptr<CurClass>& self, Args... args) -> R { return ((*self).*function)(std::forward<Args>(args)...); };
+    using Whole = std::tuple<c10::intrusive_ptr<CurClass>, std::decay_t<Args>...>;
     add<R, Whole>(name, Kind::Method, bound<Whole>(std::move(call)), std::move(doc_string), default_args);
   }
 

@@ -290,3 +290,6 @@ RLT_NAMESPACE_END
   RLT_LIBRARY(IMPL, ns, std::make_optional(c10::DispatchKey::k), C10_CONCATENATE(TORCH_LIBRARY_IMPL_##ns##_##k##_, uid), m)
 #define MAKE_TORCH_LIBRARY(ns) torch::Library(torch::Library::DEF, #ns, std::nullopt, __FILE__, __LINE__)
 #define MAKE_TORCH_LIBRARY_IMPL(ns, k) torch::Library(torch::Library::IMPL, #ns, std::make_optional(c10::DispatchKey::k), __FILE__, __LINE__)
+
+// Library::class_ returns a class_.
+#include <torch/custom_class.h>

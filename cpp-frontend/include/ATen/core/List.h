@@ -130,6 +130,7 @@ class List final {
   using value_type = T;
   using size_type = size_t;
   using iterator = impl::ListIterator<T>;
+  using const_iterator = iterator;
   using reverse_iterator = std::reverse_iterator<iterator>;
   using internal_reference_type = impl::ListElementReference<T>;
 

@@ -48,14 +48,22 @@ template <class Key, class Value>
 class DictEntryRef final {
  public:
   DictEntryRef(detail::DictImpl* body, size_t position) : body_(body), position_(position) {}
-  decltype(auto) key() const { return body_->entries[position_].first.template to<Key>(); }
-  decltype(auto) value() const { return body_->entries[position_].second.template to<Value>(); }
+  /// A reference for tensors and strings, valid as long as the entry.
+  decltype(auto) key() const { return read<Key>(body_->entries[position_].first); }
+  decltype(auto) value() const { return read<Value>(body_->entries[position_].second); }
   template <class T>
   void setValue(T&& value) const {
     body_->entries[position_].second = IValue(Value(std::forward<T>(value)));
   }
 
  private:
+  template <class T>
+  static decltype(auto) read(const IValue& item) {
+    if constexpr (std::is_same_v<T, at::Tensor>) return item.toTensor();
+    else if constexpr (std::is_same_v<T, std::string>) return item.toStringRef();
+    else return item.template to<T>();
+  }
+
   detail::DictImpl* body_;
   size_t position_;
 };

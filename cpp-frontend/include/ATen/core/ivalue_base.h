@@ -345,7 +345,9 @@ struct IValue final {
   RLT_TO_LIST(Bool, bool)
   RLT_TO_LIST(Tensor, at::Tensor)
 #undef RLT_TO_LIST
+  RLT_LAZY std::vector<SymInt> toSymIntVector() const;
   RLT_LAZY List<std::optional<at::Tensor>> toOptionalTensorList() const;
+  RLT_LAZY std::vector<std::optional<at::Tensor>> toOptionalTensorVector() const;
   RLT_LAZY List<IValue> toList() const&;
   RLT_LAZY List<IValue> toList() &&;
   RLT_LAZY ArrayRef<IValue> toListRef() const;

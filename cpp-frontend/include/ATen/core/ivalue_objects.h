@@ -77,6 +77,26 @@ struct ConstantString final : intrusive_ptr_target {
   std::string text_;
 };
 
+/// The values of a tuple: a vector with the functions of libtorch's class.
+class TupleElements : public std::vector<IValue> {
+ public:
+  TupleElements() = default;
+  explicit TupleElements(std::vector<IValue> values) : std::vector<IValue>(std::move(values)) {}
+  explicit TupleElements(ArrayRef<IValue> values) : std::vector<IValue>(values.begin(), values.end()) {}
+  explicit TupleElements(IValue first) : TupleElements(std::vector<IValue>{std::move(first)}) {}
+  explicit TupleElements(IValue first, IValue second) : TupleElements(std::vector<IValue>{std::move(first), std::move(second)}) {}
+  explicit TupleElements(IValue first, IValue second, IValue third) : TupleElements(std::vector<IValue>{std::move(first), std::move(second), std::move(third)}) {}
+
+  void setContents(std::vector<IValue>&& values) { std::vector<IValue>::operator=(std::move(values)); }
+  IValue& at(size_t index) {
+    TORCH_CHECK(index < size(), "TupleElements: invalid index ", index, " for ", size(), " elements");
+    return (*this)[index];
+  }
+  const IValue& at(size_t index) const { return const_cast<TupleElements*>(this)->at(index); }
+  std::vector<IValue> vec() const& { return *this; }
+  std::vector<IValue> vec() && { return std::move(*this); }
+};
+
 struct Tuple final : intrusive_ptr_target {
   explicit Tuple(std::vector<IValue> elements, TypePtr type = nullptr) : elements_(std::move(elements)), type_(std::move(type)) {}
   static intrusive_ptr<Tuple> create(std::vector<IValue> elements) { return make_intrusive<Tuple>(std::move(elements)); }
@@ -87,10 +107,10 @@ struct Tuple final : intrusive_ptr_target {
   }
   static intrusive_ptr<Tuple> createNamed(std::vector<IValue> elements, TypePtr type) { return make_intrusive<Tuple>(std::move(elements), std::move(type)); }
 
-  const std::vector<IValue>& elements() const& { return elements_; }
-  std::vector<IValue> elements() && { return std::move(elements_); }
+  const TupleElements& elements() const& { return elements_; }
+  TupleElements elements() && { return std::move(elements_); }
   size_t size() const { return elements_.size(); }
-  void setElements(std::vector<IValue> elements) { elements_ = std::move(elements); }
+  void setElements(std::vector<IValue> elements) { elements_.setContents(std::move(elements)); }
   void unsafeSetElement(size_t index, IValue value) { elements_[index] = std::move(value); }
   /// The type of a NamedTuple; null for others.
   const TypePtr& named_type() const { return type_; }
@@ -106,7 +126,7 @@ struct Tuple final : intrusive_ptr_target {
   friend bool operator!=(const Tuple& a, const Tuple& b) { return !(a == b); }
 
  private:
-  std::vector<IValue> elements_;
+  TupleElements elements_;
   TypePtr type_;
 };
 

@@ -163,6 +163,15 @@ List<std::optional<at::Tensor>> IValue::toOptionalTensorList() const {
   return listed<std::optional<at::Tensor>>("OptionalTensorList");
 }
 template <class RltLazy>
+std::vector<std::optional<at::Tensor>> IValue::toOptionalTensorVector() const {
+  return toOptionalTensorList().vec();
+}
+template <class RltLazy>
+std::vector<SymInt> IValue::toSymIntVector() const {
+  std::vector<int64_t> numbers = toIntVector();
+  return std::vector<SymInt>(numbers.begin(), numbers.end());
+}
+template <class RltLazy>
 List<IValue> IValue::toList() const& {
   return listed<IValue>("GenericList");
 }

@@ -134,7 +134,7 @@ inline void LogAPIUsage(const std::string& name) { detail::log_usage(name); }
 RLT_NAMESPACE_END
 }  // namespace c10
 
-#define C10_LOG_API_USAGE_ONCE(name) [[maybe_unused]] static bool C10_ANONYMOUS_VARIABLE(logged_) = ::c10::detail::log_usage(name)
+#define C10_LOG_API_USAGE_ONCE(name) [[maybe_unused]] static bool C10_ANONYMOUS_VARIABLE(logged_) = ::c10::detail::log_usage(name);
 
 #define CAFFE_ENFORCE(condition, ...)                                                            \
   do {                                                                                           \

@@ -191,7 +191,9 @@ class InputArchive final {
     if (type == "int_list") return list_of<int64_t>(items, count);
     if (type == "double_list") return list_of<double>(items, count);
     if (type == "bool_list") return list_of<bool>(items, count);
-    return list_of<c10::IValue>(items, count);
+    c10::IValue list = list_of<c10::IValue>(items, count);
+    if (type == "tuple") return c10::ivalue::Tuple::create(list.toListRef().vec());
+    return list;
   }
   template <class T>
   static c10::IValue list_of(InputArchive& items, int64_t count) {

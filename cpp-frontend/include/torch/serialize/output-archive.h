@@ -36,7 +36,7 @@ class OutputArchive final {
     (void)is_buffer;
     if (tensor.defined()) rlt::check(rlt_state_dict_insert(dict_.get(), key.c_str(), tensor.handle()));
   }
-  /// Writes a number, a string or a list, as a tensor under a name that states its type: `lr:double`.
+  /// Writes a number, a string, a list or a tuple, as a tensor under a name that states its type: `lr:double`.
   RLT_LAZY void write(const std::string& key, const c10::IValue& value) {
     if (value.isTensor()) return write(key, value.toTensor());
     auto put = [&](const char* type, const at::Tensor& tensor) { write(key + ":" + type, tensor); };
@@ -53,6 +53,10 @@ class OutputArchive final {
     } else if (value.isString()) {
       const std::string& text = value.toStringRef();
       put("str", torch::detail::from_elements(text.data(), text.size(), {static_cast<int64_t>(text.size())}, at::kByte));
+    } else if (value.isTuple()) {
+      put("tuple", at::full({}, static_cast<int64_t>(value.toTuple()->size()), at::kLong));
+      int64_t position = 0;
+      for (const c10::IValue& item : value.toTuple()->elements()) write(key + "." + std::to_string(position++), item);
     } else {
       // The length, and each element under its position.
       put(kind_of(value), at::full({}, static_cast<int64_t>(value.toList().size()), at::kLong));

@@ -568,6 +568,21 @@ struct Lent<c10::Dict<Key, Value>> {
   rlt_value value;
 };
 
+template <class T, class = void>
+constexpr bool lends_directly = false;
+template <class T>
+constexpr bool lends_directly<T, std::void_t<decltype(Box<T>::lend(std::declval<const T&>()))>> = true;
+/// An optional value whose form in C needs memory.
+template <class T>
+struct Lent<std::optional<T>, std::enable_if_t<!lends_directly<T>>> {
+  explicit Lent(const std::optional<T>& item) : value(value_of(RLT_VALUE_NONE)) {
+    if (item) value = lent.emplace(*item).value;
+  }
+  Lent(const Lent&) = delete;
+  std::optional<Lent<T>> lent;
+  rlt_value value;
+};
+
 template <class T>
 std::string schema_name();
 /// A list or a tuple as the types of TorchScript: `(str, int)[]`.

@@ -17,23 +17,28 @@ inline void renormalise_rows(Tensor weight, const Tensor& indices, double max_no
   NoGradGuard guard;
   torch::embedding_renorm_(weight, indices, max_norm, norm_type);
 }
-}  // namespace detail
 
-inline Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {}) {
+inline Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx, std::optional<double> max_norm, double norm_type,
+                        bool scale_grad_by_freq, bool sparse) {
   int64_t padding = -1;
-  if (options.padding_idx()) {
-    padding = *options.padding_idx();
+  if (padding_idx) {
+    padding = *padding_idx;
     int64_t rows = weight.size(0);
     if (padding > 0 && padding >= rows) rlt::raise<Error>("Padding_idx must be within num_embeddings");
     if (padding < -rows) rlt::raise<Error>("Padding_idx must be within num_embedding");
     if (padding < 0) padding += rows;
   }
   Tensor indices = input;
-  if (options.max_norm()) {
+  if (max_norm) {
     indices = input.contiguous();
-    detail::renormalise_rows(weight, indices, *options.max_norm(), options.norm_type());
+    renormalise_rows(weight, indices, *max_norm, norm_type);
   }
-  return torch::embedding(weight, indices, padding, options.scale_grad_by_freq(), options.sparse());
+  return torch::embedding(weight, indices, padding, scale_grad_by_freq, sparse);
+}
+}  // namespace detail
+
+inline Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {}) {
+  return detail::embedding(input, weight, options.padding_idx(), options.max_norm(), options.norm_type(), options.scale_grad_by_freq(), options.sparse());
 }
 
 /// Sums, means or maxima of bags of rows.

@@ -201,7 +201,7 @@ c10::IValue Module::operator()(std::vector<c10::IValue> inputs, const Kwargs& kw
   for (const std::string& name : parts[6].to<std::vector<std::string>>()) {
     c10::IValue changed = get_method(name)({c10::ivalue::Tuple::create(inputs)});
     if (changed.isNone()) continue;
-    inputs = changed.isTuple() ? changed.toTupleRef().elements() : std::vector<c10::IValue>{changed};
+    inputs = changed.isTuple() ? changed.toTupleRef().elements().vec() : std::vector<c10::IValue>{changed};
   }
   c10::IValue result = forward(inputs, kwargs);
   for (const std::string& name : parts[7].to<std::vector<std::string>>()) {

@@ -7,6 +7,7 @@
 #include <torch/detail/owned.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +16,8 @@
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace jit {
+
+using c10::Symbol;
 
 /// Replaces its arguments on the stack by its results.
 using Operation = std::function<void(Stack&)>;
@@ -77,14 +80,19 @@ RLT_LAZY RLT_LATER(std::vector<std::shared_ptr<Operator>>) operators_of(const st
 
 }  // namespace detail
 
-/// Every operator.
-RLT_LAZY RLT_LATER(std::vector<std::shared_ptr<Operator>>) getAllOperators() { return detail::operators_of<RltLazy>(""); }
-/// The overloads of an operator.
-RLT_LAZY RLT_LATER(std::vector<std::shared_ptr<Operator>>) getAllOperatorsFor(c10::Symbol name) {
+/// Every operator. Const as in libtorch: `auto& operators = getAllOperators()` keeps it.
+RLT_LAZY const RLT_LATER(std::vector<std::shared_ptr<Operator>>) getAllOperators() { return detail::operators_of<RltLazy>(""); }
+/// The overloads of an operator. The list lives as long as the program; it changes when overloads are added.
+RLT_LAZY const RLT_LATER(std::vector<std::shared_ptr<Operator>>)& getAllOperatorsFor(c10::Symbol name) {
+  static std::mutex mutex;
+  static std::map<std::string, RLT_LATER(std::vector<std::shared_ptr<Operator>>)> lists;
   std::string base = name.toQualString();
   auto operators = detail::operators_of<RltLazy>(base + "("), others = detail::operators_of<RltLazy>(base + ".");
   operators.insert(operators.end(), others.begin(), others.end());
-  return operators;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto& list = lists[base];
+  if (list.size() != operators.size()) list = std::move(operators);
+  return list;
 }
 
 }  // namespace jit
