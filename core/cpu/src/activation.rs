@@ -49,7 +49,7 @@ float_kernels! { "activation";
         let t = n / (n + two);
         let near = x.mul_add(math::sigmoid(x) * (constant!(1.0) - t * t), t);
         // As in PyTorch, NaN at infinity.
-        V::select(constant!(20.0).lt(x), grad + (x - x), grad * near)
+        V::select(constant!(20.0).lt(x), grad + constant!(0.0) * x, grad * near)
     };
     /// out = scale a where a > 0, else alpha scale (e^(input_scale a) - 1)
     elu<2>("elu_cpu", HEAVY, alpha, scale, input_scale): |x| {
