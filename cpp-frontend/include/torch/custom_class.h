@@ -80,7 +80,6 @@ struct MethodOf : MethodOf<decltype(&F::operator())> {};
 template <class R, class... Args>
 struct MethodOf<R (*)(Args...)> {
   using Result = R;
-  using Parameters = std::tuple<std::decay_t<Args>...>;
   using Arguments = Types<Args...>;
 };
 template <class R, class F, class... Args>
@@ -112,17 +111,17 @@ struct BoxedMethod {
 };
 
 /// Calls a function with the values of a stack.
-template <class F, class... Args, size_t... I>
-c10::IValue apply_stack(F& function, jit::Stack& stack, Types<Args...>, std::index_sequence<I...>) {
-  (void)stack;
+template <class F, class... Args>
+c10::IValue apply_stack(F& function, jit::Stack& stack, Types<Args...>) {
+  [[maybe_unused]] auto next = [at = stack.begin()]() mutable -> c10::IValue& { return *at++; };
   // They live until the function returns: a parameter may be a reference.
-  std::tuple<std::decay_t<Args>...> values{stack[I].template to<std::decay_t<Args>>()...};
-  (void)values;
-  if constexpr (std::is_void_v<decltype(function(static_cast<Args&&>(std::get<I>(values))...))>) {
-    function(static_cast<Args&&>(std::get<I>(values))...);
+  std::tuple<std::decay_t<Args>...> values{next().template to<std::decay_t<Args>>()...};
+  auto call = [&function](auto&... value) -> decltype(auto) { return function(static_cast<Args&&>(value)...); };
+  if constexpr (std::is_void_v<typename MethodOf<F>::Result>) {
+    std::apply(call, values);
     return c10::IValue();
   } else {
-    return c10::IValue(function(static_cast<Args&&>(std::get<I>(values))...));
+    return c10::IValue(std::apply(call, values));
   }
 }
 
@@ -158,8 +157,7 @@ class class_ {
   }
   template <class F>
   class_& def_static(const std::string& name, F function, std::string doc_string = "") {
-    using Parameters = typename detail::MethodOf<F>::Parameters;
-    add<typename detail::MethodOf<F>::Result, Parameters>(name, Kind::Static, bound<Parameters>(std::move(function)), std::move(doc_string), {});
+    add<typename detail::MethodOf<F>::Result>(name, Kind::Static, std::move(function), std::move(doc_string), {});
     return *this;
   }
   template <class GetterFunction, class SetterFunction>
@@ -187,25 +185,16 @@ class class_ {
   template <class GetStateFn, class SetStateFn>
   class_& def_pickle(GetStateFn&& get_state, SetStateFn&& set_state) {
     method("__getstate__", std::decay_t<GetStateFn>(std::forward<GetStateFn>(get_state)), "", {});
-    using F = std::decay_t<SetStateFn>;
-    using Parameters = typename detail::MethodOf<F>::Parameters;
-    add<void, Parameters>("__setstate__", Kind::Constructor, bound<Parameters>(F(std::forward<SetStateFn>(set_state))), "", {});
+    add<void>("__setstate__", Kind::Constructor, std::decay_t<SetStateFn>(std::forward<SetStateFn>(set_state)), "", {});
     return *this;
   }
 
  private:
   enum class Kind { Method, Static, Constructor };
 
-  template <class Parameters, class F>
-  static auto bound(F function) {
-    return [function = std::move(function)](jit::Stack stack) mutable {
-      return detail::apply_stack(function, stack, typename detail::MethodOf<F>::Arguments(), std::make_index_sequence<std::tuple_size_v<Parameters>>());
-    };
-  }
   template <class F>
   class_& constructor(F function, std::string doc_string, std::initializer_list<arg> default_args) {
-    using Parameters = typename detail::MethodOf<F>::Parameters;
-    add<void, Parameters>("__init__", Kind::Constructor, bound<Parameters>(std::move(function)), std::move(doc_string), default_args);
+    add<void>("__init__", Kind::Constructor, std::move(function), std::move(doc_string), default_args);
     return *this;
   }
   template <class F>
@@ -213,25 +202,23 @@ class class_ {
     if constexpr (std::is_member_function_pointer_v<F>) {
       member<typename detail::MethodOf<F>::Result>(name, function, std::move(doc_string), default_args, typename detail::MethodOf<F>::Arguments());
     } else {
-      using Parameters = typename detail::MethodOf<F>::Parameters;
-      add<typename detail::MethodOf<F>::Result, Parameters>(name, Kind::Method, bound<Parameters>(std::move(function)), std::move(doc_string), default_args);
+      add<typename detail::MethodOf<F>::Result>(name, Kind::Method, std::move(function), std::move(doc_string), default_args);
     }
   }
   template <class R, class F, class... Args>
   void member(const std::string& name, F function, std::string doc_string, std::initializer_list<arg> default_args, detail::Types<Args...>) {
     auto call = [function](const c10::intrusive_ptr<CurClass>& self, Args... args) -> R { return ((*self).*function)(std::forward<Args>(args)...); };
-    using Whole = std::tuple<c10::intrusive_ptr<CurClass>, std::decay_t<Args>...>;
-    add<R, Whole>(name, Kind::Method, bound<Whole>(std::move(call)), std::move(doc_string), default_args);
+    add<R>(name, Kind::Method, std::move(call), std::move(doc_string), default_args);
   }
 
-  template <class Parameters, size_t... I>
-  static std::vector<c10::TypePtr> types(std::index_sequence<I...>) {
-    return {detail::parameter_type<std::tuple_element_t<I, Parameters>>()...};
+  template <class... Args>
+  static std::vector<c10::TypePtr> types(detail::Types<Args...>) {
+    return {detail::parameter_type<std::decay_t<Args>>()...};
   }
   /// Adds a method, whose parameters begin with the object unless it is static or a constructor.
-  template <class Result, class Parameters, class F>
+  template <class Result, class F>
   void add(const std::string& name, Kind kind, F function, std::string doc_string, std::initializer_list<arg> default_args) {
-    std::vector<c10::TypePtr> kinds = types<Parameters>(std::make_index_sequence<std::tuple_size_v<Parameters>>());
+    std::vector<c10::TypePtr> kinds = types(typename detail::MethodOf<F>::Arguments());
     size_t skipped = kind == Kind::Method ? 1 : 0, count = kinds.size() - skipped;
     if (default_args.size() != 0 && default_args.size() != count) {
       rlt::raise<c10::Error>("Default values must be specified for none or all arguments of the method '" + name + "'");
@@ -251,13 +238,17 @@ class class_ {
     else if (result->kind() == c10::TypeKind::TupleType) schema += "(" + result->str() + ")";
     else schema += result->str();
 
-    auto boxed = std::make_unique<detail::BoxedMethod<F>>(function);
-    rlt::check(rlt_class_method(name_.c_str(), schema.c_str(), kind == Kind::Static, &detail::BoxedMethod<F>::call, boxed.get(), &detail::BoxedMethod<F>::destroy));
+    auto bound = [function = std::move(function)](jit::Stack stack) mutable {
+      return detail::apply_stack(function, stack, typename detail::MethodOf<F>::Arguments());
+    };
+    using Boxed = detail::BoxedMethod<decltype(bound)>;
+    auto boxed = std::make_unique<Boxed>(bound);
+    rlt::check(rlt_class_method(name_.c_str(), schema.c_str(), kind == Kind::Static, &Boxed::call, boxed.get(), &Boxed::destroy));
     boxed.release();
 
     if (kind == Kind::Method) arguments.insert(arguments.begin(), c10::Argument("self", kinds[0]));
     c10::FunctionSchema whole(name, "", std::move(arguments), {c10::Argument("", result)});
-    auto method = std::make_shared<jit::Function>(name_ + "." + name, std::move(whole), std::move(function), std::move(doc_string));
+    auto method = std::make_shared<jit::Function>(name_ + "." + name, std::move(whole), std::move(bound), std::move(doc_string));
     detail::ClassRegistry& registry = detail::class_registry();
     std::lock_guard<std::mutex> lock(registry.mutex);
     detail::ClassRecord& record = registry.classes[name_];
