@@ -39,7 +39,8 @@ fn assert_close(actual: &Tensor, expected: &Tensor, what: &str) {
     assert!(differences().unwrap(), "{what}: {actual} instead of {expected}");
 }
 
-/// Only one test at a time changes and reads the random numbers of the process.
+/// Seeds the default generator and runs `body`. Tests share that generator and run at the same time, so that each test
+/// draws random numbers (layers draw their parameters) in here only.
 fn seeded<T>(seed: u64, body: impl FnOnce() -> T) -> T {
     use std::sync::{Mutex, PoisonError};
     static ALONE: Mutex<()> = Mutex::new(());
