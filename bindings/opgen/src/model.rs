@@ -282,6 +282,8 @@ choices! {
         Elementwise = "elementwise",
         /// The result is computed in a temporary.
         Temporary = "temporary",
+        /// The kernel updates the first input where it is: only another input that overlaps requires a temporary.
+        InPlace = "in_place",
         /// All elements of the output are the same number: they may share memory.
         Constant = "constant",
     }

@@ -44,17 +44,16 @@ impl<T: Pixel> Places<T> {
     #[inline(always)]
     pub fn axes(&self, sample: usize, [d, h, w]: [usize; 3]) -> [Axis; 3] {
         let at = self.grid.row([d, h]) + w as isize * self.grid.steps[2];
-        let axis = |dim: usize| {
-            // The first number of the grid is that of the last dimension.
-            let Some(component) = (dim + self.spatial).checked_sub(3).map(|own| self.spatial - 1 - own) else {
-                return Axis::single();
-            };
+        let mut axes = [Axis::single(); 3];
+        // The first number of the grid is that of the last dimension.
+        for (component, axis) in axes.iter_mut().rev().enumerate().take(self.spatial) {
             let at = at + component as isize * self.component;
             // SAFETY: `at` is a point of the grid plus one of its coordinates.
             let value = unsafe { self.grid.plane(sample).offset(at).read() }.wide().into();
-            along::<T>(value, self.sizes[dim], &self.sampling, self.orders[dim])
-        };
-        [axis(0), axis(1), axis(2)]
+            let dim = 2 - component;
+            *axis = along::<T>(value, self.sizes[dim], &self.sampling, self.orders[dim]);
+        }
+        axes
     }
 
     /// Most terms of a point.

@@ -6,6 +6,7 @@ use crate::floats::{Functions, Roundings};
 use crate::number::{Analytic, Number};
 
 /// Up to four elements with weights.
+#[derive(Clone, Copy)]
 pub(super) struct Axis {
     taps: [(usize, f64); 4],
     count: usize,
@@ -71,7 +72,11 @@ pub(super) fn along<T: Number<Wide: Analytic + Into<f64>>>(
     if !at.is_finite() {
         return axis;
     }
-    let scale = if order == 0 { 1.0 } else { slope.powi(order as i32) };
+    let scale = match order {
+        0 => 1.0,
+        1 => slope,
+        _ => slope.powi(order as i32),
+    };
     match sampling.interpolation {
         // A step function: its derivative is 0.
         Interpolation::Nearest if order > 0 => {}

@@ -278,7 +278,9 @@ impl<const N: usize> Job<'_, N> {
         for (index, operand) in self.operands.iter().enumerate() {
             let start = operand.at.wrapping_offset(tile.offsets[index] * operand.size as isize);
             let is_whole = self.is_whole(index, tile);
-            let is_row = self.steps[index] == 1 && tile.len >= SHORT_ROW;
+            // A row that is repeated is staged once for all tiles, after which a tile is one call of the kernel.
+            let is_repeated = index > 0 && self.across[index] == 0 && tile.rows > 1;
+            let is_row = self.steps[index] == 1 && tile.len >= SHORT_ROW && !is_repeated;
             if !operand.must_be_staged() && (is_whole || is_row) {
                 at[index] = start;
                 row_bytes[index] = self.across[index] * operand.size as isize;

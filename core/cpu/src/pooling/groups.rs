@@ -2,12 +2,18 @@
 //! the channels of a position where channels are adjacent in memory.
 
 use super::{Window, Windows};
-use crate::volume::{CHANNELS, Volume};
+use crate::volume::{self, Volume};
 use rushlight_base::{Result, list};
 use std::ops::Range;
 
-/// Most outputs of a group.
+/// Most outputs of a group that are not computed in vectors, or are neighbours along the width.
 pub(super) const LANES: usize = 64;
+
+/// Most channels of a group that are computed in vectors: positions are read one after the other, as they are in memory.
+pub(super) const CHANNELS: usize = 2048;
+
+/// Whole vectors that are computed together.
+pub(super) const TOGETHER: usize = 4;
 
 /// Adjacent outputs.
 pub(super) struct Group {
@@ -37,7 +43,7 @@ impl<'a> Groups<'a> {
     /// adjacent elements.
     pub fn new<T>(windows: &'a Windows, from: &Volume<T>, most: usize, adjacent: bool) -> Result<Groups<'a>> {
         let [samples, channels] = from.lead();
-        let deep = adjacent && channels >= CHANNELS && matches!(windows, Windows::Same(_));
+        let deep = adjacent && channels >= volume::CHANNELS && matches!(windows, Windows::Same(_));
         let together = if deep { most.min(channels) } else { 1 };
         let runs = match windows {
             Windows::Same([_, _, along]) if !deep => alike(along)?,
@@ -126,11 +132,6 @@ impl<T> Met<T> {
         let step = lane_step(from, group);
         let (windows, lanes, along) = (group.windows, group.lanes, group.along);
         Met { source: from.plane(plane), sizes: from.sizes, steps: from.steps, windows, lanes, step, along }
-    }
-
-    /// Elements of a plane.
-    pub fn area(&self) -> usize {
-        self.sizes.iter().product()
     }
 
     /// Calls `visit` with the first element that each tap of the windows meets, and its position in the plane.

@@ -1,6 +1,6 @@
 //! The largest element of each window, and the gradient.
 
-use super::groups::{Groups, LANES, Met, by_step, place_of};
+use super::groups::{CHANNELS, Groups, LANES, Met, TOGETHER, by_step, place_of};
 use super::sums::accumulate;
 use super::{Windows, place};
 use crate::array::Array;
@@ -23,12 +23,16 @@ pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spati
         return device::largest(out, indices, input, &tables, spatial);
     }
     if input.dtype().is_floating() {
+        let area: usize = input.sizes()[input.ndim() - spatial..].iter().map(|&size| size as usize).product();
         return dispatch!(input.dtype(), "max_pool", half float, T => {
-            largest::<T>(out, indices, input, windows, spatial, in_vectors::<T>)
+            // Positions in the lanes of vectors.
+            let fits = size_of::<<T as Number>::Wide>() == size_of::<i64>() || i32::try_from(area).is_ok();
+            let (most, compute) = if fits { (CHANNELS, in_vectors::<T> as fn(_)) } else { (LANES, run_narrow as fn(_)) };
+            largest::<T>(out, indices, input, windows, spatial, (most, compute))
         });
     }
     dispatch!(input.dtype(), "max_pool", integer, T => {
-        largest::<T>(out, indices, input, windows, spatial, run_narrow)
+        largest::<T>(out, indices, input, windows, spatial, (LANES, run_narrow))
     })
 }
 
@@ -38,12 +42,12 @@ fn largest<T: Number<Wide: Bounded>>(
     input: &Array,
     windows: &Windows,
     spatial: usize,
-    compute: fn(Largest<T>),
+    (most, compute): (usize, fn(Largest<T>)),
 ) -> Result<()> {
     let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
     let chosen = Volume::<i64>::of(indices, spatial)?;
     let adjacent = [to.channel_step(), from.channel_step(), chosen.channel_step()] == [1; 3];
-    let groups = Groups::new(windows, &from, LANES, adjacent)?;
+    let groups = Groups::new(windows, &from, most, adjacent)?;
     let [depth, height, _] = to.sizes;
     let work = windows.work() * groups.together() / (depth * height).max(1);
     each_planes(groups.units() * depth * height, work, &|rows| {
@@ -99,60 +103,113 @@ impl<T: Number<Wide: Bounded>> Kernel for Largest<T> {
     }
 }
 
-/// Computes a group of floats; in vectors, if their elements are adjacent or every second one, and the integers of the
-/// vectors can be positions.
+/// Computes a group of floats, whose positions fit the integers of vectors; in vectors, if their elements are adjacent or
+/// every second one.
 fn in_vectors<T: Float<Wide: Bounded>>(group: Largest<T>) {
-    let fits = size_of::<T::Wide>() == size_of::<i64>() || i32::try_from(group.met.area()).is_ok();
-    if matches!(group.met.step, 1 | 2) && fits { run(Vectors(group)) } else { run_narrow(group) }
+    if matches!(group.met.step, 1 | 2) { run(Vectors(group)) } else { run_narrow(group) }
 }
 
 /// The largest elements that a group of outputs meets.
 struct Vectors<T>(Largest<T>);
+
+/// Integers with the lanes of the vectors of `T`.
+type Ints<S, T> = <<T as Float>::Vector<S> as FloatVector>::Int;
+
+impl<T: Float<Wide: Bounded>> Vectors<T> {
+    /// Finds the largest elements and their positions for the `N` vectors from the output `first` on, whose `count` lanes
+    /// `load` reads.
+    ///
+    /// # Safety
+    /// `load` reads what it is called with: elements of taps.
+    #[inline(always)]
+    unsafe fn largest<S: Simd, const N: usize>(
+        &self,
+        first: usize,
+        load: impl Fn(*const T, usize) -> T::Vector<S>,
+    ) -> [(T::Vector<S>, Ints<S, T>); N] {
+        let met = &self.0.met;
+        let (width, along) = (T::Vector::<S>::LANES, met.along);
+        let ramp = (T::Vector::<S>::iota() * T::Vector::<S>::from_f64(along as f64)).to_int();
+        let least = (T::Vector::<S>::splat(T::Wide::LEAST), Ints::<S, T>::from_i64(NO_INDEX));
+        let (mut found, mut is_first) = ([least; N], true);
+        // SAFETY: windows are clipped to the image; the caller guarantees the rest.
+        unsafe {
+            met.each_tap(|from, position| {
+                for (at, (best, place)) in found.iter_mut().enumerate() {
+                    let value = load(from, first + at * width);
+                    let here = Ints::<S, T>::from_i64(position + ((first + at * width) * along) as i64) + ramp;
+                    let better = value.gt(*best) | value.is_nan();
+                    (*best, *place) = match is_first {
+                        true => (value, here),
+                        false => (FloatVector::select(better, value, *best), IntVector::select(better, here, *place)),
+                    };
+                }
+                is_first = false;
+            });
+        }
+        found
+    }
+
+    /// Writes the first `count` lanes of a vector of outputs.
+    ///
+    /// # Safety
+    /// The outputs from `first` on are this share's.
+    #[inline(always)]
+    unsafe fn write<S: Simd>(&self, first: usize, count: usize, (best, place): (T::Vector<S>, Ints<S, T>)) {
+        let Largest { target: (target, step), index: (index, index_step), .. } = self.0;
+        // SAFETY: the caller guarantees the outputs; no vector has more lanes than the buffer.
+        unsafe {
+            let target = target.offset(first as isize * step);
+            match step {
+                1 => T::store_some::<S>(best, target, count),
+                _ => T::store_strided::<S>(best, target, step * size_of::<T>() as isize, count),
+            }
+            let index = index.offset(first as isize * index_step);
+            if index_step == 1 && count == T::Vector::<S>::LANES {
+                return place.store_wide(index);
+            }
+            let mut places = [0i64; MAX_LANES];
+            place.store_wide(places.as_mut_ptr());
+            for (lane, &place) in places[..count].iter().enumerate() {
+                index.offset(lane as isize * index_step).write(place);
+            }
+        }
+    }
+}
 
 impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Largest { met, target: (target, step), index: (index, index_step) } = self.0;
+        let (lanes, step) = (self.0.met.lanes, self.0.met.step);
         let width = T::Vector::<S>::LANES;
-        let ramp = (T::Vector::<S>::iota() * T::Vector::<S>::from_f64(met.along as f64)).to_int();
-        for first in (0..met.lanes).step_by(width) {
-            let count = width.min(met.lanes - first);
-            let mut best = T::Vector::<S>::splat(T::Wide::LEAST);
-            let mut at = <T::Vector<S> as FloatVector>::Int::from_i64(NO_INDEX);
-            let mut is_first = true;
-            let mut places = [0i64; MAX_LANES];
-            let places = places.as_mut_ptr().cast::<<<T::Vector<S> as FloatVector>::Int as IntVector>::Scalar>();
-            // SAFETY: windows are clipped to the image, and the lanes are adjacent in their planes; the lanes are
-            // positions of both outputs that belong to this share alone; no vector of integers is larger than the
-            // buffer.
+        let mut first = 0;
+        // Vectors together: half the time where 64 channels are adjacent.
+        while step == 1 && lanes - first >= TOGETHER * width {
+            // SAFETY: the lanes are adjacent in their planes and whole vectors of them are left, which are positions of
+            // both outputs that belong to this share alone.
             unsafe {
-                met.each_tap(|from, position| {
-                    let value = match met.step {
-                        1 => T::load_some::<S>(from.add(first), count),
-                        _ => T::load_every_second::<S>(from.add(2 * first), count),
-                    };
-                    let here = <T::Vector<S> as FloatVector>::Int::from_i64(position + (first * met.along) as i64);
-                    let here = here + ramp;
-                    let better = value.gt(best) | value.is_nan();
-                    (best, at) = match is_first {
-                        true => (value, here),
-                        false => (FloatVector::select(better, value, best), IntVector::select(better, here, at)),
-                    };
-                    is_first = false;
-                });
-                let target = target.offset(first as isize * step);
-                match step {
-                    1 => T::store_some::<S>(best, target, count),
-                    _ => T::store_strided::<S>(best, target, step * size_of::<T>() as isize, count),
+                let load = |from: *const T, at: usize| T::load::<S>(from.add(at));
+                for (at, found) in self.largest::<S, TOGETHER>(first, load).into_iter().enumerate() {
+                    self.write::<S>(first + at * width, width, found);
                 }
-                at.store(places);
-                let index = index.offset(first as isize * index_step);
-                by_step!(index_step, step => (0..count).for_each(|lane| {
-                    index.offset(lane as isize * step).write((*places.add(lane)).into());
-                }));
             }
+            first += TOGETHER * width;
+        }
+        while first < lanes {
+            let count = width.min(lanes - first);
+            // SAFETY: the lanes are adjacent, or every second element, in their planes; they are positions of both outputs
+            // that belong to this share alone.
+            unsafe {
+                let load = |from: *const T, at: usize| match step {
+                    1 => T::load_some::<S>(from.add(at), count),
+                    _ => T::load_every_second::<S>(from.add(2 * at), count),
+                };
+                let [found] = self.largest::<S, 1>(first, load);
+                self.write::<S>(first, count, found);
+            }
+            first += width;
         }
     }
 }

@@ -72,7 +72,9 @@ impl<T: Float> Kernel for Lines<'_, T> {
         let mut lines_of = [usize::MAX; 16];
         for row in self.rows.clone() {
             let (plane, d, h) = (row / (depth * height), row / height % depth, row % height);
-            let slot = |i: usize, j: usize| taps[0].index[i] % depths * heights + taps[1].index[j] % heights;
+            // Positions have 1, 2 or 4 taps: a mask is the remainder, without a division.
+            let slot =
+                |i: usize, j: usize| (taps[0].index[i] & (depths - 1)) * heights + (taps[1].index[j] & (heights - 1));
             for i in taps[0].of(d) {
                 for j in taps[1].of(h) {
                     let at = [taps[0].index[i], taps[1].index[j]];
@@ -154,13 +156,14 @@ fn along_of<T: Float, const N: usize>(
     factors: &[T::Wide],
 ) {
     let places = taps.index.as_chunks::<N>().0.iter().zip(factors.as_chunks::<N>().0);
-    for (sum, (places, factors)) in line.iter_mut().zip(places) {
-        *sum = T::Wide::ZERO;
+    for (to, (places, factors)) in line.iter_mut().zip(places) {
+        let mut sum = T::Wide::ZERO;
         for (&at, &factor) in places.iter().zip(factors) {
             // SAFETY: the table of taps was built for this input size, so the position is inside the input.
             let value = unsafe { source.offset(at as isize * step).read() };
-            *sum = sum.add(factor.mul(value.wide()));
+            sum = sum.add(factor.mul(value.wide()));
         }
+        *to = sum;
     }
 }
 
@@ -193,24 +196,35 @@ impl<T: Float> Pixels<'_, T> {
             let (plane, d, h) = (row / (depth * height) * channels, row / height % depth, row % height);
             let (target, image) = (to.plane(plane).wrapping_offset(to.row([d, h])), from.plane(plane));
             let places = taps[2].index.as_chunks::<N>().0.iter().zip(factors[2].as_chunks::<N>().0);
+            // The rows of the input, at most one for each tap of cubic interpolation.
+            let (first_depth, first_height) = (taps[0].of(d).start, taps[1].of(h).start);
+            let mut rows = [image; 16];
+            let row_of = |i: usize, j: usize| (i - first_depth) * taps[1].width + (j - first_height);
+            for i in taps[0].of(d) {
+                for j in taps[1].of(h) {
+                    rows[row_of(i, j)] = image.wrapping_offset(from.row([taps[0].index[i], taps[1].index[j]]));
+                }
+            }
             for (w, (places, across)) in places.enumerate() {
-                for first in (0..channels).step_by(lanes) {
+                let offsets = places.map(|at| at as isize * from.steps[2]);
+                let target = target.wrapping_offset(w as isize * to.steps[2]);
+                let mut first = 0;
+                while first < channels {
                     let count = lanes.min(channels - first);
                     let sum = sum_of_lines(taps, factors, [d, h], |i, j| {
-                        let row = from.row([taps[0].index[i], taps[1].index[j]]);
-                        let source = image.wrapping_offset(row).wrapping_add(first);
+                        let source = rows[row_of(i, j)].wrapping_add(first);
                         let mut line = T::Vector::<S>::splat(T::Wide::ZERO);
-                        for (&at, &factor) in places.iter().zip(across) {
+                        for (&offset, &factor) in offsets.iter().zip(across) {
                             // SAFETY: the table of taps was built for this input size, so the position is inside the
                             // input, and `count` channels from `first` on are adjacent.
-                            let value = unsafe { T::load_some::<S>(source.offset(at as isize * from.steps[2]), count) };
+                            let value = unsafe { T::load_some::<S>(source.offset(offset), count) };
                             line = line + T::Vector::<S>::splat(factor) * value;
                         }
                         line
                     });
-                    let target = target.wrapping_offset(w as isize * to.steps[2]).wrapping_add(first);
                     // SAFETY: these channels of the position belong to this share alone.
-                    unsafe { T::store_some::<S>(sum, target, count) };
+                    unsafe { T::store_some::<S>(sum, target.wrapping_add(first), count) };
+                    first += lanes;
                 }
             }
         }

@@ -89,7 +89,7 @@ masks! {
 macro_rules! integers {
     ($($name:ident($scalar:ident, $mask:ident, $lanes:expr) {
         set $set:ident, shl $shl:ident, shr $shr:ident, sar $sar:expr, eq $eq:ident, gt $gt:ident,
-        blend $blend:ident, bits $bits:ident, from_bits $from_bits:ident
+        blend $blend:ident, bits $bits:ident, from_bits $from_bits:ident, wide $wide:expr
     })*) => {$(
         #[derive(Clone, Copy)]
         pub struct $name(__m256i);
@@ -125,6 +125,14 @@ macro_rules! integers {
             #[inline(always)]
             unsafe fn store(self, target: *mut $scalar) {
                 x86! { _mm256_storeu_si256(target.cast(), self.0) }
+            }
+
+            #[inline(always)]
+            unsafe fn store_wide(self, target: *mut i64) {
+                let wide = $wide;
+                for (at, part) in wide(self.0).into_iter().enumerate() {
+                    x86! { _mm256_storeu_si256(target.add(at * 4).cast(), part) }
+                }
             }
 
             #[inline(always)]
@@ -165,7 +173,8 @@ integers! {
         set _mm256_set1_epi32, shl _mm256_sll_epi32, shr _mm256_srl_epi32,
         sar |value: I32, bits| x86! { I32(_mm256_sra_epi32(value.0, _mm_cvtsi32_si128(bits as i32))) },
         eq _mm256_cmpeq_epi32, gt _mm256_cmpgt_epi32, blend _mm256_blendv_ps,
-        bits _mm256_castps_si256, from_bits _mm256_castsi256_ps
+        bits _mm256_castps_si256, from_bits _mm256_castsi256_ps,
+        wide |value| x86! { [_mm256_cvtepi32_epi64(_mm256_castsi256_si128(value)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(value))] }
     }
     I64(i64, M64, 4) {
         set _mm256_set1_epi64x, shl _mm256_sll_epi64, shr _mm256_srl_epi64,
@@ -175,7 +184,8 @@ integers! {
             (value ^ sign).shr(bits) ^ sign
         },
         eq _mm256_cmpeq_epi64, gt _mm256_cmpgt_epi64, blend _mm256_blendv_pd,
-        bits _mm256_castpd_si256, from_bits _mm256_castsi256_pd
+        bits _mm256_castpd_si256, from_bits _mm256_castsi256_pd,
+        wide |value| [value]
     }
 }
 

@@ -125,7 +125,7 @@ operators! {
 
 macro_rules! integers {
     ($($name:ident($scalar:ident, $mask:ident, $lanes:expr) {
-        set $set:ident, shl $shl:ident, shr $shr:ident, sar $sar:ident, eq $eq:ident, lt $lt:ident, blend $blend:ident
+        set $set:ident, shl $shl:ident, shr $shr:ident, sar $sar:ident, eq $eq:ident, lt $lt:ident, blend $blend:ident, wide $wide:expr
     })*) => {$(
         #[derive(Clone, Copy)]
         pub struct $name(__m512i);
@@ -164,6 +164,14 @@ macro_rules! integers {
             }
 
             #[inline(always)]
+            unsafe fn store_wide(self, target: *mut i64) {
+                let wide = $wide;
+                for (at, part) in wide(self.0).into_iter().enumerate() {
+                    x86! { _mm512_storeu_si512(target.add(at * 8).cast(), part) }
+                }
+            }
+
+            #[inline(always)]
             fn shl(self, bits: u32) -> Self {
                 x86! { $name($shl(self.0, _mm_cvtsi32_si128(bits as i32))) }
             }
@@ -199,11 +207,13 @@ macro_rules! integers {
 integers! {
     I32(i32, M32, 16) {
         set _mm512_set1_epi32, shl _mm512_sll_epi32, shr _mm512_srl_epi32, sar _mm512_sra_epi32,
-        eq _mm512_cmpeq_epi32_mask, lt _mm512_cmplt_epi32_mask, blend _mm512_mask_blend_epi32
+        eq _mm512_cmpeq_epi32_mask, lt _mm512_cmplt_epi32_mask, blend _mm512_mask_blend_epi32,
+        wide |value| x86! { [_mm512_cvtepi32_epi64(_mm512_castsi512_si256(value)), _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64::<1>(value))] }
     }
     I64(i64, M64, 8) {
         set _mm512_set1_epi64, shl _mm512_sll_epi64, shr _mm512_srl_epi64, sar _mm512_sra_epi64,
-        eq _mm512_cmpeq_epi64_mask, lt _mm512_cmplt_epi64_mask, blend _mm512_mask_blend_epi64
+        eq _mm512_cmpeq_epi64_mask, lt _mm512_cmplt_epi64_mask, blend _mm512_mask_blend_epi64,
+        wide |value| [value]
     }
 }
 

@@ -138,6 +138,21 @@ pub trait IntVector:
     /// `LANES` integers at `target` can be written.
     unsafe fn store(self, target: *mut Self::Scalar);
 
+    /// Writes the lanes as `i64`. The compiler converts the lanes of a buffer one by one.
+    ///
+    /// # Safety
+    /// `LANES` integers at `target` can be written.
+    #[inline(always)]
+    unsafe fn store_wide(self, target: *mut i64) {
+        let mut buffer = [0i64; MAX_LANES];
+        let buffer = buffer.as_mut_ptr().cast::<Self::Scalar>();
+        // SAFETY: no vector of integers is larger than the buffer; the caller guarantees the integers at `target`.
+        unsafe {
+            self.store(buffer);
+            (0..Self::LANES).for_each(|lane| target.add(lane).write((*buffer.add(lane)).into()));
+        }
+    }
+
     /// Shifts left; `bits` is less than the width.
     fn shl(self, bits: u32) -> Self;
 

@@ -32,6 +32,9 @@ pub enum Overlap {
     Elementwise,
     /// Any overlap requires a temporary.
     Temporary,
+    /// The kernel updates the first input where it is: the output may be the same view. Any other overlap requires a
+    /// temporary.
+    InPlace,
     /// All elements are the same number, whatever the inputs are: elements of the output may share memory.
     Constant,
 }
@@ -118,7 +121,7 @@ impl<'a> Target<'a> {
                 continue;
             }
             ensure!(
-                overlap == Overlap::Temporary || !store.storage.is(&input.storage),
+                matches!(overlap, Overlap::Temporary | Overlap::InPlace) || !store.storage.is(&input.storage),
                 Runtime,
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a \
                  single memory location. Please clone() the tensor before performing the operation."
@@ -168,6 +171,10 @@ impl Spec {
             // The resized body may be one that another thread has set meanwhile.
             store = out.resize_to(self)?;
             self.check_out(&store)?;
+        }
+        if overlap == Overlap::InPlace {
+            let first = inputs.next().filter(|first| !store.is_same_view(first));
+            return Target::new(self, Store::Out(store), overlap, &mut first.into_iter().chain(inputs));
         }
         Target::new(self, Store::Out(store), overlap, inputs)
     }
@@ -223,7 +230,9 @@ impl Spec {
             );
         }
         match overlap {
-            Overlap::Elementwise | Overlap::Constant => Target::new(self, Store::Argument(target), overlap, others),
+            Overlap::Elementwise | Overlap::InPlace | Overlap::Constant => {
+                Target::new(self, Store::Argument(target), overlap, others)
+            }
             // The kernel reads the target while it writes it: output and input overlap.
             Overlap::Temporary => {
                 let mut inputs = std::iter::once(target).chain(others);

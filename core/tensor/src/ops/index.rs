@@ -209,18 +209,25 @@ impl Reduction {
 
 fn put_together(out: &Dense, places: &Places, src: &Dense, how: Reduction, include_self: bool) -> Result<()> {
     let to = array(out);
+    let counts = match how {
+        Reduction::Mean => Some(counts(out, places, src, include_self)?),
+        Reduction::Of(_) => None,
+    };
     if !include_self {
         indexing::fill_identity(&to, places, how.step())?;
     }
     indexing::combine(&to, places, &array(src), how.step())?;
-    if !matches!(how, Reduction::Mean) {
-        return Ok(());
-    }
+    counts.map_or(Ok(()), |counts| indexing::divide_by_counts(&to, &array(&counts)))
+}
+
+/// How many elements are combined in each position of `out`.
+fn counts(out: &Dense, places: &Places, src: &Dense, include_self: bool) -> Result<Dense> {
     let counts = Spec::new(out.sizes(), DType::I64, out.device).with_strides(out.strides().into()).allocate()?;
     fill::fill(&Loop::new([array(&counts)])?, Scalar::Int(i64::from(include_self)))?;
     let (one, still) = (Constant::new(Scalar::Int(1), DType::I64)?, DimVec::from_elem(0, src.ndim()));
-    indexing::combine(&array(&counts), places, &one.spread(src.sizes(), &still), how.step())?;
-    indexing::divide_by_counts(&to, &array(&counts))
+    let ones = one.spread(src.sizes(), &still);
+    indexing::combine(&array(&counts), places, &ones, Combine::Sum(Scalar::Int(1)))?;
+    Ok(counts)
 }
 
 /// out = the elements of self, counted in row-major order, at index

@@ -24,7 +24,7 @@ fn evened(dense: &Dense) -> Result<Cow<'_, Dense>> {
 }
 
 /// The target of one vector of scores, which may be the first of several; the targets of several.
-fn counted<'a>(self_: &Dense, target: &'a Dense) -> Result<Cow<'a, Dense>> {
+fn one_target<'a>(self_: &Dense, target: &'a Dense) -> Result<Cow<'a, Dense>> {
     if self_.ndim() != 1 || target.ndim() == 0 {
         return Ok(Cow::Borrowed(target));
     }
@@ -41,7 +41,7 @@ pub fn nll_loss_forward(
     reduction: i64,
     ignore_index: i64,
 ) -> Result<()> {
-    let target = counted(self_, target)?;
+    let target = one_target(self_, target)?;
     let (self_, target) = (&evened(self_)?, &evened(&target)?);
     let targets = targets(target, weight, ignore_index);
     loss::nll_loss(&array(out0), &array(out1), &array(self_), &targets, reduction_of(self_, reduction)?)
@@ -59,7 +59,7 @@ pub fn nll_loss_backward(
     ignore_index: i64,
     total_weight: &Dense,
 ) -> Result<()> {
-    let target = counted(self_, target)?;
+    let target = one_target(self_, target)?;
     let (target, grad_output) = (&evened(&target)?, &evened(grad_output)?);
     let targets = targets(target, weight, ignore_index);
     let reduction = reduction_of(self_, reduction)?;

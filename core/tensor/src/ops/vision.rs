@@ -16,10 +16,10 @@ enum Mode {
     Between { filter: Filter, align_corners: bool },
 }
 
-/// Whether the scale factor of a dimension of sizes `from` and `to` counts: PyTorch's kernels ignore it in some of the
+/// Whether a dimension of sizes `from` and `to` uses its scale factor: PyTorch's kernels ignore it in some of the
 /// dimensions whose size stays or doubles. `by_index` says whether nearest-neighbour interpolation computes these from the
 /// index.
-fn counts(mode: Mode, from: i64, to: i64, by_index: bool, dtype: DType) -> bool {
+fn uses_factor(mode: Mode, from: i64, to: i64, by_index: bool, dtype: DType) -> bool {
     match mode {
         Mode::Nearest { exact } => exact || !by_index || (to != from && to != 2 * from),
         Mode::Between { filter: Filter::Linear, .. } => to != from,
@@ -37,16 +37,16 @@ fn is_by_index(out: &Dense, self_: &Dense, spatial: usize) -> bool {
     }
 }
 
-/// The scale factors of the dimensions in which they count.
-fn counted(
+/// The scale factors of the dimensions that use them.
+fn used_factors(
     input: &[i64],
     output: &[i64],
     scales: &[Option<f64>],
-    counts: impl Fn(i64, i64) -> bool,
+    is_used: impl Fn(i64, i64) -> bool,
 ) -> SmallVec<[Option<f64>; 3]> {
     let first = input.len() - scales.len();
     let factor =
-        |(at, &factor): (usize, &Option<f64>)| factor.filter(|_| counts(input[first + at], output[first + at]));
+        |(at, &factor): (usize, &Option<f64>)| factor.filter(|_| is_used(input[first + at], output[first + at]));
     scales.iter().enumerate().map(factor).collect()
 }
 
@@ -72,7 +72,8 @@ fn taps(mode: Mode, input: &[i64], output: &[i64], scales: &[Option<f64>], dtype
 
 fn upsample(out: &Dense, self_: &Dense, mode: Mode, scales: &[Option<f64>]) -> Result<()> {
     let by_index = is_by_index(out, self_, scales.len());
-    let scales = &counted(self_.sizes(), out.sizes(), scales, |from, to| counts(mode, from, to, by_index, out.dtype));
+    let scales =
+        &used_factors(self_.sizes(), out.sizes(), scales, |from, to| uses_factor(mode, from, to, by_index, out.dtype));
     let taps = taps(mode, self_.sizes(), out.sizes(), scales, out.dtype)?;
     match mode {
         Mode::Nearest { .. } => resample::pick(&array(out), &array(self_), &taps, scales.len()),
@@ -87,8 +88,8 @@ fn upsample_backward(out: &Dense, grad: &Dense, mode: Mode, scales: &[Option<f64
     // The gradient of a copy is a copy.
     let is_copy = out.sizes() == grad.sizes();
     let is_cubic = matches!(mode, Mode::Between { filter: Filter::Cubic, .. });
-    let scales = &counted(out.sizes(), grad.sizes(), scales, |from, to| {
-        if is_cubic { !is_copy } else { counts(mode, from, to, true, out.dtype) }
+    let scales = &used_factors(out.sizes(), grad.sizes(), scales, |from, to| {
+        if is_cubic { !is_copy } else { uses_factor(mode, from, to, true, out.dtype) }
     });
     let taps = taps(mode, out.sizes(), grad.sizes(), scales, out.dtype)?;
     resample::spread(&array(out), &array(grad), &taps, scales.len())

@@ -1,6 +1,7 @@
 //! Results at the edges of the domain, as PyTorch 2.7.1 returns them on the CPU: each of these was once different here.
 
 mod arguments;
+mod indices;
 mod infinite;
 mod losses;
 mod resize;

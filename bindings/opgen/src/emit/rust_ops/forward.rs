@@ -212,6 +212,7 @@ fn overlap(op: &Op) -> &'static str {
     match op.overlap {
         Overlap::Elementwise => "Elementwise",
         Overlap::Temporary => "Temporary",
+        Overlap::InPlace => "InPlace",
         Overlap::Constant => "Constant",
     }
 }

@@ -140,7 +140,7 @@ fn imports(body: &str) -> String {
     if body.contains("dispatch::") {
         dispatch.push("self".into());
     }
-    let overlap = pick(&["Elementwise", "Temporary", "Constant"]);
+    let overlap = pick(&["Elementwise", "Temporary", "InPlace", "Constant"]);
     let mut own = pick(&["Dense", "Generator", "Options", "Tensor", "Value"]);
     let mut text = group("crate::autograd", autograd);
     text.push_str(&group("crate::dispatch", dispatch));

@@ -310,53 +310,64 @@ impl<T: Float> Kernel for Sums<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let lanes = T::Vector::<S>::LANES;
-        for channel in self.channels.clone().step_by(lanes) {
-            let some = lanes.min(self.channels.end - channel);
-            for first in (0..self.taps.len()).step_by(TOGETHER) {
-                let taps = &self.taps[first..self.taps.len().min(first + TOGETHER)];
-                let sums = self.sums.wrapping_add(first * self.padded + channel);
-                // SAFETY: the sums of these channels are a part of the buffer that no other share has, in whole
-                // vectors; image and gradient have these channels.
-                unsafe { constant!(taps.len(), N => self.add::<S, N>(taps, sums, channel, some)) };
+        let [depth, height, _] = [0, 1, 2].map(|dim| self.axes[dim].length);
+        let steps = [0, 1].map(|dim| self.view.steps[dim] * self.axes[dim].step);
+        let image = self.view.at.get().cast::<T>().cast_const();
+        // All channels of a row, which stays in the cache for the next rows: 0.6 of the time of all rows for some channels.
+        for (sample, d, h) in positions([self.samples, depth, height]) {
+            let from = image.wrapping_offset(sample * self.view.sample + d * steps[0] + h * steps[1]);
+            let offset = sample * self.grad_sample + d * self.grad_steps[0] + h * self.grad_steps[1];
+            let grad = self.grad.wrapping_offset(offset);
+            for channel in self.channels.clone().step_by(lanes) {
+                let some = lanes.min(self.channels.end - channel);
+                let row = (from.wrapping_add(channel), grad.wrapping_add(channel));
+                for first in (0..self.taps.len()).step_by(TOGETHER) {
+                    let taps = &self.taps[first..self.taps.len().min(first + TOGETHER)];
+                    let sums = self.sums.wrapping_add(first * self.padded + channel);
+                    // SAFETY: the sums of these channels are a part of the buffer that no other share has, in whole
+                    // vectors; image and gradient have these channels in this row.
+                    unsafe { constant!(taps.len(), N => self.add::<S, N>(taps, sums, row, some)) };
+                }
             }
         }
     }
 }
 
+/// All positions in these sizes, row-major.
+fn positions([samples, depth, height]: [usize; 3]) -> impl Iterator<Item = (isize, isize, isize)> {
+    (0..samples).flat_map(move |sample| {
+        (0..depth).flat_map(move |d| (0..height).map(move |h| (sample as isize, d as isize, h as isize)))
+    })
+}
+
 impl<T: Float> Sums<'_, T> {
-    /// Adds the products of `some` channels of the gradient with what `N` taps meet.
+    /// Adds the products of `some` channels of a row of the gradient with what `N` taps meet.
     ///
     /// # Safety
-    /// The sums can be written, and the channels of image and gradient read.
+    /// The sums can be written, and the channels of image and gradient, which start at `from` and `grad`, read.
     #[inline(always)]
-    unsafe fn add<S: Simd, const N: usize>(&self, taps: &[isize], sums: *mut T::Wide, channel: usize, some: usize) {
-        let [depth, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
-        let steps = [0, 1, 2].map(|dim| self.view.steps[dim] * self.axes[dim].step);
-        let image = self.view.at.get().cast::<T>().cast_const();
+    unsafe fn add<S: Simd, const N: usize>(
+        &self,
+        taps: &[isize],
+        sums: *mut T::Wide,
+        (mut from, mut grad): (*const T, *const T),
+        some: usize,
+    ) {
+        let step = self.view.steps[2] * self.axes[2].step;
         let taps: [isize; N] = std::array::from_fn(|t| taps[t]);
         // SAFETY: the caller guarantees the elements: positions are below the sizes of the gradient, and what the taps
         // meet there is inside the view.
         unsafe {
             let mut totals: [T::Vector<S>; N] =
                 std::array::from_fn(|t| T::Vector::<S>::load(sums.add(t * self.padded)));
-            for sample in 0..self.samples as isize {
-                for d in 0..depth as isize {
-                    for h in 0..height as isize {
-                        let from = sample * self.view.sample + d * steps[0] + h * steps[1];
-                        let mut from = image.offset(from).add(channel);
-                        let grad = sample * self.grad_sample + d * self.grad_steps[0] + h * self.grad_steps[1];
-                        let mut grad = self.grad.offset(grad).add(channel);
-                        for _ in 0..width {
-                            let value = T::load_some::<S>(grad, some);
-                            for t in 0..N {
-                                let met = T::load_some::<S>(from.offset(taps[t]), some);
-                                totals[t] = met.mul_add(value, totals[t]);
-                            }
-                            from = from.wrapping_offset(steps[2]);
-                            grad = grad.wrapping_offset(self.grad_steps[2]);
-                        }
-                    }
+            for _ in 0..self.axes[2].length {
+                let value = T::load_some::<S>(grad, some);
+                for t in 0..N {
+                    let met = T::load_some::<S>(from.offset(taps[t]), some);
+                    totals[t] = met.mul_add(value, totals[t]);
                 }
+                from = from.wrapping_offset(step);
+                grad = grad.wrapping_offset(self.grad_steps[2]);
             }
             for (t, total) in totals.into_iter().enumerate() {
                 total.store(sums.add(t * self.padded));

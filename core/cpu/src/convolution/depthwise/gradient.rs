@@ -17,10 +17,10 @@ use std::ops::Range;
 
 /// Multiplications that are worth a second thread.
 const GRAIN: usize = 1 << 16;
-/// The most taps that are summed together.
-pub(super) const TOGETHER: usize = 8;
+/// The most taps that are summed together: those of 3 x 3.
+pub(super) const TOGETHER: usize = 9;
 
-/// Runs `$body` with `$N` the constant `$count`, which is 1 to 8.
+/// Runs `$body` with `$N` the constant `$count`, which is 1 to 9.
 macro_rules! constant {
     ($count:expr, $N:ident => $body:expr) => {
         match $count {
@@ -31,7 +31,8 @@ macro_rules! constant {
             5 => constant!(@at 5, $N => $body),
             6 => constant!(@at 6, $N => $body),
             7 => constant!(@at 7, $N => $body),
-            _ => constant!(@at 8, $N => $body),
+            8 => constant!(@at 8, $N => $body),
+            _ => constant!(@at 9, $N => $body),
         }
     };
     (@at $at:literal, $N:ident => $body:expr) => {{

@@ -37,7 +37,7 @@ impl Bags {
             Some(counts) => counts.to_dtype(DType::I64, false, false, None),
             None => Expr::from(ops::ones(&self.indices.sizes(), self.integers())?),
         };
-        Ok(Expr::from(ops::zeros(&[self.count], self.integers())?).index_add(0, &self.bag_of, ones, 1))
+        Ok(added_up(&[self.count], &self.bag_of, &ones))
     }
 
     /// The sum of the rows of each bag; half precision is accumulated in `f32`.
@@ -52,7 +52,7 @@ impl Bags {
             rows = rows.masked_fill_scalar(counts.logical_not().unsqueeze(1), 0);
         }
         let width = rows.sizes().get(1).copied().unwrap_or(0);
-        rows.new_zeros(&[self.count, width]).index_add(0, &self.bag_of, rows, 1)
+        added_up(&[self.count, width], &self.bag_of, &rows)
     }
 
     /// For each bag and column the first position of the largest element; the number of positions if there is none.
@@ -138,11 +138,20 @@ fn check(
     Ok(())
 }
 
+/// A tensor of `sizes` to which the rows of `source` are added at `index`.
+fn added_up(sizes: &[i64], index: &Expr, source: &Expr) -> Expr {
+    Expr::of(|| {
+        let sums = ops::zeros(sizes, source.options())?;
+        ops::index_add_(&sums, 0, index.tensor()?, source.tensor()?, Scalar::Int(1))?;
+        Ok(sums)
+    })
+}
+
 /// The bag of each of `places` positions: the number of offsets up to it, minus one.
 fn bag_of(offsets: &Expr, places: i64) -> Result<Expr> {
     let options = Options { dtype: Some(DType::I64), ..offsets.options() };
     let ones = Expr::from(ops::ones(&offsets.sizes(), options)?);
-    let starts = Expr::from(ops::zeros(&[places + 1], options)?).index_add(0, offsets, ones, 1);
+    let starts = added_up(&[places + 1], offsets, &ones);
     Ok(starts.cumsum(0, None).sub_scalar(1, 1).narrow(0, 0, places))
 }
 

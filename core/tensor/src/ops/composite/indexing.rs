@@ -1,6 +1,6 @@
 //! Composite operators: indices, diagonals.
 
-use crate::autograd::formulas;
+use crate::autograd::{formulas, should_record};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Result, Scalar, bail, ensure, wrap_dim};
@@ -68,7 +68,12 @@ pub fn diag_embed(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<T
     for dim in [first.min(second), first.max(second)] {
         sizes.insert(dim, side);
     }
-    ops::diagonal_scatter(&ops::zeros(&sizes, self_.options())?, self_, offset, first as i64, second as i64)
+    let (result, first, second) = (ops::zeros(&sizes, self_.options())?, first as i64, second as i64);
+    if should_record([self_]) {
+        return ops::diagonal_scatter(&result, self_, offset, first, second);
+    }
+    ops::copy_(&ops::diagonal(&result, offset, first, second)?, self_, false)?;
+    Ok(result)
 }
 
 /// A matrix's diagonal, or a matrix with a vector on its diagonal.

@@ -146,7 +146,9 @@ pub fn one_hot(self_: &Tensor, num_classes: i64) -> Result<Tensor> {
     ensure!(num_classes == -1 || num_classes > largest, Runtime, "Class values must be smaller than num_classes.");
     let mut sizes = self_.sizes();
     sizes.push(if num_classes == -1 { largest + 1 } else { num_classes });
-    ops::scatter_value(&ops::zeros(&sizes, self_.options())?, -1, &ops::unsqueeze(self_, -1)?, Scalar::Int(1))
+    let result = ops::zeros(&sizes, self_.options())?;
+    ops::scatter_value_(&result, -1, &ops::unsqueeze(self_, -1)?, Scalar::Int(1))?;
+    Ok(result)
 }
 
 /// input1 weight_k input2 + bias_k, for each k
