@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn radix_sorts_as_comparisons_do() {
         fn check<E: Entry + std::fmt::Debug>(len: usize, rank: impl Fn(u64) -> u64) {
-            let mut list: Vec<E> = (0..len).map(|i| E::pack(rank(i as u64 * 0x9e37_79b9_7f4a_7c15), i)).collect();
+            let mut list: Vec<E> =
+                (0..len).map(|i| E::pack(rank((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)), i)).collect();
             let (mut expected, mut other) = (list.clone(), list.clone());
             expected.sort_unstable();
             sort_by_radix(&mut list, &mut other);

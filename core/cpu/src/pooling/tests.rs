@@ -101,7 +101,7 @@ struct Case {
 
 impl Case {
     fn random(random: &mut Random, dilated: bool) -> Case {
-        let [samples, channels] = [1 + random.below(2), [1, 3, 8, 70][random.below(4)]];
+        let [samples, channels] = [1 + random.below(2), [1, 3, 8, 200][random.below(4)]];
         let mut along = |adaptive_to: Option<usize>| {
             let input = 1 + random.below(if channels > 9 { 9 } else { 150 });
             if let Some(length) = adaptive_to {
