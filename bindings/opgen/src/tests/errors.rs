@@ -74,6 +74,7 @@ fn mistakes_are_named() {
         ("out = \"mul.out\"", "out = \"add.out\"", "the out form of `mul` is `mul.<overload>`, not `add.out`"),
         ("out = \"mul.out\"", "out = \"mul.out\"\nout_names = [\"a\", \"b\", \"c\"]", "`out_names` has 3 names, not 1"),
         ("out = \"mul.out\"", "out_names = [\"a\"]", "`out_names` without `out`"),
+        ("out = \"mul.out\"", "out_dtype = \"own\"", "`out_dtype` has no effect without an out form"),
         ("-> Tensor\"", "-> (Tensor a, Tensor b)\"", "`out_names` is needed: 2 argument names"),
         (
             "-> Tensor\"",
@@ -111,7 +112,7 @@ fn mistakes_are_named() {
         (
             "batching = \"pointwise\"",
             "overlap = \"x\"",
-            "`overlap` is \"x\", not one of elementwise, temporary, constant",
+            "`overlap` is \"x\", not one of elementwise, temporary, in_place, constant",
         ),
         ("batching = \"pointwise\"", "devices = \"x\"", "`devices` is \"x\", not one of same, any"),
         ("summary = \"Multiplies the tensors.\"", "summary = \"\"", "`summary` is empty"),
