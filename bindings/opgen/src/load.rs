@@ -624,6 +624,9 @@ fn check_rest(op: &Op, problems: &mut Vec<String>) {
             problems.push(format!("`{field}` without such a form of a composite"));
         }
     }
+    if op.out_dtype != OutDtype::Any && (op.composite_out.is_some() || op.form(FormKind::Out).is_none()) {
+        problems.push("`out_dtype` has no effect without an out form, or with `composite_out`".to_string());
+    }
     if copied && !copies {
         problems.push("`copied_form` without a form that is made by copying".to_string());
     }
