@@ -75,8 +75,8 @@ const PART: usize = 1 << 15;
 /// Number of entries from which a row is worth several threads.
 pub(crate) const LONG: usize = 4 * PART;
 
-/// Number of entries from which on they are sorted by radix. 100,000 floats take 0.3 of the time of a sort by comparison, whole
-/// numbers up to 1,000 in int64 a tenth.
+/// Number of entries from which on they are sorted by radix: 2,000 floats take 0.8 of the time of a sort by comparison, 100,000
+/// numbers below 1,000 in int64 a third.
 const BY_RADIX: usize = 1 << 10;
 
 /// Sorts entries whose indices ascend; a long list on several threads.

@@ -116,6 +116,23 @@ int32_t rlt_tensor_max_pool2d_with_indices_out(const rlt_tensor *self, const int
     int64_t kernel_size_len, const int64_t *stride, int64_t stride_len, const int64_t *padding, int64_t padding_len,
     const int64_t *dilation, int64_t dilation_len, int32_t ceil_mode, const rlt_tensor *out, const rlt_tensor *indices);
 
+/* ---- _max_pool2d_values ---- */
+
+/**
+ * Applies max pooling over 2-D images, without indices: `max_pool2d` where no gradient is recorded.
+ *
+ * `out[i] = max over k of self[i * stride - padding + k * dilation]`
+ *
+ * Shapes: `(N, C, H, W) -> (N, C, oH, oW), or both without N; output sizes are those of max_pool2d_with_indices`.
+ * Errors: Raises the errors of `max_pool2d_with_indices`.
+ *
+ * `_max_pool2d_values(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool
+ * ceil_mode=False) -> Tensor`
+ */
+int32_t rlt_tensor__max_pool2d_values(const rlt_tensor *self, const int64_t *kernel_size, int64_t kernel_size_len,
+    const int64_t *stride, int64_t stride_len, const int64_t *padding, int64_t padding_len, const int64_t *dilation,
+    int64_t dilation_len, int32_t ceil_mode, rlt_tensor **out0);
+
 /* ---- max_pool2d_with_indices_backward ---- */
 
 /**
@@ -190,6 +207,24 @@ int32_t rlt_tensor_max_pool3d_with_indices(const rlt_tensor *self, const int64_t
 int32_t rlt_tensor_max_pool3d_with_indices_out(const rlt_tensor *self, const int64_t *kernel_size,
     int64_t kernel_size_len, const int64_t *stride, int64_t stride_len, const int64_t *padding, int64_t padding_len,
     const int64_t *dilation, int64_t dilation_len, int32_t ceil_mode, const rlt_tensor *out, const rlt_tensor *indices);
+
+/* ---- _max_pool3d_values ---- */
+
+/**
+ * Applies max pooling over 3-D volumes, without indices: `max_pool3d` where no gradient is recorded.
+ *
+ * `out[i] = max over k of self[i * stride - padding + k * dilation]`
+ *
+ * Shapes: `(N, C, D, H, W) -> (N, C, oD, oH, oW), or both without N; output sizes are those of
+ * max_pool3d_with_indices`.
+ * Errors: Raises the errors of `max_pool3d_with_indices`.
+ *
+ * `_max_pool3d_values(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool
+ * ceil_mode=False) -> Tensor`
+ */
+int32_t rlt_tensor__max_pool3d_values(const rlt_tensor *self, const int64_t *kernel_size, int64_t kernel_size_len,
+    const int64_t *stride, int64_t stride_len, const int64_t *padding, int64_t padding_len, const int64_t *dilation,
+    int64_t dilation_len, int32_t ceil_mode, rlt_tensor **out0);
 
 /* ---- max_pool3d_with_indices_backward ---- */
 

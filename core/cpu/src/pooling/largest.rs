@@ -14,12 +14,14 @@ use rushlight_base::{Result, bail};
 /// The index of the largest element of a window without elements.
 const NO_INDEX: i64 = -1;
 
-/// out = the largest element of each window, indices (int64) = its position in the plane of the input, row-major. A NaN
-/// is larger than any number. A window of padding alone has the smallest number of the dtype, and no index: -1.
-pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spatial: usize) -> Result<()> {
+/// out = the largest element of each window, indices (int64), if wanted, = its position in the plane of the input, row-major.
+/// A NaN is larger than any number. A window of padding alone has the smallest number of the dtype, and no index: -1. A device
+/// needs indices.
+pub fn max(out: &Array, indices: Option<&Array>, input: &Array, windows: &Windows, spatial: usize) -> Result<()> {
     if !out.is_on_host()
         && let Some(tables) = windows.tables()?
     {
+        let Some(indices) = indices else { bail!(Internal, "max pooling on a device got no indices") };
         return device::largest(out, indices, input, &tables, spatial);
     }
     if input.dtype().is_floating() {
@@ -27,7 +29,11 @@ pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spati
         return dispatch!(input.dtype(), "max_pool", half float, T => {
             // Positions in the lanes of vectors.
             let fits = size_of::<<T as Number>::Wide>() == size_of::<i64>() || i32::try_from(area).is_ok();
-            let (most, compute) = if fits { (CHANNELS, in_vectors::<T> as fn(_)) } else { (LANES, run_narrow as fn(_)) };
+            let (most, compute) = match (fits, indices) {
+                (_, None) => (CHANNELS, in_vectors::<T, false> as fn(_)),
+                (true, Some(_)) => (CHANNELS, in_vectors::<T, true> as fn(_)),
+                (false, Some(_)) => (LANES, run_narrow as fn(_)),
+            };
             largest::<T>(out, indices, input, windows, spatial, (most, compute))
         });
     }
@@ -38,15 +44,15 @@ pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spati
 
 fn largest<T: Number<Wide: Bounded>>(
     out: &Array,
-    indices: &Array,
+    indices: Option<&Array>,
     input: &Array,
     windows: &Windows,
     spatial: usize,
     (most, compute): (usize, fn(Largest<T>)),
 ) -> Result<()> {
     let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
-    let chosen = Volume::<i64>::of(indices, spatial)?;
-    let adjacent = [to.channel_step(), from.channel_step(), chosen.channel_step()] == [1; 3];
+    let chosen = indices.map(|indices| Volume::<i64>::of(indices, spatial)).transpose()?;
+    let adjacent = [to.channel_step(), from.channel_step(), chosen.as_ref().map_or(1, Volume::channel_step)] == [1; 3];
     let groups = Groups::new(windows, &from, most, adjacent)?;
     let [depth, height, _] = to.sizes;
     let work = windows.work() * groups.together() / (depth * height).max(1);
@@ -55,7 +61,8 @@ fn largest<T: Number<Wide: Bounded>>(
             let planes = groups.planes(row / (depth * height));
             let row = [row / height % depth, row % height];
             groups.each(&planes, row, &mut |group| {
-                let (target, index) = (place_of(&to, planes.start, group), place_of(&chosen, planes.start, group));
+                let target = place_of(&to, planes.start, group);
+                let index = chosen.as_ref().map(|chosen| place_of(chosen, planes.start, group));
                 compute(Largest { met: Met::new(&from, planes.start, group), target, index });
             });
         }
@@ -66,7 +73,8 @@ fn largest<T: Number<Wide: Bounded>>(
 struct Largest<T> {
     met: Met<T>,
     target: (*mut T, isize),
-    index: (*mut i64, isize),
+    /// Where the positions are written, if they are wanted.
+    index: Option<(*mut i64, isize)>,
 }
 
 impl<T: Number<Wide: Bounded>> Kernel for Largest<T> {
@@ -92,30 +100,32 @@ impl<T: Number<Wide: Bounded>> Kernel for Largest<T> {
                 });
             }
         });
-        let ((target, step), (index, index_step)) = (self.target, self.index);
-        for lane in 0..lanes {
-            // SAFETY: the lanes are positions of both outputs that belong to this share alone.
-            unsafe {
-                target.offset(lane as isize * step).write(T::narrow(best[lane]));
-                index.offset(lane as isize * index_step).write(at[lane]);
-            }
+        let (target, step) = self.target;
+        for (lane, &best) in best.iter().enumerate() {
+            // SAFETY: the lanes are positions of the output that belong to this share alone.
+            unsafe { target.offset(lane as isize * step).write(T::narrow(best)) };
+        }
+        let Some((index, step)) = self.index else { return };
+        for (lane, &at) in at.iter().enumerate() {
+            // SAFETY: the lanes are positions of the indices that belong to this share alone.
+            unsafe { index.offset(lane as isize * step).write(at) };
         }
     }
 }
 
 /// Computes a group of floats, whose positions fit the integers of vectors; in vectors, if their elements are adjacent or
 /// every second one.
-fn in_vectors<T: Float<Wide: Bounded>>(group: Largest<T>) {
-    if matches!(group.met.step, 1 | 2) { run(Vectors(group)) } else { run_narrow(group) }
+fn in_vectors<T: Float<Wide: Bounded>, const INDEXED: bool>(group: Largest<T>) {
+    if matches!(group.met.step, 1 | 2) { run(Vectors::<T, INDEXED>(group)) } else { run_narrow(group) }
 }
 
-/// The largest elements that a group of outputs meets.
-struct Vectors<T>(Largest<T>);
+/// The largest elements that a group of outputs meets, and their positions if `INDEXED`.
+struct Vectors<T, const INDEXED: bool>(Largest<T>);
 
 /// Integers with the lanes of the vectors of `T`.
 type Ints<S, T> = <<T as Float>::Vector<S> as FloatVector>::Int;
 
-impl<T: Float<Wide: Bounded>> Vectors<T> {
+impl<T: Float<Wide: Bounded>, const INDEXED: bool> Vectors<T, INDEXED> {
     /// Finds the largest elements and their positions for the `N` vectors from the output `first` on, whose `count` lanes
     /// `load` reads.
     ///
@@ -137,12 +147,12 @@ impl<T: Float<Wide: Bounded>> Vectors<T> {
             met.each_tap(|from, position| {
                 for (at, (best, place)) in found.iter_mut().enumerate() {
                     let value = load(from, first + at * width);
-                    let here = Ints::<S, T>::from_i64(position + ((first + at * width) * along) as i64) + ramp;
                     let better = value.gt(*best) | value.is_nan();
-                    (*best, *place) = match is_first {
-                        true => (value, here),
-                        false => (FloatVector::select(better, value, *best), IntVector::select(better, here, *place)),
-                    };
+                    *best = if is_first { value } else { FloatVector::select(better, value, *best) };
+                    if INDEXED {
+                        let here = Ints::<S, T>::from_i64(position + ((first + at * width) * along) as i64) + ramp;
+                        *place = if is_first { here } else { IntVector::select(better, here, *place) };
+                    }
                 }
                 is_first = false;
             });
@@ -156,7 +166,7 @@ impl<T: Float<Wide: Bounded>> Vectors<T> {
     /// The outputs from `first` on are this share's.
     #[inline(always)]
     unsafe fn write<S: Simd>(&self, first: usize, count: usize, (best, place): (T::Vector<S>, Ints<S, T>)) {
-        let Largest { target: (target, step), index: (index, index_step), .. } = self.0;
+        let (target, step) = self.0.target;
         // SAFETY: the caller guarantees the outputs; no vector has more lanes than the buffer.
         unsafe {
             let target = target.offset(first as isize * step);
@@ -164,6 +174,7 @@ impl<T: Float<Wide: Bounded>> Vectors<T> {
                 1 => T::store_some::<S>(best, target, count),
                 _ => T::store_strided::<S>(best, target, step * size_of::<T>() as isize, count),
             }
+            let Some((index, index_step)) = self.0.index.filter(|_| INDEXED) else { return };
             let index = index.offset(first as isize * index_step);
             if index_step == 1 && count == T::Vector::<S>::LANES {
                 return place.store_wide(index);
@@ -177,7 +188,7 @@ impl<T: Float<Wide: Bounded>> Vectors<T> {
     }
 }
 
-impl<T: Float<Wide: Bounded>> Kernel for Vectors<T> {
+impl<T: Float<Wide: Bounded>, const INDEXED: bool> Kernel for Vectors<T, INDEXED> {
     type Output = ();
 
     #[inline(always)]

@@ -3,8 +3,8 @@
 use super::access::array;
 use super::reduce::mean_dim;
 use super::rules::pooling::{Pool, adaptive_windows, spatial_sizes};
-use crate::dense::Dense;
-use rushlight_base::Result;
+use crate::dense::{Dense, Spec};
+use rushlight_base::{DType, Result};
 use rushlight_cpu::pooling::{self, Windows};
 
 /// The windows of a maximum whose gradient is computed on a device. On the host the indices are enough.
@@ -14,7 +14,7 @@ fn for_devices(out: &Dense, windows: impl FnOnce() -> Result<Windows>) -> Result
 
 /// The kernels of one number of spatial dimensions.
 macro_rules! kernels {
-    ($spatial:literal: $max:ident $max_back:ident $mean:ident $mean_back:ident $adaptive_mean:ident $adaptive_mean_back:ident
+    ($spatial:literal: $max:ident $max_values:ident $max_back:ident $mean:ident $mean_back:ident $adaptive_mean:ident $adaptive_mean_back:ident
      $adaptive_max:ident $adaptive_max_back:ident $fractional:ident $fractional_back:ident) => {
         /// out, indices = the largest elements of windows
         #[allow(clippy::too_many_arguments)] // the operator's
@@ -31,7 +31,26 @@ macro_rules! kernels {
             let op = stringify!($max);
             let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
             let windows = pool.windows(self_.sizes(), false)?;
-            pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
+            pooling::max(&array(out), Some(&array(indices)), &array(self_), &windows, $spatial)
+        }
+
+        /// out = the largest elements of windows
+        pub fn $max_values(
+            out: &Dense,
+            self_: &Dense,
+            kernel: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            ceil_mode: bool,
+        ) -> Result<()> {
+            if !out.is_on_host() {
+                let spec = Spec::new(out.sizes(), DType::I64, out.device).with_strides(out.strides().into());
+                return $max(out, &spec.allocate()?, self_, kernel, stride, padding, dilation, ceil_mode);
+            }
+            let op = stringify!($max);
+            let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
+            pooling::max(&array(out), None, &array(self_), &pool.windows(self_.sizes(), false)?, $spatial)
         }
 
         /// out = grad at indices
@@ -115,7 +134,7 @@ macro_rules! kernels {
         /// out, indices = the largest elements of windows that divide the input evenly
         pub fn $adaptive_max(out: &Dense, indices: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
             let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial))?;
-            pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
+            pooling::max(&array(out), Some(&array(indices)), &array(self_), &windows, $spatial)
         }
 
         /// out = grad at indices
@@ -136,7 +155,7 @@ macro_rules! kernels {
             let (input, output) = (spatial_sizes(self_, $spatial), spatial_sizes(out, $spatial));
             let kernel = super::rules::spatial::each(stringify!($fractional), "kernel_size", kernel_size, $spatial)?;
             let windows = pooling::fractional_windows(&array(random_samples), input, output, &kernel)?;
-            pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
+            pooling::max(&array(out), Some(&array(indices)), &array(self_), &windows, $spatial)
         }
 
         /// out = grad at indices
@@ -153,7 +172,7 @@ macro_rules! kernels {
     };
 }
 
-kernels!(2: max_pool2d_with_indices max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward adaptive_avg_pool2d
+kernels!(2: max_pool2d_with_indices max_pool2d_values max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward adaptive_avg_pool2d
     adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward fractional_max_pool2d fractional_max_pool2d_backward);
-kernels!(3: max_pool3d_with_indices max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward adaptive_avg_pool3d
+kernels!(3: max_pool3d_with_indices max_pool3d_values max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward adaptive_avg_pool3d
     adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward fractional_max_pool3d fractional_max_pool3d_backward);

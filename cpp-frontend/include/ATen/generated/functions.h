@@ -7230,6 +7230,12 @@ inline std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_outf(const Tensor& s
 inline std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_out(Tensor& out, Tensor& indices, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
   return max_pool2d_with_indices_outf(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices);
 }
+/// Applies max pooling over 2-D images, without indices: `max_pool2d` where no gradient is recorded.
+/// `out[i] = max over k of self[i * stride - padding + k * dilation]`
+inline Tensor _max_pool2d_values(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__max_pool2d_values(self.handle(), kernel_size.data(), kernel_size.raw_length(), stride.data(), stride.raw_length(), padding.data(), padding.raw_length(), dilation.data(), dilation.raw_length(), ceil_mode, &out0), out0);
+}
 /// Computes the gradient of `max_pool2d_with_indices` with respect to its input.
 /// `out[indices[i]] += grad_output[i]`
 inline Tensor max_pool2d_with_indices_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
@@ -7261,6 +7267,12 @@ inline std::tuple<Tensor&, Tensor&> max_pool3d_with_indices_outf(const Tensor& s
 }
 inline std::tuple<Tensor&, Tensor&> max_pool3d_with_indices_out(Tensor& out, Tensor& indices, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
   return max_pool3d_with_indices_outf(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices);
+}
+/// Applies max pooling over 3-D volumes, without indices: `max_pool3d` where no gradient is recorded.
+/// `out[i] = max over k of self[i * stride - padding + k * dilation]`
+inline Tensor _max_pool3d_values(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__max_pool3d_values(self.handle(), kernel_size.data(), kernel_size.raw_length(), stride.data(), stride.raw_length(), padding.data(), padding.raw_length(), dilation.data(), dilation.raw_length(), ceil_mode, &out0), out0);
 }
 /// Computes the gradient of `max_pool3d_with_indices` with respect to its input.
 /// `out[indices[i]] += grad_output[i]`

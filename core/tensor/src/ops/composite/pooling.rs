@@ -1,5 +1,6 @@
 //! Composite operators: pooling of one dimension, pooling without indices, and unpooling.
 
+use crate::autograd::should_record;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, DimVec, Result, ensure, format_sizes};
@@ -30,7 +31,19 @@ pub fn max_pool1d(
     dilation: &[i64],
     ceil_mode: bool,
 ) -> Result<Tensor> {
-    Ok(max_pool1d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0)
+    if should_record([self_]) {
+        return Ok(max_pool1d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0);
+    }
+    let op = "max_pool1d";
+    let values = ops::_max_pool2d_values(
+        &as_image(op, self_)?,
+        &with_height(op, "kernel_size", kernel_size, 1)?,
+        &with_height(op, "stride", stride, 1)?,
+        &with_height(op, "padding", padding, 0)?,
+        &with_height(op, "dilation", dilation, 1)?,
+        ceil_mode,
+    )?;
+    ops::squeeze_dim(&values, -2)
 }
 
 /// Max pooling with indices.
@@ -64,7 +77,10 @@ pub fn max_pool2d(
     dilation: &[i64],
     ceil_mode: bool,
 ) -> Result<Tensor> {
-    Ok(ops::max_pool2d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0)
+    if should_record([self_]) {
+        return Ok(ops::max_pool2d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0);
+    }
+    ops::_max_pool2d_values(self_, kernel_size, stride, padding, dilation, ceil_mode)
 }
 
 /// The maximum of each window.
@@ -76,7 +92,10 @@ pub fn max_pool3d(
     dilation: &[i64],
     ceil_mode: bool,
 ) -> Result<Tensor> {
-    Ok(ops::max_pool3d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0)
+    if should_record([self_]) {
+        return Ok(ops::max_pool3d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0);
+    }
+    ops::_max_pool3d_values(self_, kernel_size, stride, padding, dilation, ceil_mode)
 }
 
 /// The means of windows.

@@ -225,7 +225,7 @@ fn with_indices_of(op: &str, grad: &Dense, input: &Dense, indices: &Dense, spati
 
 /// The rules of one number of spatial dimensions.
 macro_rules! rules {
-    ($spatial:literal: $max:ident $max_back:ident $mean:ident $mean_back:ident $adaptive_mean:ident $adaptive_mean_back:ident
+    ($spatial:literal: $max:ident $max_values:ident $max_back:ident $mean:ident $mean_back:ident $adaptive_mean:ident $adaptive_mean_back:ident
      $adaptive_max:ident $adaptive_max_back:ident $fractional:ident $fractional_back:ident) => {
         /// The maxima, and their indices.
         pub fn $max(
@@ -239,6 +239,19 @@ macro_rules! rules {
             let op = stringify!($max);
             let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
             Ok(with_indices(pool.spec(self_)?))
+        }
+
+        /// The maxima.
+        pub fn $max_values(
+            self_: &Dense,
+            kernel: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            ceil_mode: bool,
+        ) -> Result<Spec> {
+            let op = stringify!($max);
+            Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?.spec(self_)
         }
 
         /// As the input.
@@ -348,7 +361,7 @@ macro_rules! rules {
     };
 }
 
-rules!(2: max_pool2d_with_indices max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward adaptive_avg_pool2d
+rules!(2: max_pool2d_with_indices max_pool2d_values max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward adaptive_avg_pool2d
     adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward fractional_max_pool2d fractional_max_pool2d_backward);
-rules!(3: max_pool3d_with_indices max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward adaptive_avg_pool3d
+rules!(3: max_pool3d_with_indices max_pool3d_values max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward adaptive_avg_pool3d
     adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward fractional_max_pool3d fractional_max_pool3d_backward);
