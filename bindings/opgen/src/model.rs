@@ -196,6 +196,12 @@ macro_rules! choices {
                 match self { $($name::$variant => $text),* }
             }
 
+            /// The name of the variant, which an enum of the product shares.
+            #[allow(dead_code, reason = "generated code names some")]
+            pub fn variant(self) -> &'static str {
+                match self { $($name::$variant => stringify!($variant)),* }
+            }
+
             /// The description.
             #[allow(dead_code, reason = "the reference speaks of some")]
             pub fn meaning(self) -> &'static str {

@@ -108,41 +108,24 @@ impl<T: Pixel> Kernel for Read<'_, T> {
             if adjacent {
                 read_pixels(&to, &from, &table, plane..plane + channels, targets);
             } else {
-                let are_adjacent = targets.windows(2).all(|pair| pair[1] - pair[0] == 1);
-                let targets = (targets, are_adjacent);
                 (plane..plane + channels).for_each(|plane| read_plane(&to, &from, &table, plane, targets));
             }
         });
     }
 }
 
-/// The points of a table in one plane; `are_adjacent`: so are their targets.
+/// The points of a table in one plane.
 #[inline(always)]
-fn read_plane<T: Pixel>(
-    to: &Volume<T>,
-    from: &Volume<T>,
-    table: &Table<T::Wide>,
-    plane: usize,
-    (targets, are_adjacent): (&[isize], bool),
-) {
-    let (source, out, count) = (from.plane(plane), to.plane(plane), targets.len());
+fn read_plane<T: Pixel>(to: &Volume<T>, from: &Volume<T>, table: &Table<T::Wide>, plane: usize, targets: &[isize]) {
     let mut sums = [T::Wide::ZERO; POINTS];
-    let sums = &mut sums[..count];
-    for terms in table.each(count) {
+    let (sums, source, out) = (&mut sums[..targets.len()], from.plane(plane), to.plane(plane));
+    for terms in table.each(targets.len()) {
         let terms = terms.offsets.iter().zip(terms.weights).zip(terms.present);
         for (sum, ((&offset, &weight), &present)) in sums.iter_mut().zip(terms) {
             // SAFETY: the terms were checked to be inside the image, and the offset of a missing one is 0.
             let value = unsafe { source.offset(offset).read() }.wide();
             *sum = sum.add(weight.mul(if present { value } else { T::Wide::ZERO }));
         }
-    }
-    if are_adjacent {
-        let out = out.wrapping_offset(targets[0]);
-        for (at, &sum) in sums.iter().enumerate() {
-            // SAFETY: the targets are adjacent, inside the output plane, and the points belong to this share alone.
-            unsafe { out.add(at).write(T::narrow(sum)) };
-        }
-        return;
     }
     for (&sum, &target) in sums.iter().zip(targets) {
         // SAFETY: the target is inside the output plane, and the point belongs to this share alone.

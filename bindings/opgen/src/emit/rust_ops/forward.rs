@@ -2,7 +2,7 @@
 //! code is generated for those with several outputs, or with optional tensors or lists of tensors.
 
 use super::text::{arguments, function_head, ident, kernel_arguments, result_type, snapshot_iterator, snapshots};
-use crate::model::{Body, Devices, Form, FormKind, Op, OutDtype, Overlap, Parameter};
+use crate::model::{Body, Devices, Form, FormKind, Op, OutDtype, Parameter};
 use crate::names;
 use crate::types::Kind;
 
@@ -73,7 +73,7 @@ fn assembled(op: &Op, form: &Form) -> Option<String> {
     if !inputs.iter().all(simple) || op.primary().signature.returns.len() != 1 || !checked || op.is_on_host() {
         return None;
     }
-    let overlap = overlap(op);
+    let overlap = op.overlap.variant();
     let (kind, settings) = match form.kind {
         FormKind::Functional => ("result", String::new()),
         FormKind::InPlace if std::ptr::eq(form, op.primary()) => return None,
@@ -208,15 +208,6 @@ fn functional(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
     text
 }
 
-fn overlap(op: &Op) -> &'static str {
-    match op.overlap {
-        Overlap::Elementwise => "Elementwise",
-        Overlap::Temporary => "Temporary",
-        Overlap::InPlace => "InPlace",
-        Overlap::Constant => "Constant",
-    }
-}
-
 fn out(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
     let inputs = form.inputs();
     let written = form.written();
@@ -230,7 +221,7 @@ fn out(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
         if written.len() > 1 && op.out_dtype != OutDtype::Any {
             text.push_str(&format!("dispatch::check_own_dtype({spec}.dtype, {target})?;\n"));
         }
-        text.push_str(&format!("let {place} = {spec}.prepare_out({target}, {}, {iterator})?;\n", overlap(op)));
+        text.push_str(&format!("let {place} = {spec}.prepare_out({target}, {}, {iterator})?;\n", op.overlap.variant()));
     }
     let targets: Vec<String> = written.iter().map(ident).collect();
     text.push_str(&guarded_kernel(op, form, cpu, &places, &inputs, &targets));
@@ -248,7 +239,7 @@ fn in_place(op: &Op, form: &Form, shape: &str, cpu: &str) -> String {
     text.push_str(&snapshots(&inputs));
     text.push_str(&specs(op, form, Some(shape), 1));
     let others = snapshot_iterator(&inputs[1..]);
-    text.push_str(&format!("let place = spec.prepare_inplace({target}, {}, {others})?;\n", overlap(op)));
+    text.push_str(&format!("let place = spec.prepare_inplace({target}, {}, {others})?;\n", op.overlap.variant()));
     text.push_str(&guarded_kernel(op, form, cpu, &["place".to_string()], &inputs, &["tensor".to_string()]));
     text.push_str("place.finish(tensor)\n");
     text

@@ -9,7 +9,7 @@ pub mod text;
 
 use super::{Emitter, OutFile, Place, first_line, include};
 use crate::load::FOLDER;
-use crate::model::{Family, Form, Op};
+use crate::model::{Family, Form, Op, Overlap};
 use table::Pool;
 use text::mentions;
 
@@ -140,7 +140,7 @@ fn imports(body: &str) -> String {
     if body.contains("dispatch::") {
         dispatch.push("self".into());
     }
-    let overlap = pick(&["Elementwise", "Temporary", "InPlace", "Constant"]);
+    let overlap = pick(&Overlap::CHOICES.iter().map(|(_, overlap)| overlap.variant()).collect::<Vec<_>>());
     let mut own = pick(&["Dense", "Generator", "Options", "Tensor", "Value"]);
     let mut text = group("crate::autograd", autograd);
     text.push_str(&group("crate::dispatch", dispatch));

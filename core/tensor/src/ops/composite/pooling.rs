@@ -31,11 +31,8 @@ pub fn max_pool1d(
     dilation: &[i64],
     ceil_mode: bool,
 ) -> Result<Tensor> {
-    if should_record([self_]) {
-        return Ok(max_pool1d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)?.0);
-    }
     let op = "max_pool1d";
-    let values = ops::_max_pool2d_values(
+    let values = ops::max_pool2d(
         &as_image(op, self_)?,
         &with_height(op, "kernel_size", kernel_size, 1)?,
         &with_height(op, "stride", stride, 1)?,
