@@ -79,6 +79,15 @@ impl<T> Volume<T> {
         self.at.get().wrapping_offset(sample as isize * self.lead_steps[0] + channel as isize * self.lead_steps[1])
     }
 
+    /// The step from each element of a plane to the next, if it is the same for all.
+    pub(crate) fn even_step(&self) -> Option<isize> {
+        let ([_, height, width], [outer, middle, inner]) = (self.sizes.map(|size| size as isize), self.steps);
+        let goes_on = |size: usize, step: isize, next: isize| size == 1 || step == next;
+        let is_even =
+            goes_on(self.sizes[1], middle, width * inner) && goes_on(self.sizes[0], outer, height * width * inner);
+        is_even.then_some(inner)
+    }
+
     /// Offset of a row relative to its plane.
     pub(crate) fn row(&self, [depth, height]: [usize; 2]) -> isize {
         depth as isize * self.steps[0] + height as isize * self.steps[1]

@@ -1,16 +1,16 @@
 //! The points of a grid, and the elements of the image that each refers to.
 
 use super::Sampling;
-use super::weights::{Axis, along};
+use super::weights::{Axis, Coordinate, along};
 use crate::array::Array;
-use crate::number::{Analytic, Number};
+use crate::number::{Number, Wide};
 use crate::volume::Volume;
 use rushlight_base::list::filled;
 use rushlight_base::{Result, ensure};
 
 /// An element type of images and grids.
-pub(super) trait Pixel: Number<Wide: Analytic + Into<f64>> {}
-impl<T: Number<Wide: Analytic + Into<f64>>> Pixel for T {}
+pub(super) trait Pixel: Number<Wide: Coordinate> {}
+impl<T: Number<Wide: Coordinate>> Pixel for T {}
 
 /// Layout of a grid: (samples, points..., dimensions).
 pub(super) struct Places<T> {
@@ -32,6 +32,8 @@ impl<T: Pixel> Places<T> {
         let (sizes_of, strides_of) = (&grid.sizes()[..spatial + 1], &grid.strides()[..spatial + 1]);
         // SAFETY: the array has the grid's sizes without the last dimension: the first coordinate of each point.
         let first = unsafe { Array::new(grid.start(), grid.dtype(), sizes_of, strides_of) };
+        let short = sizes.iter().all(|&size| i32::try_from(size).is_ok());
+        ensure!(short, Value, "grid_sampler(): images of sizes {sizes:?} have a dimension of 2^31 elements or more");
         let mut all = [0; 3];
         for (dim, &order) in orders.iter().enumerate() {
             all[3 - spatial + dim] = usize::try_from(order).unwrap_or(0);
@@ -40,20 +42,24 @@ impl<T: Pixel> Places<T> {
         Ok(Places { grid, spatial, component, sampling, orders: all, sizes })
     }
 
-    /// The terms of the point at `at` of a sample, along each dimension.
+    /// axes = the terms of `count` points of a sample along each dimension, the first point at `at`; at most `N`.
     #[inline(always)]
-    pub fn axes(&self, sample: usize, [d, h, w]: [usize; 3]) -> [Axis; 3] {
-        let at = self.grid.row([d, h]) + w as isize * self.grid.steps[2];
-        let mut axes = [Axis::single(); 3];
+    pub fn fill<const N: usize>(&self, axes: &mut Axes<T::Wide, N>, sample: usize, at: [usize; 3], count: usize) {
+        let mut values = [[T::Wide::ZERO; N]; 3];
+        let (points, mut offsets) = (self.grid.plane(sample), [0; N]);
+        let offsets = &mut offsets[..count.min(N)];
+        offsets_from(offsets, at, &self.grid);
         // The first number of the grid is that of the last dimension.
-        for (component, axis) in axes.iter_mut().rev().enumerate().take(self.spatial) {
-            let at = at + component as isize * self.component;
-            // SAFETY: `at` is a point of the grid plus one of its coordinates.
-            let value = unsafe { self.grid.plane(sample).offset(at).read() }.wide().into();
-            let dim = 2 - component;
-            *axis = along::<T>(value, self.sizes[dim], &self.sampling, self.orders[dim]);
+        for (component, values) in values.iter_mut().rev().enumerate().take(self.spatial) {
+            let points = points.wrapping_offset(component as isize * self.component);
+            for (value, &offset) in values.iter_mut().zip(offsets.iter()) {
+                // SAFETY: the offset is that of a point of the grid, whose coordinate is at `points`.
+                *value = unsafe { points.offset(offset).read() }.wide();
+            }
         }
-        axes
+        for dim in 3 - self.spatial..3 {
+            along::<T, N>(&mut axes[dim], &values[dim], self.sizes[dim], &self.sampling, self.orders[dim]);
+        }
     }
 
     /// Most terms of a point.
@@ -67,6 +73,30 @@ pub(super) fn unravel(index: usize, sizes: [usize; 3]) -> [usize; 3] {
     [index / (sizes[1] * sizes[2]), index / sizes[2] % sizes[1], index % sizes[2]]
 }
 
+/// The terms of points along each dimension.
+pub(super) type Axes<W, const N: usize> = [Axis<W, N>; 3];
+
+/// Axes of which all dimensions are missing.
+pub(super) fn no_axes<W: Coordinate, const N: usize>() -> Axes<W, N> {
+    [Axis::single(); 3]
+}
+
+/// offsets = those of the elements of a plane from `at` on.
+#[inline(always)]
+pub(super) fn offsets_from<T>(offsets: &mut [isize], mut at: [usize; 3], volume: &Volume<T>) {
+    let first = volume.row([at[0], at[1]]) + at[2] as isize * volume.steps[2];
+    if let Some(step) = volume.even_step() {
+        for (nth, offset) in offsets.iter_mut().enumerate() {
+            *offset = first + nth as isize * step;
+        }
+        return;
+    }
+    for offset in offsets {
+        *offset = volume.row([at[0], at[1]]) + at[2] as isize * volume.steps[2];
+        at = next(at, volume.sizes);
+    }
+}
+
 /// Points of a table.
 pub(super) const POINTS: usize = 64;
 
@@ -74,6 +104,7 @@ pub(super) const POINTS: usize = 64;
 /// ones, and so on.
 pub(super) struct Table<W> {
     most: usize,
+    axes: Axes<W, POINTS>,
     /// Offsets of elements in a plane; 0 if the term is missing.
     offsets: Vec<isize>,
     weights: Vec<W>,
@@ -88,11 +119,11 @@ pub(super) struct Terms<'a, W> {
     pub present: &'a [bool],
 }
 
-impl<W: Analytic> Table<W> {
+impl<W: Coordinate> Table<W> {
     pub fn new<T: Pixel<Wide = W>>(places: &Places<T>) -> Result<Table<W>> {
         let (most, count) = (places.most(), places.most() * POINTS);
         let (offsets, weights, present) = (filled(count, 0)?, filled(count, W::ZERO)?, filled(count, false)?);
-        Ok(Table { most, offsets, weights, present })
+        Ok(Table { most, axes: no_axes(), offsets, weights, present })
     }
 
     /// Computes the terms of `count` points of a sample, the first one at `first` of a volume of `sizes`; `steps` are
@@ -105,27 +136,20 @@ impl<W: Analytic> Table<W> {
         sizes: [usize; 3],
         steps: [isize; 3],
     ) {
-        let mut at = unravel(first, sizes);
-        for point in 0..count.min(POINTS) {
-            let [depth, height, width] = places.axes(sample, at);
-            let mut nth = point;
-            for &(z, of_z) in depth.taps() {
-                for &(y, of_y) in height.taps() {
-                    let row = z as isize * steps[0] + y as isize * steps[1];
-                    for &(x, of_x) in width.taps() {
-                        self.offsets[nth] = row + x as isize * steps[2];
-                        self.weights[nth] = W::from_f64(of_z * of_y * of_x);
-                        self.present[nth] = true;
-                        nth += POINTS;
-                    }
+        places.fill(&mut self.axes, sample, unravel(first, sizes), count);
+        let Table { axes: [depth, height, width], offsets, weights, present, .. } = self;
+        let mut terms = Lines { offsets, weights, present };
+        let mut nth = 0;
+        for z in 0..depth.taps() {
+            for y in 0..height.taps() {
+                for x in 0..width.taps() {
+                    let axes = [(&*depth, z), (&*height, y), (&*width, x)];
+                    terms.set(nth, axes.map(|(axis, tap)| (&axis.at[tap], &axis.weights[tap])), steps);
+                    nth += 1;
                 }
             }
-            while nth < self.present.len() {
-                (self.offsets[nth], self.weights[nth], self.present[nth]) = (0, W::ZERO, false);
-                nth += POINTS;
-            }
-            at = next(at, sizes);
         }
+        terms.end(nth);
     }
 
     /// The terms of the `count` first points, one number after the other.
@@ -143,7 +167,40 @@ impl<W: Analytic> Table<W> {
     #[inline(always)]
     pub fn of(&self, point: usize) -> impl Iterator<Item = (isize, W)> {
         let all = (point..self.present.len()).step_by(POINTS);
-        all.take_while(|&nth| self.present[nth]).map(|nth| (self.offsets[nth], self.weights[nth]))
+        all.filter(|&nth| self.present[nth]).map(|nth| (self.offsets[nth], self.weights[nth]))
+    }
+}
+
+/// The terms of a table, one number of all points after the other.
+struct Lines<'a, W> {
+    offsets: &'a mut [isize],
+    weights: &'a mut [W],
+    present: &'a mut [bool],
+}
+
+impl<W: Coordinate> Lines<'_, W> {
+    /// The terms with the number `nth` of all points, from their elements and weights along each dimension.
+    #[inline(always)]
+    fn set(&mut self, nth: usize, [z, y, x]: [(&[i32; POINTS], &[W; POINTS]); 3], steps: [isize; 3]) {
+        let own = nth * POINTS..(nth + 1) * POINTS;
+        let (offsets, present) = (&mut self.offsets[own.clone()], &mut self.present[own.clone()]);
+        for i in 0..POINTS {
+            // An element beyond the image has the index -1 and the weight 0.
+            let inside = z.0[i] | y.0[i] | x.0[i] >= 0;
+            let offset = z.0[i] as isize * steps[0] + y.0[i] as isize * steps[1] + x.0[i] as isize * steps[2];
+            offsets[i] = if inside { offset } else { 0 };
+            present[i] = inside;
+        }
+        for (i, weight) in self.weights[own].iter_mut().enumerate() {
+            *weight = z.1[i] * y.1[i] * x.1[i];
+        }
+    }
+
+    /// Marks the terms from the number `nth` on as missing.
+    fn end(self, nth: usize) {
+        self.present[nth * POINTS..].fill(false);
+        self.offsets[nth * POINTS..].fill(0);
+        self.weights[nth * POINTS..].fill(W::ZERO);
     }
 }
 
@@ -157,15 +214,25 @@ pub(super) fn next([d, h, w]: [usize; 3], [_, height, width]: [usize; 3]) -> [us
     }
 }
 
-/// Calls `visit` with the sample, the first point and the number of points of each table of `range`, whose indices count
-/// the points of all samples, `area` each.
-#[inline(always)]
-pub(super) fn each_table(range: std::ops::Range<usize>, area: usize, mut visit: impl FnMut([usize; 3])) {
-    let mut index = range.start;
-    while index < range.end {
-        let (sample, first) = (index / area, index % area);
-        let count = POINTS.min(range.end - index).min(area - first);
-        visit([sample, first, count]);
-        index += count;
+/// The sample, the first point and the number of points of each table of `range`, whose indices count the points of all
+/// samples, `area` each. An iterator, since closures do not inherit the target features of a kernel.
+pub(super) struct Tables {
+    pub range: std::ops::Range<usize>,
+    pub area: usize,
+}
+
+impl Iterator for Tables {
+    type Item = [usize; 3];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<[usize; 3]> {
+        let Tables { range, area } = self;
+        if range.start >= range.end {
+            return None;
+        }
+        let (sample, first) = (range.start / *area, range.start % *area);
+        let count = POINTS.min(range.len()).min(*area - first);
+        range.start += count;
+        Some([sample, first, count])
     }
 }

@@ -1,10 +1,12 @@
 //! The image at the points of a grid.
 
-use super::points::{POINTS, Pixel, Places, Table, each_table, next, unravel};
+use super::points::{POINTS, Pixel, Places, Table, Tables, no_axes, offsets_from, unravel};
+use super::weights::Axis;
 use super::{Interpolation, Sampling};
 use crate::array::Array;
-use crate::number::{Analytic, Wide};
+use crate::number::{Analytic, Number, Wide};
 use crate::simd::{Kernel, Simd, run_narrow};
+use crate::stepwise::Stepwise;
 use crate::volume::Volume;
 use rushlight_base::Result;
 use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
@@ -19,25 +21,34 @@ const CHANNELS: usize = 64;
 /// `orders` has the order of the derivative with respect to the grid for each spatial dimension.
 pub fn sample(out: &Array, image: &Array, grid: &Array, sampling: Sampling, orders: &[i64]) -> Result<()> {
     if out.dtype().is_half() && orders.iter().all(|&order| order == 0) {
-        return stepwise!(out.dtype(), "grid_sampler", T => read_by_steps::<T>(out, image, grid, sampling, orders));
+        return dispatch!(out.dtype(), "grid_sampler", half, T => read_by_steps::<T>(out, image, grid, sampling, orders));
     }
     dispatch!(out.dtype(), "grid_sampler", half float, T => read::<T>(out, image, grid, sampling, orders))
 }
 
 /// Like `read`, for half precision: every product and sum is rounded. A cubic sum is one along the rows, and then of
 /// these.
-fn read_by_steps<T: Pixel>(out: &Array, image: &Array, grid: &Array, sampling: Sampling, orders: &[i64]) -> Result<()> {
+fn read_by_steps<T>(out: &Array, image: &Array, grid: &Array, sampling: Sampling, orders: &[i64]) -> Result<()>
+where
+    T: Pixel<Wide = f32>,
+    Stepwise<T>: Number<Wide: Analytic>,
+{
     let spatial = orders.len();
-    let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(image, spatial)?);
+    let (to, from) = (Volume::<Stepwise<T>>::of(out, spatial)?, Volume::<Stepwise<T>>::of(image, spatial)?);
     let places = Places::<T>::new(grid, from.sizes, sampling, orders)?;
     let (channels, area) = (out.size(1), to.area());
     let cubic = sampling.interpolation == Interpolation::Cubic;
     parallel_chunks(out.size(0) * area, (1 << 12) / (1 + channels), &|chunk: Range<usize>| {
         for index in chunk {
             let (sample, at) = (index / area, unravel(index % area, to.sizes));
-            let [depth, height, width] = places.axes(sample, at).map(|axis| {
-                axis.taps().iter().map(|&(at, weight)| (at, T::Wide::from_f64(weight))).collect::<Vec<_>>()
-            });
+            let mut axes = no_axes();
+            places.fill(&mut axes, sample, at, 1);
+            let number = |weight: f32| <Stepwise<T> as Number>::Wide::from_f64(weight.into());
+            let terms = |axis: &Axis<f32, 1>| {
+                let all = (0..axis.taps()).map(|tap| (axis.at[tap][0], axis.weights[tap][0]));
+                all.filter_map(|(at, weight)| Some((usize::try_from(at).ok()?, number(weight)))).collect::<Vec<_>>()
+            };
+            let [depth, height, width] = [terms(&axes[0]), terms(&axes[1]), terms(&axes[2])];
             let target = to.row([at[0], at[1]]) + at[2] as isize * to.steps[2];
             for channel in sample * channels..(sample + 1) * channels {
                 let source = from.plane(channel);
@@ -45,10 +56,10 @@ fn read_by_steps<T: Pixel>(out: &Array, image: &Array, grid: &Array, sampling: S
                 let value = |z: usize, y: usize, x: usize| unsafe {
                     source.offset(from.row([z, y]) + x as isize * from.steps[2]).read().wide()
                 };
-                let mut sum = T::Wide::ZERO;
+                let mut sum = number(0.0);
                 for &(z, of_z) in &depth {
                     for &(y, of_y) in &height {
-                        let mut row = T::Wide::ZERO;
+                        let mut row = number(0.0);
                         for &(x, of_x) in &width {
                             if cubic {
                                 row = row.add(of_x.mul(value(z, y, x)));
@@ -62,7 +73,7 @@ fn read_by_steps<T: Pixel>(out: &Array, image: &Array, grid: &Array, sampling: S
                     }
                 }
                 // SAFETY: the target is inside the output plane, which belongs to this share alone.
-                unsafe { to.plane(channel).offset(target).write(T::narrow(sum)) };
+                unsafe { to.plane(channel).offset(target).write(Stepwise::<T>::narrow(sum)) };
             }
         }
     })
@@ -97,20 +108,18 @@ impl<T: Pixel> Kernel for Read<'_, T> {
         let Read { to, from, places, channels, points, mut table } = self;
         let adjacent = from.channel_step() == 1 && channels > 1;
         let mut targets = [0; POINTS];
-        each_table(points, to.area(), |[sample, first, count]| {
+        for [sample, first, count] in (Tables { range: points, area: to.area() }) {
             table.fill(places, [sample, first, count], to.sizes, from.steps);
-            let mut at = unravel(first, to.sizes);
-            for target in &mut targets[..count] {
-                *target = to.row([at[0], at[1]]) + at[2] as isize * to.steps[2];
-                at = next(at, to.sizes);
-            }
+            offsets_from(&mut targets[..count], unravel(first, to.sizes), &to);
             let (plane, targets) = (sample * channels, &targets[..count]);
             if adjacent {
                 read_pixels(&to, &from, &table, plane..plane + channels, targets);
             } else {
-                (plane..plane + channels).for_each(|plane| read_plane(&to, &from, &table, plane, targets));
+                for plane in plane..plane + channels {
+                    read_plane(&to, &from, &table, plane, targets);
+                }
             }
-        });
+        }
     }
 }
 
@@ -126,6 +135,13 @@ fn read_plane<T: Pixel>(to: &Volume<T>, from: &Volume<T>, table: &Table<T::Wide>
             let value = unsafe { source.offset(offset).read() }.wide();
             *sum = sum.add(weight.mul(if present { value } else { T::Wide::ZERO }));
         }
+    }
+    if to.even_step() == Some(1) {
+        for (nth, &sum) in sums.iter().enumerate() {
+            // SAFETY: the targets are adjacent; they are inside the output plane and belong to this share alone.
+            unsafe { out.offset(targets[0]).add(nth).write(T::narrow(sum)) };
+        }
+        return;
     }
     for (&sum, &target) in sums.iter().zip(targets) {
         // SAFETY: the target is inside the output plane, and the point belongs to this share alone.

@@ -1,7 +1,7 @@
 //! The gradient of the image.
 
 use super::Sampling;
-use super::points::{Pixel, Places, Table, each_table, next, unravel};
+use super::points::{Pixel, Places, Table, Tables, next, unravel};
 use crate::array::Array;
 use crate::number::Wide;
 use crate::pooling::store;
@@ -75,7 +75,7 @@ impl<T: Pixel> Kernel for Spread<'_, T> {
         let Spread { from, places, sizes, sample, planes, sums, mut table } = self;
         let area: usize = sizes.iter().product();
         let steps = [sizes[1] * sizes[2], sizes[2], 1].map(|step| step as isize);
-        each_table(0..from.area(), from.area(), |[_, first, count]| {
+        for [_, first, count] in (Tables { range: 0..from.area(), area: from.area() }) {
             table.fill(places, [sample, first, count], from.sizes, steps);
             for (plane, sums) in planes.clone().zip(sums.chunks_exact_mut(area)) {
                 let (mut at, grads) = (unravel(first, from.sizes), from.plane(plane));
@@ -90,6 +90,6 @@ impl<T: Pixel> Kernel for Spread<'_, T> {
                     }
                 }
             }
-        });
+        }
     }
 }

@@ -1,171 +1,235 @@
-//! The elements that a coordinate selects along one dimension, and their weights or the derivatives of these.
+//! The elements that coordinates select along one dimension, and their weights or the derivatives of these.
 
 use super::{Beyond, Interpolation, Sampling};
 #[cfg(target_arch = "nvptx64")]
-use crate::floats::{Functions, Roundings};
-use crate::number::{Analytic, Number};
+use crate::floats::Roundings;
+use crate::number::{Analytic, Number, Ordered, Wide};
+use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// Up to four elements with weights.
-#[derive(Clone, Copy)]
-pub(super) struct Axis {
-    taps: [(usize, f64); 4],
-    count: usize,
+/// `f32` or `f64`, in which the positions of a grid are computed.
+pub(super) trait Coordinate:
+    Analytic
+    + Ordered
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    fn floor(self) -> Self;
+    fn trunc(self) -> Self;
+    fn round_ties_even(self) -> Self;
+    /// The integer, saturated.
+    fn index(self) -> i32;
 }
 
-impl Axis {
-    fn none() -> Axis {
-        Axis { taps: [(0, 0.0); 4], count: 0 }
-    }
-
-    /// A missing dimension: one element with weight 1.
-    pub fn single() -> Axis {
-        let mut axis = Axis::none();
-        axis.push(0, 1.0);
-        axis
-    }
-
-    #[inline(always)]
-    fn push(&mut self, at: usize, weight: f64) {
-        self.taps[self.count] = (at, weight);
-        self.count += 1;
-    }
-
-    /// The element at `at`, unless it is beyond the image.
-    #[inline(always)]
-    fn add(&mut self, at: f64, size: usize, weight: f64) {
-        if at >= 0.0 && at < size as f64 {
-            self.push(at as usize, weight);
+macro_rules! coordinates {
+    ($($type:ident),*) => {$(
+        impl Coordinate for $type {
+            #[inline(always)]
+            fn floor(self) -> $type {
+                standard!($type::floor(self))
+            }
+            #[inline(always)]
+            fn trunc(self) -> $type {
+                standard!($type::trunc(self))
+            }
+            #[inline(always)]
+            fn round_ties_even(self) -> $type {
+                standard!($type::round_ties_even(self))
+            }
+            #[inline(always)]
+            fn index(self) -> i32 {
+                self as i32
+            }
         }
+    )*};
+}
+
+coordinates!(f32, f64);
+
+/// `each!(i => value)`: an array of the values for every `i`. A loop, which is compiled for the instruction set of the
+/// kernel; closures that the compiler does not inline are not.
+macro_rules! each {
+    ($i:ident => $value:expr) => {{
+        let mut all = [<_>::ZERO; N];
+        for $i in 0..N {
+            all[$i] = $value;
+        }
+        all
+    }};
+}
+
+/// The elements that `N` coordinates select along a dimension: up to four for each.
+#[derive(Clone, Copy)]
+pub(super) struct Axis<W, const N: usize> {
+    taps: usize,
+    /// Their indices; -1 beyond the image.
+    pub at: [[i32; N]; 4],
+    /// Their weights; 0 beyond the image.
+    pub weights: [[W; N]; 4],
+}
+
+impl<W: Coordinate, const N: usize> Axis<W, N> {
+    /// A missing dimension: one element with weight 1.
+    pub fn single() -> Axis<W, N> {
+        Axis { taps: 1, at: [[0; N]; 4], weights: [[W::ONE; N]; 4] }
     }
 
-    pub fn taps(&self) -> &[(usize, f64)] {
-        &self.taps[..self.count]
+    /// How many elements each coordinate selects.
+    #[inline(always)]
+    pub fn taps(&self) -> usize {
+        self.taps
+    }
+
+    /// Adds the elements at the positions `at`, unless they are beyond the image.
+    #[inline(always)]
+    fn push(&mut self, at: [W; N], length: W, weights: [W; N]) {
+        for i in 0..N {
+            let inside = at[i] >= W::ZERO && at[i] < length;
+            self.at[self.taps][i] = if inside { at[i].index() } else { -1 };
+            self.weights[self.taps][i] = if inside { weights[i] } else { W::ZERO };
+        }
+        self.taps += 1;
     }
 }
 
-/// `value` rounded to the grid's dtype, as PyTorch rounds after every step.
+/// A number rounded to the grid's dtype, as PyTorch rounds after every step.
 #[inline(always)]
-fn rounded<T: Number<Wide: Analytic + Into<f64>>>(value: f64) -> f64 {
-    T::narrow(T::Wide::from_f64(value)).wide().into()
+fn round<T: Number>(value: T::Wide) -> T::Wide {
+    T::narrow(value).wide()
 }
 
-/// The terms of the coordinate `value` along a dimension of `size` elements, computed in `T`. `order`: of the derivative.
+/// axis = the terms of the coordinates `values` along a dimension of `size` elements, less than 2^31, computed in `T`.
+/// `order`: of the derivative. Every step is a loop over the coordinates, which the compiler vectorizes.
 #[inline(always)]
-pub(super) fn along<T: Number<Wide: Analytic + Into<f64>>>(
-    value: f64,
+pub(super) fn along<T: Number<Wide: Coordinate>, const N: usize>(
+    axis: &mut Axis<T::Wide, N>,
+    values: &[T::Wide; N],
     size: usize,
     sampling: &Sampling,
     order: usize,
-) -> Axis {
-    let (length, round) = (size as f64, rounded::<T>);
-    let (mut at, mut slope) = if sampling.align_corners {
-        (round(round(round(value + 1.0) / 2.0) * (length - 1.0)), (length - 1.0) / 2.0)
+) {
+    let (zero, one, two) = (T::Wide::ZERO, T::Wide::ONE, T::Wide::from_f64(2.0));
+    let (length, r) = (T::Wide::from_f64(size as f64), round::<T>);
+    let (mut at, mut slopes) = if sampling.align_corners {
+        (each!(i => r(r(r(values[i] + one) / two) * (length - one))), [(length - one) / two; N])
     } else {
-        (round(round(round(value + 1.0) * length) - 1.0) / 2.0, length / 2.0)
+        (each!(i => r(r(r(r(values[i] + one) * length) - one) / two)), [length / two; N])
     };
-    let cubic = sampling.interpolation == Interpolation::Cubic;
-    if !cubic {
-        let (inside, direction) = brought_inside(at, length, sampling, round);
-        (at, slope) = (inside, slope * direction);
+    if sampling.interpolation != Interpolation::Cubic {
+        let (inside, directions) = brought_inside::<T, N>(at, length, sampling);
+        (at, slopes) = (inside, each!(i => slopes[i] * directions[i]));
     }
-    let mut axis = Axis::none();
-    if !at.is_finite() {
-        return axis;
-    }
-    let scale = match order {
-        0 => 1.0,
-        1 => slope,
-        _ => slope.powi(order as i32),
+    axis.taps = 0;
+    let scaled = |mut weights: [T::Wide; N]| {
+        for _ in 0..order {
+            weights = each!(i => weights[i] * slopes[i]);
+        }
+        weights
     };
     match sampling.interpolation {
         // A step function: its derivative is 0.
         Interpolation::Nearest if order > 0 => {}
-        Interpolation::Nearest => axis.add(at.round_ties_even(), size, 1.0),
+        Interpolation::Nearest => axis.push(each!(i => at[i].round_ties_even()), length, [one; N]),
         Interpolation::Linear => {
-            let first = at.floor();
-            let t = round(at - first);
-            let weights = match order {
-                0 => [round(1.0 - t), t],
-                1 => [-1.0, 1.0],
-                _ => return axis,
+            let first = each!(i => at[i].floor());
+            let t = each!(i => r(at[i] - first[i]));
+            let [near, far] = match order {
+                0 => [each!(i => r(one - t[i])), t],
+                1 => [[-one; N], [one; N]],
+                _ => return,
             };
-            axis.add(first, size, weights[0] * scale);
-            axis.add(first + 1.0, size, weights[1] * scale);
+            axis.push(first, length, scaled(near));
+            axis.push(each!(i => first[i] + one), length, scaled(far));
         }
         Interpolation::Cubic => {
-            let first = at.floor();
-            let weights = cubic_weights(round(at - first), order, round);
-            for (offset, weight) in [-1.0, 0.0, 1.0, 2.0].into_iter().zip(weights) {
-                let (inside, _) = brought_inside(first + offset, length, sampling, round);
-                axis.add(inside.floor(), size, weight * scale);
+            let first = each!(i => at[i].floor());
+            for tap in 0..4 {
+                let offset = T::Wide::from_f64(tap as f64 - 1.0);
+                let (inside, _) = brought_inside::<T, N>(each!(i => first[i] + offset), length, sampling);
+                // A position of infinity has no elements, also if the padding brings it inside.
+                let known = each!(i => if at[i] * zero == zero { inside[i].floor() } else { -one });
+                let weights = each!(i => cubic_weights::<T>(r(at[i] - first[i]), order)[tap]);
+                axis.push(known, length, scaled(weights));
             }
         }
     }
-    axis
 }
 
-/// Maps a position beyond the borders back according to the padding mode, with the derivative of the mapping.
+/// Maps positions beyond the borders back according to the padding mode, with the derivatives of the mapping.
 #[inline(always)]
-fn brought_inside(at: f64, length: f64, sampling: &Sampling, round: impl Fn(f64) -> f64 + Copy) -> (f64, f64) {
+fn brought_inside<T: Number<Wide: Coordinate>, const N: usize>(
+    at: [T::Wide; N],
+    length: T::Wide,
+    sampling: &Sampling,
+) -> ([T::Wide; N], [T::Wide; N]) {
+    let (last, one) = (length - T::Wide::ONE, T::Wide::ONE);
     match sampling.beyond {
-        Beyond::Zeros => (at, 1.0),
-        Beyond::Border => clipped(at, length),
+        Beyond::Zeros => (at, [one; N]),
+        Beyond::Border => (each!(i => clipped(at[i], last).0), each!(i => clipped(at[i], last).1)),
         Beyond::Reflection => {
-            let (low, span) = if sampling.align_corners { (0.0, length - 1.0) } else { (-0.5, length) };
-            let (mirrored, direction) = reflected(at, low, span, round);
-            let (inside, kept) = clipped(mirrored, length);
-            (inside, direction * kept)
+            let half = T::Wide::from_f64(0.5);
+            let (low, span) = if sampling.align_corners { (T::Wide::ZERO, last) } else { (-half, length) };
+            let (mut inside, mut directions) = (at, [one; N]);
+            for i in 0..N {
+                let (mirrored, direction) = reflected::<T>(at[i], low, span);
+                let (place, kept) = clipped(mirrored, last);
+                (inside[i], directions[i]) = (place, direction * kept);
+            }
+            (inside, directions)
         }
     }
 }
 
 #[inline(always)]
-fn clipped(at: f64, length: f64) -> (f64, f64) {
-    if at <= 0.0 {
-        (0.0, 0.0)
-    } else if at >= length - 1.0 {
-        (length - 1.0, 0.0)
+fn clipped<W: Coordinate>(at: W, last: W) -> (W, W) {
+    if at <= W::ZERO {
+        (W::ZERO, W::ZERO)
+    } else if at >= last {
+        (last, W::ZERO)
     } else {
-        (at, 1.0)
+        (at, W::ONE)
     }
 }
 
 /// Mirrored at `low` and `low + span`, as often as it takes.
 #[inline(always)]
-fn reflected(at: f64, low: f64, span: f64, round: impl Fn(f64) -> f64 + Copy) -> (f64, f64) {
-    if span == 0.0 {
-        return (0.0, 0.0);
+fn reflected<T: Number<Wide: Coordinate>>(at: T::Wide, low: T::Wide, span: T::Wide) -> (T::Wide, T::Wide) {
+    let (one, r) = (T::Wide::ONE, round::<T>);
+    if span == T::Wide::ZERO {
+        return (T::Wide::ZERO, T::Wide::ZERO);
     }
-    let (distance, direction) = if at < low { (low - at, -1.0) } else { (at - low, 1.0) };
-    let (distance, twice) = (round(distance), round(2.0 * span));
-    let turns = round(distance / twice).trunc();
-    let extra = round(distance - round(turns * twice));
-    let back = round(twice - extra);
-    if extra <= back { (round(extra + low), direction) } else { (round(back + low), -direction) }
+    let (distance, direction) = if at < low { (low - at, -one) } else { (at - low, one) };
+    let (distance, twice) = (r(distance), r(span + span));
+    let turns = r(distance / twice).trunc();
+    let extra = r(distance - r(turns * twice));
+    let back = r(twice - extra);
+    if extra <= back { (r(extra + low), direction) } else { (r(back + low), -direction) }
 }
 
 /// The weights of the cubic convolution with the coefficient -0.75, or their derivatives.
 #[inline(always)]
-fn cubic_weights(t: f64, order: usize, round: impl Fn(f64) -> f64 + Copy) -> [f64; 4] {
+fn cubic_weights<T: Number<Wide: Coordinate>>(t: T::Wide, order: usize) -> [T::Wide; 4] {
     const A: f64 = -0.75;
+    let (c, r, one) = (T::Wide::from_f64, round::<T>, T::Wide::ONE);
     if order == 0 {
-        let r = round;
-        let near = |x: f64| r(r(r(r(r((A + 2.0) * x) - (A + 3.0)) * x) * x) + 1.0);
-        let far = |x: f64| r(r(r(r(r(r(A * x) - 5.0 * A) * x) + 8.0 * A) * x) - 4.0 * A);
-        return [far(r(t + 1.0)), near(t), near(r(1.0 - t)), far(r(2.0 - t))];
+        let near = |x| r(r(r(r(r(c(A + 2.0) * x) - c(A + 3.0)) * x) * x) + one);
+        let far = |x| r(r(r(r(r(r(c(A) * x) - c(5.0 * A)) * x) + c(8.0 * A)) * x) - c(4.0 * A));
+        return [far(r(t + one)), near(t), near(r(one - t)), far(r(c(2.0) - t))];
     }
     // Coefficients from the cube down, for the derivative of this order.
-    let polynomial = |mut c: [f64; 4], x: f64| {
+    let polynomial = |mut of: [f64; 4], x| {
         for _ in 0..order.min(4) {
-            c = [0.0, 3.0 * c[0], 2.0 * c[1], c[2]];
+            of = [0.0, 3.0 * of[0], 2.0 * of[1], of[2]];
         }
-        ((c[0] * x + c[1]) * x + c[2]) * x + c[3]
+        ((c(of[0]) * x + c(of[1])) * x + c(of[2])) * x + c(of[3])
     };
-    let near = |x: f64| polynomial([A + 2.0, -(A + 3.0), 0.0, 1.0], x);
-    let far = |x: f64| polynomial([A, -5.0 * A, 8.0 * A, -4.0 * A], x);
+    let near = |x| polynomial([A + 2.0, -(A + 3.0), 0.0, 1.0], x);
+    let far = |x| polynomial([A, -5.0 * A, 8.0 * A, -4.0 * A], x);
     // The third and the fourth run against t.
-    let sign = if order.is_multiple_of(2) { 1.0 } else { -1.0 };
-    [far(t + 1.0), near(t), sign * near(1.0 - t), sign * far(2.0 - t)]
+    let sign = if order.is_multiple_of(2) { one } else { -one };
+    [far(t + one), near(t), sign * near(one - t), sign * far(c(2.0) - t)]
 }
 
 #[cfg(test)]
@@ -174,8 +238,11 @@ mod tests {
 
     const ALL: [Interpolation; 3] = [Interpolation::Linear, Interpolation::Nearest, Interpolation::Cubic];
 
-    fn sum(axis: &Axis) -> f64 {
-        axis.taps().iter().map(|(_, weight)| weight).sum()
+    /// The elements inside the image of a coordinate, with their weights.
+    fn terms(value: f64, size: usize, sampling: &Sampling, order: usize) -> Vec<(i32, f64)> {
+        let mut axis = Axis::<f64, 1>::single();
+        along::<f64, 1>(&mut axis, &[value], size, sampling, order);
+        (0..axis.taps()).map(|tap| (axis.at[tap][0], axis.weights[tap][0])).filter(|term| term.0 >= 0).collect()
     }
 
     #[test]
@@ -185,7 +252,8 @@ mod tests {
                 let sampling = Sampling { interpolation, beyond, align_corners: false };
                 for order in 0..3 {
                     let wanted = if order == 0 { 1.0 } else { 0.0 };
-                    assert!((sum(&along::<f64>(0.1, 9, &sampling, order)) - wanted).abs() < 1e-12);
+                    let sum: f64 = terms(0.1, 9, &sampling, order).iter().map(|term| term.1).sum();
+                    assert!((sum - wanted).abs() < 1e-12);
                 }
             }
         }
@@ -198,8 +266,8 @@ mod tests {
             let sampling = Sampling { interpolation, beyond: Beyond::Reflection, align_corners: true };
             for (value, order) in [(0.13, 1), (0.61, 1), (0.13, 2)] {
                 let at = |value: f64, order: usize| {
-                    let axis = along::<f64>(value, 8, &sampling, order);
-                    axis.taps().iter().map(|&(at, weight)| weight * (at * at) as f64).sum::<f64>()
+                    let terms = terms(value, 8, &sampling, order);
+                    terms.iter().map(|&(at, weight)| weight * f64::from(at * at)).sum::<f64>()
                 };
                 let slope = (at(value + step, order - 1) - at(value - step, order - 1)) / (2.0 * step);
                 assert!((at(value, order) - slope).abs() < 1e-4 * slope.abs().max(1.0), "{interpolation:?} {order}");
@@ -210,9 +278,9 @@ mod tests {
     #[test]
     fn positions_outside_the_image_are_zero_unless_padded_otherwise() {
         let sampling = Sampling { interpolation: Interpolation::Linear, beyond: Beyond::Zeros, align_corners: true };
-        assert!(along::<f64>(3.0, 4, &sampling, 0).taps().is_empty());
-        assert!(along::<f64>(f64::NAN, 4, &sampling, 0).taps().is_empty());
+        assert!(terms(3.0, 4, &sampling, 0).is_empty());
+        assert!(terms(f64::NAN, 4, &sampling, 0).is_empty());
         let sampling = Sampling { beyond: Beyond::Border, ..sampling };
-        assert_eq!(along::<f64>(3.0, 4, &sampling, 0).taps(), [(3, 1.0)]);
+        assert_eq!(terms(3.0, 4, &sampling, 0), [(3, 1.0)]);
     }
 }

@@ -141,7 +141,7 @@ macro_rules! free_functions {
             free_functions!(@one $type Powers exp ln);
             free_functions!(@one $type Roots sqrt);
             free_functions!(@one $type Functions ln_1p sin cos tan acos);
-            free_functions!(@one $type Roundings floor);
+            free_functions!(@one $type Roundings floor trunc round_ties_even);
             free_functions!(@two $type Functions hypot atan2 powf);
 
             #[inline(always)]

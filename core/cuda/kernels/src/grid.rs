@@ -7,14 +7,14 @@ mod weights;
 
 use crate::lines::each;
 use crate::memory::{load, store};
-use crate::number::{Analytic, Number};
+use crate::number::{Number, Wide};
 use crate::parameters::GridTerms;
 use sampling::{Beyond, Interpolation, Sampling};
-use weights::{Axis, along};
+use weights::{Axis, Coordinate, along};
 
 /// The terms along dimension `dim` of the point whose coordinates begin at `offset`.
 #[inline(always)]
-fn axis<T: Number<Wide: Analytic + Into<f64>>>(p: &GridTerms, sampling: &Sampling, offset: i64, dim: u32) -> Axis {
+fn axis<T: Number<Wide: Coordinate>>(p: &GridTerms, sampling: &Sampling, offset: i64, dim: u32) -> Axis<T::Wide, 1> {
     if dim + p.spatial < 3 {
         return Axis::single();
     }
@@ -28,11 +28,13 @@ fn axis<T: Number<Wide: Analytic + Into<f64>>>(p: &GridTerms, sampling: &Samplin
         1 => numbers[1],
         _ => numbers[2],
     };
-    along::<T>(value.wide().into(), of(p.sizes) as usize, sampling, of(p.orders) as usize)
+    let mut axis = Axis::single();
+    along::<T, 1>(&mut axis, &[value.wide()], of(p.sizes) as usize, sampling, of(p.orders) as usize);
+    axis
 }
 
 #[inline(always)]
-fn grid_terms<T: Number<Wide: Analytic + Into<f64>>>(p: &GridTerms) {
+fn grid_terms<T: Number<Wide: Coordinate>>(p: &GridTerms) {
     let Ok(sampling) = Sampling::from_codes(i64::from(p.codes[0]), i64::from(p.codes[1]), p.align_corners != 0) else {
         return;
     };
@@ -47,29 +49,32 @@ fn grid_terms<T: Number<Wide: Analytic + Into<f64>>>(p: &GridTerms) {
         let axis = |dim: u32| axis::<T>(p, &sampling, offset, dim);
         let (depth, height, width) = (axis(0), axis(1), axis(2));
         let mut nth = 0;
-        let mut put = |place: u64, weight: f64| {
+        let mut put = |place: u64, weight: T::Wide| {
             let at = point * u64::from(p.most) + nth;
             // SAFETY: the host describes `most` places and weights for each point.
             unsafe {
                 store(p.at[1] + at * 8, 8, [place]);
                 let size = size_of::<T::Wide>();
-                store(p.at[2] + at * size as u64, size, [<T::Wide as Analytic>::from_f64(weight)]);
+                store(p.at[2] + at * size as u64, size, [weight]);
             }
             nth += 1;
         };
         let mut found = 0;
-        for &(z, of_z) in depth.taps() {
-            for &(y, of_y) in height.taps() {
-                for &(x, of_x) in width.taps() {
-                    let row = z as u64 * u64::from(p.sizes[1]) + y as u64;
-                    put(row * u64::from(p.sizes[2]) + x as u64, of_z * of_y * of_x);
+        let area = u64::from(p.sizes[0]) * u64::from(p.sizes[1]) * u64::from(p.sizes[2]);
+        for z in 0..depth.taps() {
+            for y in 0..height.taps() {
+                for x in 0..width.taps() {
+                    let [of_z, of_y, of_x] = [depth.at[z][0], height.at[y][0], width.at[x][0]];
+                    let row = of_z as u64 * u64::from(p.sizes[1]) + of_y as u64;
+                    let inside = of_z | of_y | of_x >= 0;
+                    let place = if inside { row * u64::from(p.sizes[2]) + of_x as u64 } else { area };
+                    put(place, depth.weights[z][0] * height.weights[y][0] * width.weights[x][0]);
                     found += 1;
                 }
             }
         }
-        let area = u64::from(p.sizes[0]) * u64::from(p.sizes[1]) * u64::from(p.sizes[2]);
         while found < p.most {
-            put(area, 0.0);
+            put(area, T::Wide::ZERO);
             found += 1;
         }
     });
