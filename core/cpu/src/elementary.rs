@@ -190,10 +190,16 @@ fn log_of_sum<V: FloatVector>(x: V, y: V, rest: V) -> V {
     V::select(same, x, x.max(y) + rest)
 }
 
+/// ln(e^x + e^y)
+#[inline(always)]
+pub(crate) fn log_add<V: FloatVector>(x: V, y: V) -> V {
+    log_of_sum(x, y, math::log1p(math::exp(-(x - y).abs())))
+}
+
 kernels! { "elementary";
     /// out = ln(e^a + e^b)
     pub fn logaddexp(walk: &Loop<3>) -> Result<()> {
-        functions! { F: |x, y| log_of_sum(x, y, math::log1p(math::exp(-(x - y).abs()))); }
+        functions! { F: |x, y| log_add(x, y); }
         match walk.common() {
             DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, ComplexFunctions::logaddexp),
             DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, ComplexFunctions::logaddexp),

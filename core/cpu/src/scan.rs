@@ -8,7 +8,7 @@
 use crate::array::Array;
 use crate::device;
 use crate::log_add::LogAdd;
-use crate::number::{Number, Wide};
+use crate::number::{Number, Wide as _};
 use crate::reduce::fold::{Fold, Product, Sum};
 use crate::rows::each_run;
 use crate::shared::Shared;
@@ -18,6 +18,8 @@ use rushlight_base::runtime::{num_threads, parallel_chunks};
 use rushlight_base::{Result, Scalar, ensure};
 use std::marker::PhantomData;
 use std::ops::Range;
+
+mod logs;
 
 /// Elements worth another thread.
 const GRAIN: usize = 16384;
@@ -64,12 +66,17 @@ pub fn logcumsumexp(out: &Array, a: &Array, dim: usize) -> Result<()> {
     if !out.is_on_host() {
         return device::scan("logcumsumexp", out, a, dim, false);
     }
-    dispatch!(a.dtype(), "logcumsumexp_out_cpu", half float complex, T => {
+    if !a.dtype().is_complex() {
+        return dispatch!(a.dtype(), "logcumsumexp_out_cpu", half float, T => {
+            scan(out, a, dim, false, &logs::LogSums::<T>(PhantomData))
+        });
+    }
+    dispatch!(a.dtype(), "logcumsumexp_out_cpu", complex, T => {
         scan(out, a, dim, false, &Scanning::<_, false>(LogSum::<T>(PhantomData)))
     })
 }
 
-/// The logarithm of a sum of exponentials.
+/// The logarithm of a sum of exponentials of complex numbers.
 struct LogSum<T>(PhantomData<T>);
 
 impl<T> Clone for LogSum<T> {
@@ -121,8 +128,53 @@ trait Rows: Sync {
     unsafe fn along_in_parallel(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) -> Result<()>;
 }
 
-/// The rows of a fold. `FAST`: floats are folded at every level. Other folds are rare, or call functions that do not
+/// What is scanned: its loops over parts of rows.
+trait Scanner: Copy + Sync {
+    type Element: Number;
+    /// The result for no elements.
+    fn empty(self) -> Wide<Self>;
+    /// The result for the elements of both.
+    fn merge(self, a: Wide<Self>, b: Wide<Self>) -> Wide<Self>;
+    /// [`Rows::across`]
+    fn across(self, to: *mut Self::Element, from: *const Self::Element, steps: [isize; 2], len: usize, width: usize);
+    /// Scans a part of a row; returns the result for its elements alone.
+    fn part(self, part: Part<Self::Element>) -> Wide<Self>;
+}
+
+/// The computation type of a scan.
+type Wide<S> = <<S as Scanner>::Element as Number>::Wide;
+
+/// A part of a row, no longer than [`CHUNK`], of elements `steps` apart.
+struct Part<T: Number> {
+    to: *mut T,
+    from: *const T,
+    steps: [isize; 2],
+    range: Range<usize>,
+    /// The result for the elements before.
+    before: T::Wide,
+    /// Whether results are written.
+    writes: bool,
+}
+
+impl<T: Number> Part<T> {
+    #[inline(always)]
+    fn read(&self, i: usize) -> T {
+        debug_assert!(self.range.contains(&i));
+        // SAFETY: the part was created for a range of live elements, and `i` is in it.
+        unsafe { self.from.offset(i as isize * self.steps[1]).read() }
+    }
+
+    #[inline(always)]
+    fn write(&self, i: usize, value: T::Wide) {
+        debug_assert!(self.range.contains(&i));
+        // SAFETY: the part was created for a range of writable elements, and `i` is in it.
+        unsafe { self.to.offset(i as isize * self.steps[0]).write(T::narrow(value)) }
+    }
+}
+
+/// The scan of a fold. `FAST`: floats are folded at every level. Other folds are rare, or call functions that do not
 /// benefit from vectors, and one function for each dtype is enough.
+#[derive(Clone, Copy)]
 struct Scanning<F, const FAST: bool>(F);
 
 impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Scanning<F, FAST> {
@@ -132,29 +184,48 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Scanning<F, FA
     }
 }
 
-impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Rows for Scanning<F, FAST> {
+impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Scanner for Scanning<F, FAST> {
+    type Element = T;
+
+    fn empty(self) -> T::Wide {
+        self.0.empty()
+    }
+
+    fn merge(self, a: T::Wide, b: T::Wide) -> T::Wide {
+        self.0.merge(a, b)
+    }
+
+    fn across(self, to: *mut T, from: *const T, steps: [isize; 2], len: usize, width: usize) {
+        Self::run(Across { fold: self.0, to, from, steps, len, width });
+    }
+
+    fn part(self, part: Part<T>) -> T::Wide {
+        Self::run(Along { fold: self.0, part })
+    }
+}
+
+impl<S: Scanner> Rows for S {
     unsafe fn across(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize, width: usize) {
-        Self::run(Across { fold: self.0, to: to.cast(), from: from.cast(), steps, len, width });
+        Scanner::across(*self, to.cast(), from.cast(), steps, len, width);
     }
 
     unsafe fn along(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) {
-        let mut before = self.0.empty();
+        let mut before = self.empty();
         for start in (0..len).step_by(CHUNK) {
             let range = start..len.min(start + CHUNK);
-            let chunk = Along { fold: self.0, to: to.cast(), from: from.cast(), steps, range, before, writes: true };
-            before = self.0.merge(before, Self::run(chunk));
+            let total = self.part(Part { to: to.cast(), from: from.cast(), steps, range, before, writes: true });
+            before = self.merge(before, total);
         }
     }
 
     unsafe fn along_in_parallel(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) -> Result<()> {
-        let fold = self.0;
         let (to, from) = (Shared::new(to), Shared::new(from.cast_mut()));
-        let scan = |chunk: usize, before: T::Wide, writes: bool| -> T::Wide {
+        let scan = |chunk: usize, before: Wide<S>, writes: bool| -> Wide<S> {
             let range = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
             let (to, from) = (to.get().cast(), from.get().cast_const().cast());
-            Self::run(Along { fold, to, from, steps, range, before, writes })
+            self.part(Part { to, from, steps, range, before, writes })
         };
-        let mut before = fold.empty();
+        let mut before = self.empty();
         let mut carried = [before; TOGETHER];
         let chunks = len.div_ceil(CHUNK);
         // Several chunks at a time, so that they are still in a cache when they are read again.
@@ -164,11 +235,11 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Rows for Scann
             parallel_chunks(count, 1, &|range| {
                 for nth in range {
                     // SAFETY: there is an entry for each chunk, and chunk `nth` belongs to this share.
-                    unsafe { places.get().add(nth).write(scan(first + nth, fold.empty(), false)) };
+                    unsafe { places.get().add(nth).write(scan(first + nth, self.empty(), false)) };
                 }
             })?;
             for place in &mut carried[..count] {
-                (*place, before) = (before, fold.merge(before, *place));
+                (*place, before) = (before, self.merge(before, *place));
             }
             let carried = &carried;
             parallel_chunks(count, 1, &|range| {
@@ -288,33 +359,10 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Across<T, F> {
     }
 }
 
-/// A part of a row, no longer than [`CHUNK`], of elements `steps` apart. Returns the total of the elements.
+/// The fold of a part of a row.
 struct Along<T: Number, F> {
     fold: F,
-    to: *mut T,
-    from: *const T,
-    steps: [isize; 2],
-    range: Range<usize>,
-    /// The total of the elements before.
-    before: T::Wide,
-    /// Whether results are written.
-    writes: bool,
-}
-
-impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Along<T, F> {
-    #[inline(always)]
-    fn read(&self, i: usize) -> T::Wide {
-        debug_assert!(self.range.contains(&i));
-        // SAFETY: the kernel was created for a range of live elements, and `i` is in it.
-        self.fold.lift(unsafe { self.from.offset(i as isize * self.steps[1]).read() })
-    }
-
-    #[inline(always)]
-    fn write(&self, i: usize, value: T::Wide) {
-        debug_assert!(self.range.contains(&i));
-        // SAFETY: the kernel was created for a range of writable elements, and `i` is in it.
-        unsafe { self.to.offset(i as isize * self.steps[0]).write(T::narrow(value)) }
-    }
+    part: Part<T>,
 }
 
 impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
@@ -323,17 +371,18 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> T::Wide {
         let (fold, none) = (self.fold, self.fold.empty());
-        let (mut leaves, mut start) = (none, self.range.start);
-        while start < self.range.end {
-            let end = self.range.end.min(start + LEAF);
-            let base = fold.merge(self.before, leaves);
+        let part = &self.part;
+        let (mut leaves, mut start) = (none, part.range.start);
+        while start < part.range.end {
+            let end = part.range.end.min(start + LEAF);
+            let base = fold.merge(part.before, leaves);
             let (mut sum, mut i) = (none, start);
             while i + 8 <= end {
                 let mut x = [none; 8];
                 for (lane, x) in x.iter_mut().enumerate() {
-                    *x = self.read(i + lane);
+                    *x = fold.lift(part.read(i + lane));
                 }
-                if self.writes {
+                if part.writes {
                     for distance in [1, 2, 4] {
                         for lane in (distance..8).rev() {
                             x[lane] = fold.merge(x[lane - distance], x[lane]);
@@ -341,7 +390,7 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
                     }
                     let offset = fold.merge(base, sum);
                     for (lane, &x) in x.iter().enumerate() {
-                        self.write(i + lane, fold.merge(offset, x));
+                        part.write(i + lane, fold.merge(offset, x));
                     }
                 } else {
                     // Only those merges of the scan that the last result depends on.
@@ -355,9 +404,9 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
                 i += 8;
             }
             while i < end {
-                sum = fold.merge(sum, self.read(i));
-                if self.writes {
-                    self.write(i, fold.merge(base, sum));
+                sum = fold.merge(sum, fold.lift(part.read(i)));
+                if part.writes {
+                    part.write(i, fold.merge(base, sum));
                 }
                 i += 1;
             }
@@ -407,6 +456,33 @@ mod tests {
                     }
                 }
                 assert_eq!(out, sums, "{sizes:?} {dim} {backwards}");
+            }
+        }
+    }
+
+    #[test]
+    fn logarithms_of_sums_of_exponentials_are_those_of_a_plain_loop() {
+        for (sizes, dim) in
+            [(vec![1i64], 0usize), (vec![31], 0), (vec![70_000], 0), (vec![3, 300], 1), (vec![33, 70], 0)]
+        {
+            let strides = contiguous_strides(&sizes);
+            let count = sizes.iter().product::<i64>() as usize;
+            // Before the first number there are logarithms of 0, and far apart ones later.
+            let value = |i: usize| if i < 100 { f32::NEG_INFINITY } else { (i * 7919 % 1009) as f32 * 0.2 - 90.0 };
+            let values: Vec<f32> = (0..count).map(value).collect();
+            let mut out = vec![0f32; count];
+            // SAFETY: both vectors hold as many elements as the sizes and strides require.
+            let [o, a] = [out.as_mut_ptr(), values.as_ptr().cast_mut()]
+                .map(|at| unsafe { Array::new(at.cast(), DType::F32, &sizes, &strides) });
+            logcumsumexp(&o, &a, dim).unwrap();
+            let (len, step) = (sizes[dim] as usize, strides[dim] as usize);
+            let mut sums: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
+            for at in 0..count {
+                if at / step % len > 0 {
+                    sums[at] = sums[at].log_add(sums[at - step]);
+                }
+                let (got, wanted) = (f64::from(out[at]), sums[at]);
+                assert!(got == wanted || (got - wanted).abs() < 1e-4, "{sizes:?} {dim} {at}: {got} {wanted}");
             }
         }
     }
