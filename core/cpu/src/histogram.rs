@@ -7,6 +7,7 @@ use rushlight_base::list::filled;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_for;
 use rushlight_base::{Result, Scalar, ensure};
+use std::ops::Range;
 
 /// How the bin of an element is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,46 +33,72 @@ struct Points<'p, T> {
     how: Bins,
 }
 
+/// Points whose bins are found together.
+const BLOCK: usize = 64;
+/// The bin of a point outside of the edges.
+const NONE: usize = usize::MAX;
+
 impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
-    /// The bin of a point, counted in row-major order; none outside of the edges.
-    fn bin(&self, row: usize) -> Option<usize> {
-        let mut bin = 0;
+    /// The bins of the points from `first` on, counted in row-major order.
+    fn bins(&self, first: usize, bins: &mut [usize]) {
+        bins.fill(0);
+        let mut along = [0; BLOCK];
         for (column, edges) in self.edges.iter().enumerate() {
-            // SAFETY: row and column are below the numbers with which the points were created.
-            let x =
-                unsafe { self.at.get().offset(row as isize * self.steps[0] + column as isize * self.steps[1]).read() };
-            bin = bin * (edges.len() - 1) + self.bin_along(x, edges)?;
-        }
-        Some(bin)
-    }
-
-    fn bin_along(&self, x: T, edges: &[T]) -> Option<usize> {
-        let (first, last) = (edges[0].wide(), edges[edges.len() - 1].wide());
-        if !(x.wide() >= first && x.wide() <= last) {
-            return None;
-        }
-        let count = edges.len() - 1;
-        // Number of edges that are not above the element: the index after its bin.
-        let among = |low: usize, high: usize| low + edges[low..high].partition_point(|edge| edge.wide() <= x.wide());
-        let bin = match self.how {
-            Bins::Sorted => among(0, edges.len()).max(1) - 1,
-            Bins::Even => self.guess(x, first, last, count),
-            Bins::EvenByEdges => {
-                // Beyond the last bin if the number of bins is not representable in the dtype.
-                let guess = self.guess(x, first, last, count).min(count - 1);
-                among(guess.saturating_sub(1), (guess + 2).min(edges.len())).max(1) - 1
+            let x = |nth: usize| {
+                let place = (first + nth) as isize * self.steps[0] + column as isize * self.steps[1];
+                // SAFETY: row and column are below the numbers with which the points were created.
+                unsafe { self.at.get().offset(place).read() }
+            };
+            let along = &mut along[..bins.len()];
+            match self.how {
+                Bins::Sorted => find(along, edges, x, |x| among(edges, x, 0..edges.len())),
+                Bins::Even => find(along, edges, x, Self::guess(edges)),
+                Bins::EvenByEdges => {
+                    let guess = Self::guess(edges);
+                    find(along, edges, x, |x| {
+                        // Beyond the last bin if the number of bins is not representable in the dtype.
+                        let guess = guess(x).min(edges.len() - 2);
+                        among(edges, x, guess.saturating_sub(1)..(guess + 2).min(edges.len()))
+                    });
+                }
             }
-        };
-        // The last bin includes its right edge.
-        Some(bin.min(count - 1))
+            for (bin, &along) in bins.iter_mut().zip(along.iter()) {
+                *bin = if *bin == NONE || along == NONE { NONE } else { *bin * (edges.len() - 1) + along };
+            }
+        }
     }
 
-    /// By a division, each step rounded to the dtype.
-    fn guess(&self, x: T, first: T::Wide, last: T::Wide, count: usize) -> usize {
+    /// The bin by a division, each step rounded to the dtype.
+    fn guess(edges: &[T]) -> impl Fn(T::Wide) -> usize {
         let rounded = |value: T::Wide| T::narrow(value).wide();
-        let bins = rounded(T::Wide::from_scalar(Scalar::Int(count as i64)));
-        let place = rounded(rounded(rounded(x.wide().sub(first)).mul(bins)).div(rounded(last.sub(first))));
-        place.into() as usize
+        let (first, last) = (edges[0].wide(), edges[edges.len() - 1].wide());
+        let bins = rounded(T::Wide::from_scalar(Scalar::Int(edges.len() as i64 - 1)));
+        let width = rounded(last.sub(first));
+        move |x| {
+            let place: f64 = rounded(rounded(rounded(x.sub(first)).mul(bins)).div(width)).into();
+            place as i64 as usize
+        }
+    }
+}
+
+/// The bin of `x` among those that begin at the edges of `range`.
+fn among<T: Number<Wide: Ordered>>(edges: &[T], x: T::Wide, range: Range<usize>) -> usize {
+    let low = range.start;
+    (low + edges[range].partition_point(|edge| edge.wide() <= x)).max(1) - 1
+}
+
+/// The bins of some points along one column. The last bin includes its right edge.
+#[inline(always)]
+fn find<T: Number<Wide: Ordered>>(
+    bins: &mut [usize],
+    edges: &[T],
+    x: impl Fn(usize) -> T,
+    bin: impl Fn(T::Wide) -> usize,
+) {
+    let (first, last) = (edges[0].wide(), edges[edges.len() - 1].wide());
+    for (nth, to) in bins.iter_mut().enumerate() {
+        let x = x(nth).wide();
+        *to = if x >= first && x <= last { bin(x).min(edges.len() - 2) } else { NONE };
     }
 }
 
@@ -100,7 +127,7 @@ pub fn count_in_bins(out: &Array, points: &Array, edges: &[Array], weights: Opti
         // SAFETY: `row` is below the number of rows of the array.
         let read = |(at, step): (Shared<T>, isize), row: usize| unsafe { at.get().offset(row as isize * step).read() };
         let weight = |row: usize| weights.map_or(1.0, |weights| as_double(read(weights, row).wide()));
-        let sums = sums(rows, out.numel(), &|row| Some((points.bin(row)?, weight(row))))?;
+        let sums = sums(rows, out.numel(), |first, bins| points.bins(first, bins), weight)?;
         let (to, mut sums) = (out.as_ptr::<T>(), sums.into_iter());
         Plan::<1>::row_major(out.sizes(), [out.strides()]).elements(&mut |[place]| {
             let sum = <T as Number>::Wide::from_scalar(Scalar::Float(sums.next().unwrap_or(0.0)));
@@ -115,17 +142,26 @@ fn as_double<W: Into<f64>>(value: W) -> f64 {
     value.into()
 }
 
-/// For each bin the sum of `find`'s results over the rows. Shares of rows are summed separately; their number follows
+/// For each bin the sum of the weights of its rows; `find` writes the bins of some rows from one on. Shares of rows are summed separately; their number follows
 /// from the number of rows and bins.
-fn sums(rows: usize, bins: usize, find: &(dyn Fn(usize) -> Option<(usize, f64)> + Sync)) -> Result<Vec<f64>> {
+fn sums(
+    rows: usize,
+    bins: usize,
+    find: impl Fn(usize, &mut [usize]) + Sync,
+    weight: impl Fn(usize) -> f64 + Sync,
+) -> Result<Vec<f64>> {
     let shares = (rows / SHARE).min(rows / bins.max(1)).clamp(1, SHARES);
     let mut all = filled(shares * bins, 0.0f64)?;
     let at = Shared::new(all.as_mut_ptr());
     parallel_for(shares, &|share| {
-        for row in rows * share / shares..rows * (share + 1) / shares {
-            if let Some((bin, weight)) = find(row) {
+        let end = rows * (share + 1) / shares;
+        let mut places = [NONE; BLOCK];
+        for first in (rows * share / shares..end).step_by(BLOCK) {
+            let places = &mut places[..BLOCK.min(end - first)];
+            find(first, places);
+            for (row, &bin) in (first..).zip(places.iter()).filter(|(_, bin)| **bin < bins) {
                 // SAFETY: each share has its own `bins` sums.
-                unsafe { *at.get().add(share * bins + bin) += weight };
+                unsafe { *at.get().add(share * bins + bin) += weight(row) };
             }
         }
     })?;

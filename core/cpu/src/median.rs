@@ -4,13 +4,14 @@ use crate::array::Array;
 use crate::device;
 use crate::extrema::Extremum;
 use crate::number::{Number, Ordered, Wide};
-use crate::rows::{each_row_with_buffer, each_run};
+use crate::rows::{each_row, each_row_with_buffer, each_run};
 use crate::select;
 use crate::shared::Shared;
 use rushlight_base::list::with_capacity;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DType, Result, ensure};
+use std::cmp::Ordering;
 
 /// Elements worth another thread.
 const GRAIN: usize = 16384;
@@ -32,6 +33,19 @@ fn middle<W: Ordered>(row: &mut [Entry<W>], ignore_nan: bool) -> Entry<W> {
     row[nth]
 }
 
+/// [`middle`] without an index: the order of equal elements has no effect.
+fn middle_value<W: Ordered>(values: &mut Vec<W>, ignore_nan: bool) -> W {
+    let nan = values.iter().find(|value| value.is_nan()).copied();
+    if let Some(nan) = nan {
+        values.retain(|value| !value.is_nan());
+        if !ignore_nan || values.is_empty() {
+            return nan;
+        }
+    }
+    let nth = (values.len() - 1) / 2;
+    *values.select_nth_unstable_by(nth, |a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal)).1
+}
+
 /// out = the median of all elements of `a`, of which there are some
 pub fn median(out: &Array, a: &Array, ignore_nan: bool) -> Result<()> {
     ensure!(a.numel() > 0 && out.numel() == 1, Internal, "the median kernel received an empty tensor");
@@ -40,14 +54,14 @@ pub fn median(out: &Array, a: &Array, ignore_nan: bool) -> Result<()> {
     }
     dispatch!(a.dtype(), "median_cpu", integer half float, T => {
         let (to, from) = (out.as_ptr::<T>(), a.as_ptr::<T>());
-        let mut row = with_capacity::<Entry<<T as Number>::Wide>>(a.numel())?;
-        Plan::<1>::row_major(a.sizes(), [a.strides()]).elements(&mut |[at]| {
-            // SAFETY: the plan stays within the sizes of the arrays, whose elements `Array::new` guarantees, here and
-            // in the write below.
-            row.push((unsafe { from.offset(at).read() }.wide(), row.len() as i64));
+        let mut values = with_capacity::<<T as Number>::Wide>(a.numel())?;
+        let walk = Plan::<1>::row_major(a.sizes(), [a.strides()]);
+        each_row(&walk, 0..walk.numel(), |[place]| {
+            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
+            values.push(unsafe { from.offset(place).read() }.wide());
         });
-        // SAFETY: `to` is the position of this row in the output, which the plan keeps inside it.
-        unsafe { to.write(T::narrow(middle(&mut row, ignore_nan).0)) };
+        // SAFETY: the output has one element.
+        unsafe { to.write(T::narrow(middle_value(&mut values, ignore_nan))) };
         Ok(())
     })
 }

@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::device;
 use crate::number::{Number, Ordered};
 use crate::order::{self, Entry, LONG, Ranked, is_narrow};
-use crate::rows::each_row_with_buffer;
+use crate::rows::{each_row, each_row_with_buffer};
 use crate::select;
 use crate::shared::Shared;
 use rushlight_base::list::with_capacity;
@@ -24,20 +24,42 @@ pub fn sort(values: &Array, indices: &Array, a: &Array, dim: usize, descending: 
         return device::sort(values, indices, a, dim, descending);
     }
     dispatch!(a.dtype(), "sort_stable", integer half float bool, T => {
+        let all = [0, u64::MAX >> (64 - <T as Ranked>::BITS)];
         if is_narrow::<T>(a.size(dim)) {
-            sort_rows::<T, u64>(values, indices, a, dim, descending)
-        } else {
-            sort_rows::<T, u128>(values, indices, a, dim, descending)
+            return sort_rows::<T, u64>(values, indices, a, dim, descending, all);
         }
+        // Integers, indices above all, are rarely far apart.
+        let ranks = ranks::<T>(a);
+        if u32::try_from(ranks[1] - ranks[0]).is_ok() && u32::try_from(a.size(dim)).is_ok() {
+            return sort_rows::<T, u64>(values, indices, a, dim, descending, ranks);
+        }
+        sort_rows::<T, u128>(values, indices, a, dim, descending, all)
     })
 }
 
+/// The least and the greatest key of the elements; keys are counted from there.
+fn ranks<T: Ranked>(a: &Array) -> [u64; 2] {
+    if a.numel() == 0 {
+        return [0, 0];
+    }
+    let walk = Plan::<1>::new(a.sizes(), [a.strides()]);
+    let (from, mut ranks) = (a.as_ptr::<T>(), [u64::MAX, 0]);
+    each_row(&walk, 0..walk.numel(), |[place]| {
+        // SAFETY: the traversal stays within the sizes of the array, whose elements `Array::new` guarantees.
+        let rank = unsafe { from.offset(place).read() }.rank();
+        ranks = [ranks[0].min(rank), ranks[1].max(rank)];
+    });
+    ranks
+}
+
+/// Sorts rows whose keys lie between the two of `ranks`.
 fn sort_rows<T: Ranked, E: Entry>(
     values: &Array,
     indices: &Array,
     a: &Array,
     dim: usize,
     descending: bool,
+    [lowest, highest]: [u64; 2],
 ) -> Result<()> {
     let len = a.size(dim);
     let ((sizes, from), (_, to), (_, at)) = (a.without(dim), values.without(dim), indices.without(dim));
@@ -45,12 +67,11 @@ fn sort_rows<T: Ranked, E: Entry>(
     let (source, value_out, index_out) =
         (Shared::new(a.as_ptr::<T>()), Shared::new(values.as_ptr::<T>()), Shared::new(indices.as_ptr::<i64>()));
     let (step, value_step, index_step) = (a.stride(dim), values.stride(dim), indices.stride(dim));
-    let highest = u64::MAX >> (64 - T::BITS);
     let row = |entries: &mut Vec<E>, [v, i, x]: [isize; 3]| -> Result<()> {
         // SAFETY: the traversal covers all dimensions but `dim`, and indices stay below the size of `dim`; `Array::new`
         // guarantees the elements.
         let read = |place: usize| unsafe { source.get().offset(x + place as isize * step).read() };
-        let rank = |place| if descending { highest - read(place).rank() } else { read(place).rank() };
+        let rank = |place| if descending { highest - read(place).rank() } else { read(place).rank() - lowest };
         entries.extend((0..len).map(|place| E::pack(rank(place), place)));
         order::sort(entries)?;
         for (nth, entry) in entries.iter().enumerate() {
@@ -213,6 +234,25 @@ mod tests {
             };
             sort(&v, &i, &a, 0, descending).unwrap();
             assert_eq!(indices, expected);
+        }
+    }
+
+    #[test]
+    fn integers_near_and_far_apart_are_sorted_alike() {
+        for step in [1i64, 1 << 20, i64::MAX / 4] {
+            let mut a: Vec<i64> = (0..3000).map(|i| (i * 7919 % 7 - 3) * step).collect();
+            let sizes = [a.len() as i64];
+            for descending in [false, true] {
+                let (mut values, mut indices) = (vec![0i64; a.len()], vec![0i64; a.len()]);
+                // SAFETY: the vectors hold as many elements as the sizes require and outlive the arrays.
+                let [from, v, i] = [&mut a, &mut values, &mut indices]
+                    .map(|list| unsafe { Array::new(list.as_mut_ptr().cast(), DType::I64, &sizes, &[1]) });
+                sort(&v, &i, &from, 0, descending).unwrap();
+                let mut expected: Vec<usize> = (0..a.len()).collect();
+                expected.sort_by(|&x, &y| if descending { a[y].cmp(&a[x]) } else { a[x].cmp(&a[y]) });
+                assert!(indices.iter().zip(&expected).all(|(&index, &place)| index as usize == place), "{step}");
+                assert!(values.iter().zip(&expected).all(|(&value, &place)| value == a[place]), "{step}");
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Composite operators: orders, unique elements, counts, quantiles, repetitions.
 
+use crate::autograd::should_record;
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
@@ -42,8 +43,8 @@ fn counted(count: i64, like: &Tensor) -> Result<Tensor> {
 struct Runs {
     /// The first slice of each run.
     starts: Tensor,
-    /// The run of each slice.
-    number: Tensor,
+    /// Whether each slice but the first differs from the one before.
+    differs: Tensor,
     slices: i64,
 }
 
@@ -56,10 +57,15 @@ impl Runs {
         if differs.ndim() > 1 {
             differs = ops::any_dim(&ops::flatten_using_ints(&differs, 1, -1)?, 1, false)?;
         }
-        let number = ops::constant_pad_nd(&ops::cumsum(&differs, 0, None)?, &[count.min(1), 0], Scalar::Int(0))?;
         let first = ops::constant_pad_nd(&differs, &[count.min(1), 0], Scalar::Bool(true))?;
         let starts = ops::squeeze_dim(&ops::nonzero(&first)?, 1)?;
-        Ok(Runs { starts, number, slices: count })
+        Ok(Runs { starts, differs, slices: count })
+    }
+
+    /// The run of each slice.
+    fn numbers(&self) -> Result<Tensor> {
+        let numbers = ops::cumsum(&self.differs, 0, None)?;
+        ops::constant_pad_nd(&numbers, &[self.slices.min(1), 0], Scalar::Int(0))
     }
 
     fn lengths(&self) -> Result<Tensor> {
@@ -87,8 +93,11 @@ fn distinct(
     let values = ops::movedim_int(&ops::index_select(&rows, 0, &runs.starts)?, 0, dim)?;
     let inverse = match (return_inverse, order) {
         (false, _) => no_indices(self_)?,
-        (true, None) => runs.number.clone(),
-        (true, Some(order)) => ops::scatter_src(&runs.number, 0, order, &runs.number)?,
+        (true, None) => runs.numbers()?,
+        (true, Some(order)) => {
+            let numbers = runs.numbers()?;
+            ops::scatter_src(&numbers, 0, order, &numbers)?
+        }
     };
     let counts = if return_counts { runs.lengths()? } else { no_indices(self_)? };
     Ok((ops::contiguous(&values, rushlight_base::MemoryFormat::Contiguous)?, inverse, counts))
@@ -108,6 +117,9 @@ fn distinct_elements(
 ) -> Result<(Tensor, Tensor, Tensor)> {
     check_ordered(self_)?;
     let flat = ops::reshape(self_, &[-1])?;
+    if sorted && !return_inverse && !should_record([&flat]) {
+        return distinct(&ops::sort(&flat, 0, false)?.0, 0, None, false, return_counts);
+    }
     let order = if sorted { Some(argsort(&ops::detach(&flat)?, 0, false)?) } else { None };
     let (values, inverse, counts) = distinct(&flat, 0, order.as_ref(), return_inverse, return_counts)?;
     let inverse = if return_inverse { ops::reshape(&inverse, &self_.sizes())? } else { inverse };
@@ -200,7 +212,8 @@ pub fn bincount(self_: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Res
     if self_.numel() == 0 {
         return ops::zeros(&[minlength], indices(self_));
     }
-    let (least, most) = (ops::min(self_)?.item()?.to_i64(), ops::max(self_)?.item()?.to_i64());
+    let (least, most) = ops::aminmax(self_, None, false)?;
+    let (least, most) = (least.item()?.to_i64(), most.item()?.to_i64());
     ensure!(least >= 0, Runtime, "{INPUTS}");
     let places = ops::to_dtype(self_, DType::I64, false, false, None)?;
     let length = minlength.max(most.saturating_add(1));
