@@ -22,10 +22,13 @@
 //! compiler inlines them.
 
 use crate::array::Array;
+use crate::convert;
+use crate::number::Wide as _;
+use crate::pointwise::Loop;
 use crate::reduce::fold::FloatFold;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Mask, Simd};
-use rushlight_base::list::with_capacity;
+use rushlight_base::list::{filled, with_capacity};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{parallel_chunks, try_parallel_chunks};
 use rushlight_base::{Result, ensure};
@@ -343,8 +346,48 @@ pub(crate) fn apply<T: Float, const N: usize>(arrays: [&Array; N], dim: usize, o
     let walk = rows_along(arrays, dim)?;
     let (neighbours, row_steps) = walk.inner();
     let across = steps != [1; N] && row_steps == [1; N] && neighbours >= 4;
+    if !across && steps != [1; N] && arrays[0].is_contiguous() && arrays[0].numel() >= WORTH_A_COPY {
+        let copies = Copies::<T, N>::new(&arrays)?;
+        if copies.0.iter().any(|copy| !copy.is_empty()) {
+            let copied = copies.arrays(&arrays);
+            return apply(copied.each_ref(), dim, op);
+        }
+    }
     let at = arrays.map(|array| Shared::new(array.as_ptr::<T>()));
     drive(&walk, at, steps, arrays[0].size(dim), across, op)
+}
+
+/// Elements from which on inputs with other strides than a contiguous output are copied: rows of all arrays then lie in
+/// the same direction of memory.
+const WORTH_A_COPY: usize = 256;
+
+/// Contiguous copies of the inputs with other strides than the output; empty for the others.
+struct Copies<T, const N: usize>([Vec<T>; N]);
+
+impl<T: Float, const N: usize> Copies<T, N> {
+    fn new(arrays: &[&Array; N]) -> Result<Copies<T, N>> {
+        let mut copies = Copies(std::array::from_fn(|_| Vec::new()));
+        for nth in 1..N {
+            if arrays[nth].strides() != arrays[0].strides() {
+                copies.0[nth] = filled(arrays[0].numel(), T::narrow(T::Wide::ZERO))?;
+                let [to, from] = [copies.arrays(arrays)[nth].clone(), arrays[nth].clone()];
+                convert::copy(&Loop::new([to, from])?)?;
+            }
+        }
+        Ok(copies)
+    }
+
+    /// The arrays, or the copies where there are some.
+    fn arrays<'a>(&'a self, arrays: &[&Array<'a>; N]) -> [Array<'a>; N] {
+        std::array::from_fn(|nth| {
+            if self.0[nth].is_empty() {
+                return arrays[nth].clone();
+            }
+            let at = self.0[nth].as_ptr().cast_mut().cast();
+            // SAFETY: a copy has as many elements as the output, which is contiguous.
+            unsafe { Array::new(at, T::DTYPE, arrays[0].sizes(), arrays[0].strides()) }
+        })
+    }
 }
 
 /// The traversal of the rows along `dim`.

@@ -221,6 +221,28 @@ mod tests {
         });
     }
 
+    #[test]
+    fn inputs_with_other_strides_than_the_output_give_the_same_bits() {
+        let (rows, len) = (40i64, 33i64);
+        let values: Vec<f32> = (0..rows * len).map(|i| (i * 7919 % 613) as f32 * 0.02 - 6.0).collect();
+        let turned: Vec<f32> = (0..rows * len).map(|i| values[(i % rows * len + i / rows) as usize]).collect();
+        let sizes = [rows, len];
+        for dim in [0, 1] {
+            let [wanted, got] = [(&values, [len, 1]), (&turned, [1, rows])].map(|(values, strides)| {
+                let (mut out, mut grad) = (vec![0f32; values.len()], vec![0f32; values.len()]);
+                // SAFETY: every vector has as many elements as the sizes and strides require.
+                let array =
+                    |at: *const f32, strides| unsafe { Array::new(at.cast_mut().cast(), DType::F32, &sizes, strides) };
+                let (a, row_major) = (array(values.as_ptr(), &strides), [len, 1]);
+                softmax(&array(out.as_mut_ptr(), &row_major), &a, dim).unwrap();
+                let (p, out_grad) = (array(out.as_ptr(), &row_major), array(grad.as_mut_ptr(), &row_major));
+                softmax_backward(&out_grad, &a, &p, dim).unwrap();
+                (out, grad)
+            });
+            assert_eq!(wanted, got, "{dim}");
+        }
+    }
+
     /// PyTorch sums rows shorter than a vector from the left. Scores of detections that are 1 up to rounding are equal or
     /// not depending on that order, and equal scores decide which boxes are kept.
     #[test]
