@@ -178,15 +178,55 @@ impl<T: Float> Kernel for Pixels<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        match self.sums.taps[2].width {
-            2 => self.of::<S, 2>(simd),
-            4 => self.of::<S, 4>(simd),
+        match self.sums.taps.each_ref().map(|taps| taps.width) {
+            [1, 2, 2] => self.of_image::<S, 2>(),
+            [1, 4, 4] => self.of_image::<S, 4>(),
+            [_, _, 2] => self.of::<S, 2>(simd),
+            [_, _, 4] => self.of::<S, 4>(simd),
             _ => self.of::<S, 1>(simd),
         }
     }
 }
 
 impl<T: Float> Pixels<'_, T> {
+    /// Two dimensions of `N` taps each, whose loops the compiler unrolls; the sums are those of [`Pixels::of`].
+    #[inline(always)]
+    fn of_image<S: Simd, const N: usize>(self) {
+        let Sums { to, from, taps, factors } = self.sums;
+        let ([_, height, _], channels, lanes) = (to.sizes, to.lead()[1], T::Vector::<S>::LANES);
+        let splat = |factors: &[T::Wide; N]| factors.map(T::Vector::<S>::splat);
+        let [down, across] = [1, 2].map(|dim| {
+            let Taps { index, .. } = &taps[dim];
+            (index.as_chunks::<N>().0, factors[dim].as_chunks::<N>().0)
+        });
+        for row in self.rows {
+            let (plane, h) = (row / height * channels, row % height);
+            let (target, image) = (to.plane(plane).wrapping_offset(to.row([0, h])), from.plane(plane));
+            let rows = down.0[h].map(|at| image.wrapping_offset(from.row([0, at])));
+            let down = splat(&down.1[h]);
+            for (w, (places, factors)) in across.0.iter().zip(across.1).enumerate() {
+                let offsets = places.map(|at| at as isize * from.steps[2]);
+                let (target, across) = (target.wrapping_offset(w as isize * to.steps[2]), splat(factors));
+                for first in (0..channels).step_by(lanes) {
+                    let count = lanes.min(channels - first);
+                    let mut sum = T::Vector::<S>::splat(T::Wide::ZERO);
+                    for (row, &down) in rows.iter().zip(&down) {
+                        let mut line = T::Vector::<S>::splat(T::Wide::ZERO);
+                        for (&offset, &across) in offsets.iter().zip(&across) {
+                            // SAFETY: the table of taps was built for this input size, so the position is inside the
+                            // input, and `count` channels from `first` on are adjacent.
+                            let value = unsafe { T::load_some::<S>(row.offset(offset).add(first), count) };
+                            line = line + across * value;
+                        }
+                        sum = sum + down * line;
+                    }
+                    // SAFETY: these channels of the position belong to this share alone.
+                    unsafe { T::store_some::<S>(sum, target.wrapping_add(first), count) };
+                }
+            }
+        }
+    }
+
     /// With `N` taps along the width.
     #[inline(always)]
     fn of<S: Simd, const N: usize>(self, _: S) {
