@@ -156,6 +156,35 @@ int32_t rlt_tensor__cdist_forward(const rlt_tensor *x1, const rlt_tensor *x2, do
 int32_t rlt_tensor__cdist_backward(const rlt_tensor *grad, const rlt_tensor *x1, const rlt_tensor *x2, double p,
     const rlt_tensor *cdist, rlt_tensor **out0);
 
+/* ---- _pdist_forward ---- */
+
+/**
+ * Computes the forward pass of `pdist`.
+ *
+ * `out = |self[i, :] - self[j, :]|_p for i < j, in row-major order of (i, j)`
+ *
+ * Shapes: `(N, M) -> (N * (N - 1) / 2)`.
+ * Errors: Raises an error wherever pdist raises one.
+ *
+ * `_pdist_forward(Tensor self, float p=2) -> Tensor`
+ */
+int32_t rlt_tensor__pdist_forward(const rlt_tensor *self, double p, rlt_tensor **out0);
+
+/* ---- _pdist_backward ---- */
+
+/**
+ * Computes the gradient of `pdist`.
+ *
+ * `out[i, :] = sum_j grad[i, j] * sign(d) * |d|^(p - 1) / pdist[i, j]^(p - 1), d = self[i, :] - self[j, :]`
+ *
+ * Shapes: `(N * (N - 1) / 2), (N, M), (N * (N - 1) / 2) -> (N, M)`.
+ * Errors: Raises an error wherever pdist raises one, or if `grad` or `pdist` does not have an element for each pair.
+ *
+ * `_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor`
+ */
+int32_t rlt_tensor__pdist_backward(const rlt_tensor *grad, const rlt_tensor *self, double p, const rlt_tensor *pdist,
+    rlt_tensor **out0);
+
 /* ---- pdist ---- */
 
 /**

@@ -15,7 +15,7 @@ mod tree;
 
 pub use moments::{moments, variance};
 pub use norms::norm;
-pub use pairs::{distances, distances_by_product};
+pub use pairs::{distances, distances_by_product, pair_distances};
 
 use crate::array::Array;
 use crate::device;

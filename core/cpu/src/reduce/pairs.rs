@@ -3,6 +3,7 @@
 use super::fold::{FloatFold, FloatFolding};
 use super::norms::{LargestSize, Powers, Set, Sizes, Squares};
 use crate::array::Array;
+use crate::convert;
 use crate::gemm::{Epilogue, gemm_with};
 use crate::math;
 use crate::pointwise::{LIGHT, Loop};
@@ -71,7 +72,7 @@ impl<T: Float, F: Norm> Kernel for Row<T, F> {
         let read = |at: *const T, step: isize, first: usize, lanes: usize| unsafe {
             let at = at.offset(first as isize * step);
             match step {
-                1 => T::load_partial::<S>(at, lanes),
+                1 => T::load_some::<S>(at, lanes),
                 _ => T::load_strided::<S>(at, step * size_of::<T>() as isize, lanes),
             }
         };
@@ -91,6 +92,66 @@ impl<T: Float, F: Norm> Kernel for Row<T, F> {
     }
 }
 
+/// Elements of a row up to which distances are computed for a vector of rows at a time; a long row fills vectors itself.
+const SHORT: usize = 64;
+
+/// The distances of one row from `count` others, a vector of them at a time. The elements of the others with one index
+/// are adjacent.
+struct Columns<T, F> {
+    fold: F,
+    a: *const T,
+    /// From one element of the row to the next.
+    step: isize,
+    others: *const T,
+    /// From the others' elements with one index to those with the next.
+    across: usize,
+    out: *mut T,
+    /// From one result to the next.
+    between: isize,
+    len: usize,
+    count: usize,
+}
+
+impl<T: Float, F: Norm> Kernel for Columns<T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Columns { fold, a, step, others, across, out, between, len, count } = self;
+        let lanes = T::Vector::<S>::LANES;
+        for first in (0..count).step_by(lanes) {
+            let lanes = lanes.min(count - first);
+            let mut total = T::Vector::<S>::from_f64(F::EMPTY);
+            for nth in 0..len {
+                // SAFETY: the kernel was created for rows of this length, of which there are `count` others.
+                let away = unsafe {
+                    let element = a.offset(nth as isize * step).read().wide();
+                    T::Vector::<S>::splat(element) - T::load_some::<S>(others.add(nth * across + first), lanes)
+                };
+                total = fold.merge(total, fold.lift(away));
+            }
+            let out = out.wrapping_offset(first as isize * between);
+            // SAFETY: the kernel was created with an output element for each of the others.
+            unsafe {
+                match between {
+                    1 => T::store_some::<S>(fold.root(total), out, lanes),
+                    _ => T::store_strided::<S>(fold.root(total), out, between * size_of::<T>() as isize, lanes),
+                }
+            }
+        }
+    }
+}
+
+/// The elements of a matrix, column by column.
+fn columns<T: Float + Element>(matrix: &Array) -> Result<Vec<T>> {
+    let columns = filled(matrix.numel(), T::default())?;
+    let (sizes, strides) = (matrix.sizes(), [1, matrix.size(0) as i64]);
+    // SAFETY: the list has as many elements as the matrix.
+    let to = unsafe { Array::new(columns.as_ptr().cast_mut().cast(), T::DTYPE, sizes, &strides) };
+    convert::copy(&Loop::new([to, matrix.clone()])?)?;
+    Ok(columns)
+}
+
 /// Offset of row `nth` of an array, for the dimensions of `sizes` before the last.
 fn start(mut nth: usize, sizes: &[i64], strides: &[i64]) -> isize {
     let mut offset = 0;
@@ -99,6 +160,19 @@ fn start(mut nth: usize, sizes: &[i64], strides: &[i64]) -> isize {
         nth /= size as usize;
     }
     offset
+}
+
+/// A function of the arrays for the norm of order `p`.
+macro_rules! of_order {
+    ($function:ident($($array:expr),+), $dtype:expr, $p:expr) => {
+        dispatch!($dtype, "cdist", half float, T => match $p {
+            0.0 => $function::<T>($($array,)+ Set),
+            1.0 => $function::<T>($($array,)+ Sizes),
+            2.0 => $function::<T>($($array,)+ Squares),
+            f64::INFINITY => $function::<T>($($array,)+ LargestSize),
+            _ => $function::<T>($($array,)+ Powers($p)),
+        })
+    };
 }
 
 /// `out[..., i, j]` = the norm of order `p`, which is not negative, of `a[..., i, :] - b[..., j, :]`.
@@ -110,12 +184,40 @@ pub fn distances(out: &Array, a: &Array, b: &Array, p: f64) -> Result<()> {
         Internal,
         "the distance kernel got arrays of mismatched sizes"
     );
-    dispatch!(a.dtype(), "cdist", half float, T => match p {
-        0.0 => each::<T>(out, a, b, Set),
-        1.0 => each::<T>(out, a, b, Sizes),
-        2.0 => each::<T>(out, a, b, Squares),
-        f64::INFINITY => each::<T>(out, a, b, LargestSize),
-        _ => each::<T>(out, a, b, Powers(p)),
+    of_order!(each(out, a, b), a.dtype(), p)
+}
+
+/// out = the norms of order `p`, which is not negative, of `a[i, :] - a[j, :]` for i < j, in row-major order of (i, j).
+pub fn pair_distances(out: &Array, a: &Array, p: f64) -> Result<()> {
+    let rows = if a.ndim() == 2 { a.size(0) } else { 0 };
+    let fits = a.ndim() == 2 && out.ndim() == 1 && out.numel() == pairs_before(rows, rows) && a.dtype() == out.dtype();
+    ensure!(fits, Internal, "the distance kernel got arrays of mismatched sizes");
+    of_order!(each_pair(out, a), a.dtype(), p)
+}
+
+/// The pairs whose first row is one of the `first` first of `rows`.
+fn pairs_before(first: usize, rows: usize) -> usize {
+    first * rows - first * (first + 1) / 2
+}
+
+fn each_pair<T: Float + Element>(out: &Array, a: &Array, fold: impl Norm) -> Result<()> {
+    let (rows, len, step, strides) = (a.size(0), a.size(1), out.stride(0), [a.stride(0), a.stride(1)]);
+    let (to, from) = (Shared::new(out.as_ptr::<T>()), Shared::new(a.as_ptr::<T>()));
+    let columns = if len <= SHORT { columns::<T>(a)? } else { Vec::new() };
+    let columns = columns.as_slice();
+    parallel_chunks(rows, (GRAIN / (len * rows).max(1)).max(1), &|part| {
+        for row in part {
+            let a_row = from.get().wrapping_offset(row as isize * strides[0]);
+            let out = to.get().wrapping_offset(pairs_before(row, rows) as isize * step);
+            if len <= SHORT {
+                let (others, count) = (columns.as_ptr().wrapping_add(row + 1), rows - 1 - row);
+                let (step, between) = (strides[1], step);
+                run(Columns { fold, a: a_row, step, others, across: rows, out, between, len, count });
+                continue;
+            }
+            let (b, steps, between) = (a_row.wrapping_offset(strides[0]), [strides[1]; 2], [strides[0], step]);
+            run(Row { fold, a: a_row, b, out, steps, len, between, count: rows - 1 - row });
+        }
     })
 }
 
@@ -124,6 +226,14 @@ fn each<T: Float + Element>(out: &Array, a: &Array, b: &Array, fold: impl Norm) 
     let (len, count) = (a.size(last), out.size(last));
     let steps = [a.stride(last), b.stride(last)];
     let between = [b.stride(last - 1), out.stride(last)];
+    if len <= SHORT && last == 1 {
+        let columns = columns::<T>(b)?;
+        let others = Shared::new(columns.as_ptr().cast_mut());
+        return each_row(out, a, b, &|[out, a, _]| {
+            let (out, a, others) = (out.cast::<T>(), a.cast(), others.get().cast_const());
+            run(Columns { fold, a, step: steps[0], others, across: count, out, between: between[1], len, count });
+        });
+    }
     each_row(out, a, b, &|[out, a, b]| {
         let (out, a, b) = (out.cast::<T>(), a.cast(), b.cast());
         run(Row { fold, a, b, out, steps, len, between, count });
@@ -198,6 +308,51 @@ pub fn distances_by_product(out: &Array, a: &Array, b: &Array) -> Result<()> {
 mod tests {
     use super::*;
     use rushlight_base::DType;
+
+    #[test]
+    fn distances_of_short_and_long_rows_are_those_of_a_plain_loop() {
+        let rows = 37usize;
+        for len in [1, 5, SHORT, SHORT + 1] {
+            let values: Vec<f64> = (0..rows * len).map(|i| (i * 7919 % 613) as f64 * 0.02 - 6.0).collect();
+            let [of_rows, row_steps, of_all, all_steps] =
+                [[rows, len], [len, 1], [rows, rows], [rows, 1]].map(|list| list.map(|size| size as i64));
+            // SAFETY: the list has a row of `len` elements for each of the sizes.
+            let a = unsafe { Array::new(values.as_ptr().cast_mut().cast(), DType::F64, &of_rows, &row_steps) };
+            for p in [0.0, 1.0, 2.0, 3.0, f64::INFINITY] {
+                let distance = |i: usize, j: usize| {
+                    let away = (0..len).map(|k| (values[i * len + k] - values[j * len + k]).abs());
+                    match p {
+                        0.0 => away.filter(|&size| size != 0.0).count() as f64,
+                        f64::INFINITY => away.fold(0.0, f64::max),
+                        _ => away.map(|size| size.powf(p)).sum::<f64>().powf(1.0 / p),
+                    }
+                };
+                let near = |found: f64, i: usize, j: usize| {
+                    let wanted = distance(i, j);
+                    assert!((found - wanted).abs() <= 1e-12 * wanted.max(1.0), "{len} {p}: {found} {wanted}");
+                };
+                let (mut all, mut pairs) = (vec![0f64; rows * rows], vec![0f64; rows * (rows - 1) / 2]);
+                let (to, pair_sizes) = (all.as_mut_ptr().cast(), [pairs.len() as i64]);
+                // SAFETY: the lists have an element for each pair of rows, and for each pair of different ones.
+                let [matrix, list] = unsafe {
+                    [
+                        Array::new(to, DType::F64, &of_all, &all_steps),
+                        Array::new(pairs.as_mut_ptr().cast(), DType::F64, &pair_sizes, &[1]),
+                    ]
+                };
+                distances(&matrix, &a, &a, p).unwrap();
+                pair_distances(&list, &a, p).unwrap();
+                let mut nth = 0;
+                for i in 0..rows {
+                    (0..rows).for_each(|j| near(all[i * rows + j], i, j));
+                    for j in i + 1..rows {
+                        near(pairs[nth], i, j);
+                        nth += 1;
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn products_and_differences_give_the_same_distances() {

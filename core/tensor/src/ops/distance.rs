@@ -30,6 +30,11 @@ pub fn cdist_forward(out: &Dense, x1: &Dense, x2: &Dense, p: f64, compute_mode: 
     reduce::distances(&array(out), &array(x1), &array(x2), p)
 }
 
+/// out = the norms of the differences between each row of self and those after it
+pub fn pdist_forward(out: &Dense, self_: &Dense, p: f64) -> Result<()> {
+    reduce::pair_distances(&array(out), &array(self_), p)
+}
+
 /// The distances on a device: the norms of all differences, of some rows of `x1` at a time.
 fn by_differences(out: &Dense, x1: &Dense, x2: &Dense, p: f64) -> Result<()> {
     let (ndim, rows) = (x1.ndim(), x1.sizes()[x1.ndim() - 2]);

@@ -1470,6 +1470,18 @@ inline Tensor _cdist_backward(const Tensor& grad, const Tensor& x1, const Tensor
   rlt_tensor* out0;
   return rlt_adopt(rlt_tensor__cdist_backward(grad.handle(), x1.handle(), x2.handle(), p, cdist.handle(), &out0), out0);
 }
+/// Computes the forward pass of `pdist`.
+/// `out = |self[i, :] - self[j, :]|_p for i < j, in row-major order of (i, j)`
+inline Tensor _pdist_forward(const Tensor& self, double p = 2.0) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__pdist_forward(self.handle(), p, &out0), out0);
+}
+/// Computes the gradient of `pdist`.
+/// `out[i, :] = sum_j grad[i, j] * sign(d) * |d|^(p - 1) / pdist[i, j]^(p - 1), d = self[i, :] - self[j, :]`
+inline Tensor _pdist_backward(const Tensor& grad, const Tensor& self, double p, const Tensor& pdist) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__pdist_backward(grad.handle(), self.handle(), p, pdist.handle(), &out0), out0);
+}
 /// Computes the p-norm distance between every pair of rows of a matrix.
 /// `out = |self[i, :] - self[j, :]|_p for i < j, in row-major order of (i, j)`
 inline Tensor pdist(const Tensor& self, double p = 2.0) {

@@ -4,7 +4,7 @@ use crate::autograd::{Expr, GradModeGuard};
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, Result, Scalar, ensure, list};
+use rushlight_base::{DType, DeviceType, DimVec, Result, Scalar, ensure, format_sizes, list};
 
 /// The cosine similarity of vectors along `dim`.
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
@@ -141,6 +141,9 @@ pub fn pdist(self_: &Tensor, p: f64) -> Result<Tensor> {
     ensure!(self_.ndim() == 2, Runtime, "pdist only supports 2D tensors, got: {}D", self_.ndim());
     ensure!(self_.dtype().is_floating(), Runtime, "pdist only supports floating-point dtypes");
     ensure!(p >= 0.0, Runtime, "pdist only supports non-negative p values");
+    if self_.device().kind == DeviceType::Cpu {
+        return ops::_pdist_forward(self_, p);
+    }
     let rows = self_.sizes()[0];
     let most = (PAIRS / rows.max(1)).max(1);
     let block = |first: i64| pairs_of_block(self_, p, first, most.min(rows - first));
@@ -161,12 +164,35 @@ const PAIRS: i64 = 1 << 22;
 fn pairs_of_block(self_: &Tensor, p: f64, first: i64, count: i64) -> Result<Tensor> {
     let width = self_.sizes()[0] - first;
     let all = ops::cdist(&ops::narrow(self_, 0, first, count)?, &ops::narrow(self_, 0, first, width)?, p, None)?;
-    let places = {
-        let _guard = GradModeGuard::new(false);
-        let options = Options::of(DType::I64).on(self_.device());
-        let pair = ops::triu_indices(count, width, 1, options)?;
-        let row = Expr::from(&pair).select_int(0, 0).mul_scalar(width);
-        (row + Expr::from(&pair).select_int(0, 1)).into_tensor()?
+    ops::index_select(&ops::reshape(&all, &[-1])?, 0, &places_above_diagonal(self_, count, width)?)
+}
+
+/// The places of the elements above the diagonal of a matrix, counted in row-major order.
+fn places_above_diagonal(like: &Tensor, rows: i64, columns: i64) -> Result<Tensor> {
+    let _guard = GradModeGuard::new(false);
+    let options = Options::of(DType::I64).on(like.device());
+    let pair = ops::triu_indices(rows, columns, 1, options)?;
+    let row = Expr::from(&pair).select_int(0, 0).mul_scalar(columns);
+    (row + Expr::from(&pair).select_int(0, 1)).into_tensor()
+}
+
+/// The gradient of [`pdist`]: that of the distances of all rows from all, of which each pair occurs twice.
+pub fn pdist_backward(grad: &Tensor, self_: &Tensor, p: f64, pdist: &Tensor) -> Result<Tensor> {
+    ensure!(self_.ndim() == 2, Runtime, "pdist only supports 2D tensors, got: {}D", self_.ndim());
+    let rows = self_.sizes()[0];
+    let places = places_above_diagonal(self_, rows, rows)?;
+    let of_all = |pairs: &Tensor| -> Result<Expr> {
+        ensure!(
+            pairs.sizes() == places.sizes(),
+            Runtime,
+            "expected a number for each of {} pairs of rows, got a tensor of shape {}",
+            places.numel(),
+            format_sizes(&pairs.sizes())
+        );
+        let none = ops::zeros(&[rows * rows], pairs.options())?;
+        let above = Expr::from(ops::index_copy(&none, 0, &places, pairs)?).reshape(&[rows, rows]);
+        Ok(above.transpose_int(0, 1) + above)
     };
-    ops::index_select(&ops::reshape(&all, &[-1])?, 0, &places)
+    let (grad, distances) = (of_all(grad)?.into_tensor()?, of_all(pdist)?.into_tensor()?);
+    ops::_cdist_backward(&grad, self_, self_, p, &distances)
 }
