@@ -45,12 +45,12 @@ pub(crate) trait Source: Element {
 pub(crate) trait Target: Element {
     /// The cast.
     fn cast<A: Source>(a: A) -> Self;
-    /// The cast of an integer, if this type is one of integers.
+    /// The cast of an integer, if this is an integer type that [`Source::lowest_bits`] do not suffice for.
     const FROM_I32: Option<fn(i32) -> Self> = None;
 }
 
 macro_rules! integer_cast {
-    ($($type:ty: $bits:ident;)*) => {$(
+    ($($type:ty: $bits:ident, $from_i32:expr;)*) => {$(
         impl Source for $type {
             #[inline(always)]
             fn to_i64(self) -> i64 {
@@ -78,20 +78,20 @@ macro_rules! integer_cast {
             fn cast<A: Source>(a: A) -> $type {
                 a.$bits() as $type
             }
-            const FROM_I32: Option<fn(i32) -> $type> = Some(|a| a as $type);
+            const FROM_I32: Option<fn(i32) -> $type> = $from_i32;
         }
     )*};
 }
 
 integer_cast! {
-    u8: lowest_bits;
-    i8: lowest_bits;
-    i16: lowest_bits;
-    i32: lowest_bits;
-    i64: to_i64;
-    u16: lowest_bits;
-    u32: to_i64;
-    u64: to_u64;
+    u8: lowest_bits, None;
+    i8: lowest_bits, None;
+    i16: lowest_bits, None;
+    i32: lowest_bits, None;
+    i64: to_i64, Some(|a| a.into());
+    u16: lowest_bits, None;
+    u32: to_i64, Some(|a| a as u32);
+    u64: to_u64, Some(|a| a as u64);
 }
 
 macro_rules! float_cast {
@@ -104,8 +104,11 @@ macro_rules! float_cast {
             }
             #[inline(always)]
             fn lowest_bits(self) -> i32 {
-                // SAFETY: the truncated number is an `i32`.
-                if self.fits_i32() { unsafe { self.to_i32() } } else { i32::MIN }
+                let fits = self.fits_i32();
+                let number = if fits { self } else { <$type>::default() };
+                // SAFETY: the truncated number is an `i32`, as 0 is. Without a branch, loops are vectorized.
+                let bits = unsafe { number.to_i32() };
+                if fits { bits } else { i32::MIN }
             }
             #[inline(always)]
             fn to_u64(self) -> u64 {

@@ -131,8 +131,8 @@ impl<A: Source, R: Target> CastAll<A, R> {
         }
     }
 
-    /// [`CastAll::cast`] from floats to integers. Those that are an `i32` are truncated by an instruction that exists
-    /// for vectors (0.1 of the time).
+    /// [`CastAll::cast`] from floats to wide integers. Those that are an `i32` are truncated by an instruction that
+    /// exists for vectors (0.1 of the time).
     #[inline(always)]
     fn truncate(&self, range: Range<usize>, from_i32: fn(i32) -> R) {
         // SAFETY: `i` is below `len`, for which the caller of `cast_all` guarantees elements at both addresses.

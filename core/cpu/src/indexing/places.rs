@@ -202,24 +202,33 @@ impl<'a> Places<'a> {
         }
         let numel = reached.numel() as i64;
         let at = index.as_ptr::<i64>();
-        let mut offsets = with_capacity(index.numel())?;
-        let (mut bad, is_dense) = (None, reached.is_contiguous());
+        let mut offsets = filled(index.numel(), 0)?;
+        let (mut bad, mut nth) = (None, 0);
         let plan = Plan::row_major(index.sizes(), [index.strides()]);
         let (len, [step]) = plan.inner();
         plan.rows(&mut |[offset]| {
-            for i in 0..len as isize {
-                // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-                let index = unsafe { at.offset(offset + i * step).read() };
-                if (-numel..numel).contains(&index) {
-                    let nth = if index < 0 { index + numel } else { index };
-                    offsets.push(if is_dense { nth } else { offset_of(nth, reached) });
-                } else if bad.is_none() {
-                    bad = Some(index);
-                }
+            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
+            let get = |i: usize, step: isize| unsafe { at.offset(offset + i as isize * step).read() };
+            let fill = |row: &mut [i64], step: isize| {
+                row.iter_mut().enumerate().fold(0, |beyond, (i, to)| {
+                    let index = get(i, step);
+                    *to = index + (index >> 63 & numel);
+                    beyond | outside(*to, numel)
+                })
+            };
+            // The compiler vectorizes the loop with a step that it knows.
+            let row = &mut offsets[nth..nth + len];
+            let beyond = if step == 1 { fill(row, 1) } else { fill(row, step) };
+            if beyond < 0 && bad.is_none() {
+                bad = (0..len).map(|i| get(i, step)).find(|index| !(-numel..numel).contains(index));
             }
+            nth += len;
         });
         if let Some(bad) = bad {
             bail!(Index, "out of range: tried to access index {bad} on a tensor of {numel} elements.");
+        }
+        if !reached.is_contiguous() {
+            offsets.iter_mut().for_each(|offset| *offset = offset_of(*offset, reached));
         }
         let layout = [DimVec::from_slice(index.sizes()), row_major(index.sizes()), DimVec::from_elem(0, index.ndim())];
         Ok(Places::of_offsets(offsets, layout, 0..index.ndim(), reached))
@@ -230,8 +239,9 @@ impl<'a> Places<'a> {
     fn of_offsets(offsets: Vec<i64>, layout: [DimVec; 3], along: Range<usize>, reached: &Array) -> Places<'a> {
         let along = if layout[0].is_empty() { 0..1 } else { along };
         let [sizes, strides, slices] = layout;
+        let last = |dim: usize| (reached.size(dim).saturating_sub(1)) * reached.stride(dim).unsigned_abs();
         Places {
-            extent: offsets.iter().max().map_or(0, |&last| last as usize + 1),
+            extent: if offsets.is_empty() { 0 } else { (0..reached.ndim()).map(last).sum::<usize>() + 1 },
             indices: Indices::Made(offsets),
             sizes: one_at_least(&sizes, 1),
             strides: one_at_least(&strides, 0),
@@ -345,15 +355,27 @@ fn add_offsets(offsets: &mut [i64], sizes: &[i64], strides: &[i64], indexed: &In
     let plan = Plan::row_major(sizes, [strides, &broadcast]);
     let (len, steps) = plan.inner();
     plan.rows(&mut |[place, offset]| {
-        for i in 0..len as isize {
-            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-            let index = unsafe { at.offset(offset + i * steps[1]).read() };
-            if (-size..size).contains(&index) {
-                let index = if index < 0 { index + size } else { index };
-                offsets[(place + i * steps[0]) as usize] += index * stride as i64;
-            } else if bad.is_none() {
-                bad = Some(index);
+        // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
+        let get = |i: isize, step: isize| unsafe { at.offset(offset + i * step).read() };
+        let wrapped = |index: i64| index + (index >> 63 & size);
+        let mut beyond = 0;
+        if steps == [1; 2] {
+            let row = &mut offsets[place as usize..][..len];
+            for (i, to) in row.iter_mut().enumerate() {
+                let index = wrapped(get(i as isize, 1));
+                beyond |= outside(index, size);
+                *to = to.wrapping_add(index.wrapping_mul(stride as i64));
             }
+        } else {
+            for i in 0..len as isize {
+                let index = wrapped(get(i, steps[1]));
+                beyond |= outside(index, size);
+                let to = &mut offsets[(place + i * steps[0]) as usize];
+                *to = to.wrapping_add(index.wrapping_mul(stride as i64));
+            }
+        }
+        if beyond < 0 && bad.is_none() {
+            bad = (0..len as isize).map(|i| get(i, steps[1])).find(|index| !(-size..size).contains(index));
         }
     });
     match bad {
@@ -415,13 +437,21 @@ fn first_outside(index: &Array, extent: usize) -> Option<i64> {
     plan.rows(&mut |[offset]| {
         // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees, and `i` is
         // below the row's length.
-        let get = |i: usize| unsafe { at.offset(offset + i as isize * step).read() };
-        // Without a branch in the loop: usually all indices are valid.
-        if found.is_none() && !(0..len).fold(true, |inside, i| inside & is_inside(get(i), extent)) {
-            found = (0..len).map(get).find(|index| !is_inside(*index, extent));
+        let get = |i: usize, step: isize| unsafe { at.offset(offset + i as isize * step).read() };
+        let outside = |step: isize| (0..len).fold(0, |bits, i| bits | outside(get(i, step), extent as i64));
+        // Usually all indices are valid. The compiler vectorizes the loop with a step that it knows.
+        if found.is_none() && (if step == 1 { outside(1) } else { outside(step) }) < 0 {
+            found = (0..len).map(|i| get(i, step)).find(|index| !is_inside(*index, extent));
         }
     });
     found
+}
+
+/// A number that is negative if the index is not between 0 and `extent`; by arithmetic alone, without comparisons of 64-bit
+/// integers, of which the smallest instruction set has none.
+#[inline(always)]
+fn outside(index: i64, extent: i64) -> i64 {
+    index | (extent - 1).wrapping_sub(index)
 }
 
 fn widened(index: &Array) -> Result<Vec<i64>> {

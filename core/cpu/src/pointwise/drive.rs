@@ -11,7 +11,7 @@ use crate::convert::caster;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
 use rushlight_base::plan::{Plan, Tile, Tiles};
-use rushlight_base::runtime::{check_cancelled, parallel_chunks};
+use rushlight_base::runtime::{check_cancelled, num_threads, parallel_chunks};
 use rushlight_base::{DType, Result, callee};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -32,6 +32,9 @@ const STAGED: usize = 3;
 
 /// Elements that are passed to a kernel at once if an operand is a number, which is staged as this many copies.
 const COPIES: usize = 1024;
+
+/// Most tiles that a thread processes without a check whether the call is cancelled, unless they are small.
+const MOST_TILES: usize = 64;
 
 /// A row shorter than this is staged with others rather than passed to the kernel alone.
 const SHORT_ROW: usize = 32;
@@ -159,11 +162,19 @@ pub(super) fn drive<const N: usize>(
     let (across, area) = (tiles.steps_across(), tiles.area());
     let job = Job { operands, steps, across, kernel, block: BLOCK.min(area * widest), has_spare, shortage: &shortage };
     let grain = if staged { grain / STAGED } else { grain };
-    parallel_chunks(tiles.count(), (grain / area).max(1), &|part| {
+    parallel_chunks(tiles.count(), tiles_of_chunk(tiles.count(), grain / area), &|part| {
         // SAFETY: `Array::new` guarantees the memory of the traversal, and tiles stay within the plan.
         unsafe { job.run(&mut |visit| tiles.visit(part.clone(), &mut |tile| visit(tile))) }
     })?;
     shortage.check()
+}
+
+/// The tiles of a chunk, `enough` of them for a second thread. Blocks are kept within a chunk, so that each thread gets
+/// long ones, but not so long that the end of a call by another thread is heeded late.
+fn tiles_of_chunk(tiles: usize, enough: usize) -> usize {
+    let threads = num_threads();
+    let chunks = if threads == 1 { 1 } else { 8 * threads };
+    enough.max((tiles / chunks).min(MOST_TILES)).max(1)
 }
 
 /// A bit for each input whose memory overlaps the output.

@@ -295,6 +295,16 @@ pub fn outer_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
 
 /// beta self + alpha vec1 vec2^T
 pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let dtype = self_.dtype();
+    // Half precision rounds the product before it is added.
+    if !dtype.is_half()
+        && dtype.category() >= Category::Floating
+        && [vec1, vec2].iter().all(|vec| vec.dtype() == dtype)
+        && !is_zero(beta)
+    {
+        let column = checked_column(self_, vec1, vec2, beta, alpha)?;
+        return ops::addcmul(&scaled(self_, beta)?, &scaled(&column, alpha)?, vec2, Scalar::Int(1));
+    }
     match scaled_terms(self_, vec1, vec2, beta, alpha)? {
         (Some(first), product) => ops::add_tensor(&first, &product, Scalar::Int(1)),
         (None, product) => Ok(product),
@@ -332,17 +342,23 @@ fn scaled_terms(
     beta: Scalar,
     alpha: Scalar,
 ) -> Result<(Option<Tensor>, Tensor)> {
-    let column = column("addr", [("vec1", vec1), ("vec2", vec2)])?;
-    ops::rules::check_expandable(&self_.sizes(), &[vec1.numel(), vec2.numel()])?;
-    for (name, factor) in [("beta", beta), ("alpha", alpha)] {
-        check_factor(name, factor, [self_, vec1, vec2])?;
-    }
+    let column = checked_column(self_, vec1, vec2, beta, alpha)?;
     let product = ops::mul_tensor(&scaled(&column, alpha)?, vec2)?;
     if is_zero(beta) {
         let common = ops::rules::common_dtype(&[&*self_.dense()?, &*product.dense()?])?;
         return Ok((None, ops::to_dtype(&product, common, false, false, None)?));
     }
     Ok((Some(scaled(self_, beta)?), product))
+}
+
+/// `vec1` as a column, after the checks of `addr`.
+fn checked_column(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    let column = column("addr", [("vec1", vec1), ("vec2", vec2)])?;
+    ops::rules::check_expandable(&self_.sizes(), &[vec1.numel(), vec2.numel()])?;
+    for (name, factor) in [("beta", beta), ("alpha", alpha)] {
+        check_factor(name, factor, [self_, vec1, vec2])?;
+    }
+    Ok(column)
 }
 
 /// Whether the category of the factor of a sum is allowed for these tensors.
