@@ -1,8 +1,8 @@
 //! Kernels of pointwise operators: each is one loop of `rushlight-cpu`, which computes in the dtype of the output.
 
-use super::access::{Constant, array, copy_unless_same, over};
+use super::access::{Constant, array, copy_unless_same, number_of, over};
 use crate::dense::Dense;
-use rushlight_base::{DType, Result, Scalar};
+use rushlight_base::{DType, Result, Scalar, bf16, f16};
 use rushlight_cpu::arithmetic::{self, Rounding};
 use rushlight_cpu::{Loop, convert, fill};
 
@@ -18,6 +18,41 @@ fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Re
 fn with_scalar(out: &Dense, a: &Dense, b: Scalar, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
     let b = Constant::new(b, out.dtype)?;
     kernel(&Loop::new([array(out), array(a), b.array()])?)
+}
+
+/// Whether half precision has no such number.
+fn is_rounded(number: f64, half: DType) -> bool {
+    let number = number as f32;
+    match half {
+        DType::F16 => f16::from_f32(number).to_f32() != number,
+        DType::BF16 => bf16::from_f32(number).to_f32() != number,
+        _ => false,
+    }
+}
+
+/// [`with_scalar`] for products and quotients: in half precision the number is one of `f32`, as in PyTorch.
+fn by_number(out: &Dense, a: &Dense, b: Scalar, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
+    if out.dtype.is_half() && is_rounded(b.to_f64(), out.dtype) {
+        let b = Constant::new(b, DType::F32)?;
+        return kernel(&Loop::computing(DType::F32, [array(out), array(a), b.array()])?);
+    }
+    with_scalar(out, a, b, kernel)
+}
+
+/// [`binary`] for products and quotients: a single element of another dtype is a number, as in
+/// [`by_number`].
+#[inline(always)]
+fn by_element(out: &Dense, a: &Dense, b: &Dense, kernel: impl Fn(&Loop<3>) -> Result<()>) -> Result<()> {
+    if out.dtype.is_half() && b.dtype != out.dtype && b.numel() == 1 && a.dtype == out.dtype && b.is_on_host() {
+        return over_element(out, a, b, &kernel);
+    }
+    binary(out, a, b, kernel)
+}
+
+#[cold]
+fn over_element(out: &Dense, a: &Dense, b: &Dense, kernel: &dyn Fn(&Loop<3>) -> Result<()>) -> Result<()> {
+    let common = if is_rounded(number_of(b)?, out.dtype) { DType::F32 } else { out.dtype };
+    over(common, [out, a, b], kernel)
 }
 
 /// out = self + alpha other
@@ -53,22 +88,26 @@ pub fn rsub_scalar(out: &Dense, self_: &Dense, other: Scalar, alpha: Scalar) -> 
 
 /// out = self other
 pub fn mul(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
-    binary(out, self_, other, arithmetic::mul)
+    by_element(out, self_, other, arithmetic::mul)
 }
 
 /// out = self other
 pub fn mul_scalar(out: &Dense, self_: &Dense, other: Scalar) -> Result<()> {
-    with_scalar(out, self_, other, arithmetic::mul)
+    // In place, PyTorch rounds the number to half precision first.
+    if out.ptr() == self_.ptr() {
+        return with_scalar(out, self_, other, arithmetic::mul);
+    }
+    by_number(out, self_, other, arithmetic::mul)
 }
 
 /// out = self / other
 pub fn div(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
-    binary(out, self_, other, arithmetic::div)
+    by_element(out, self_, other, arithmetic::div)
 }
 
 /// out = self / other
 pub fn div_scalar(out: &Dense, self_: &Dense, other: Scalar) -> Result<()> {
-    with_scalar(out, self_, other, arithmetic::div)
+    by_number(out, self_, other, arithmetic::div)
 }
 
 fn quotient(walk: &Loop<3>, rounding_mode: Option<&str>) -> Result<()> {
@@ -82,12 +121,12 @@ fn quotient(walk: &Loop<3>, rounding_mode: Option<&str>) -> Result<()> {
 
 /// out = round(self / other)
 pub fn div_mode(out: &Dense, self_: &Dense, other: &Dense, rounding_mode: Option<&str>) -> Result<()> {
-    binary(out, self_, other, |walk| quotient(walk, rounding_mode))
+    by_element(out, self_, other, |walk| quotient(walk, rounding_mode))
 }
 
 /// out = round(self / other)
 pub fn div_mode_scalar(out: &Dense, self_: &Dense, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-    with_scalar(out, self_, other, |walk| quotient(walk, rounding_mode))
+    by_number(out, self_, other, |walk| quotient(walk, rounding_mode))
 }
 
 /// out = -self
@@ -113,6 +152,9 @@ pub fn relu(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// out = min(max(self, min), max)
 pub fn clamp(out: &Dense, self_: &Dense, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
+    for bound in [min, max].into_iter().flatten() {
+        bound.check_convertible(out.dtype)?;
+    }
     // One of two bounds that is NaN makes everything NaN; nothing is less or greater than a bound that is NaN alone.
     if let (Some(low), Some(high)) = (min, max)
         && let Some(bound) = [low, high].into_iter().find(is_nan)

@@ -314,3 +314,60 @@ fn out_forms_that_do_not_convert_reject_other_dtypes() {
     ops::add_out(&x, &x, 1.into(), &out).unwrap();
     assert_eq!(out.to_vec::<f64>().unwrap(), [2.0, -4.0]);
 }
+
+#[test]
+fn half_precision_is_multiplied_and_divided_by_the_number_in_f32() {
+    let x = cast(&of(&[1.0, 3.0, 5.0, 7.0, 100.0, 0.3], &[6]), DType::BF16);
+    let wide = |tensor: Tensor| cast(&tensor, DType::F64).to_vec::<f64>().unwrap();
+    let products = [0.10009765625, 0.30078125, 0.5, 0.69921875, 10.0, 0.030029296875];
+    assert_eq!(wide(ops::mul_scalar(&x, 0.1.into()).unwrap()), products);
+    let tenth = ops::scalar_tensor(0.1.into(), Options::of(DType::F32)).unwrap();
+    assert_eq!(wide(ops::mul_tensor(&x, &tenth).unwrap()), products);
+    // In place, the number is rounded: `mul_.Scalar`, unlike `mul_.Tensor`.
+    let sixths = cast(&of(&[3.0], &[1]), DType::F16);
+    ops::mul_scalar_(&sixths, 0.4.into()).unwrap();
+    assert_eq!(wide(sixths), [1.19921875]);
+    // An element of the dtype is rounded already.
+    let rounded = ops::mul_tensor(&x, &cast(&of(&[0.1], &[1]), DType::BF16)).unwrap();
+    assert_eq!(wide(rounded)[5], 0.0301513671875);
+    let quotients = [3.328125, 10.0, 16.625, 23.375, 334.0, 1.0];
+    assert_eq!(wide(ops::div_scalar(&x, 0.3.into()).unwrap()), quotients);
+    let floors = ops::div_scalar_mode(&x, 0.3.into(), Some("floor")).unwrap();
+    assert_eq!(wide(floors), [3.0, 9.0, 16.0, 23.0, 332.0, 1.0]);
+    let half = cast(&of(&[7.0, 0.3], &[2]), DType::F16);
+    assert_eq!(wide(ops::mul_scalar(&half, 0.1.into()).unwrap()), [0.7001953125, 0.0300750732421875]);
+}
+
+#[test]
+fn bounds_that_the_dtype_does_not_hold_are_rejected() {
+    let bytes = cast(&of(&[1.0, 2.0, 3.0], &[3]), DType::U8);
+    let error = "value cannot be converted to type uint8_t without overflow";
+    assert_eq!(message(ops::clamp_max(&bytes, 300.into())), error);
+    assert_eq!(message(ops::clamp_(&bytes, Some((-1).into()), Some(300.into()))), error);
+    assert_eq!(bytes.to_vec::<u8>().unwrap(), [1, 2, 3]);
+    assert_eq!(ops::clamp_max(&bytes, 2.into()).unwrap().to_vec::<u8>().unwrap(), [1, 2, 2]);
+}
+
+#[test]
+fn kernels_without_elements_convolve_nothing() {
+    let image = |batch: i64| empty(&[batch, 1, 4, 4], DType::F32);
+    let call = |batch: i64| ops::conv2d(&image(batch), &empty(&[1, 1, 0, 0], DType::F32), None, &[1], &[0], &[1], 1);
+    assert_eq!(message(call(1)), "kernel size should be greater than zero, but got kernel_height: 0 kernel_width: 0");
+    assert_eq!(call(0).unwrap().sizes()[0], 0);
+}
+
+#[test]
+fn gradients_of_bytes_are_rejected() {
+    let bytes = cast(&of(&[1.0, 4.0, 9.0], &[3]), DType::U8);
+    let error = "torch.gradient does not support uint8 input.";
+    assert_eq!(message(ops::gradient_array(&bytes, &[0], 1)), error);
+    let places = of(&[0.0, 1.0, 3.0], &[3]);
+    assert_eq!(message(ops::gradient_tensorarray(&bytes, &[&places], &[0], 1)), error);
+}
+
+#[test]
+fn segments_of_no_data_have_the_initial_value() {
+    let lengths = Tensor::from_slice(&[0i64], &[1]).unwrap();
+    let sum = ops::segment_reduce(&of(&[], &[0]), "sum", Some(&lengths), None, None, 0, false, None).unwrap();
+    assert_eq!(values(&sum), [0.0]);
+}

@@ -22,7 +22,6 @@ pub fn segment_reduce(
         "Unsupported reduction given, must be one of max, mean, min, sum, prod but got {reduce}"
     );
     ensure!(data.dtype().is_floating(), Runtime, "segment_reduce(): Expected data to have a floating point dtype");
-    ensure!(data.numel() > 0, Runtime, "segment_reduce(): Expected data to be not empty");
     ensure!(indices.is_none(), Runtime, "segment_reduce(): indices based reduction is not supported yet.");
     let segments = Segments::of(data, lengths, offsets, axis, Some(unsafe_))?;
     let rows = segments.rows(data)?;

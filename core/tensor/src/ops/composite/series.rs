@@ -62,6 +62,7 @@ enum Spacing<'a> {
 
 /// The gradients along dimensions, one spacing for each.
 fn gradients(self_: &Tensor, spacing: &[Spacing], dims: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    ensure!(self_.dtype() != DType::U8, Runtime, "torch.gradient does not support uint8 input.");
     ensure!(matches!(edge_order, 1 | 2), Runtime, "torch.gradient only supports edge_order=1 and edge_order=2.");
     let mut seen = 0u64;
     for &dim in dims {

@@ -2,7 +2,7 @@
 
 use super::spatial::{Spatial, formatted};
 use crate::dense::{Dense, Spec};
-use rushlight_base::{DType, Result, SmallVec, ensure, format_sizes};
+use rushlight_base::{DType, Result, SmallVec, bail, ensure, format_sizes};
 
 /// The arguments of a convolution besides tensors, one number for each spatial dimension.
 #[derive(Debug)]
@@ -124,7 +124,21 @@ impl Parameters {
                 format_sizes(bias.sizes())
             );
         }
+        self.check_extent(image, kernel)?;
         if self.transposed { self.check_output_padding() } else { self.check_kernel(image, kernel) }
+    }
+
+    /// A kernel has elements, unless there is nothing to convolve.
+    fn check_extent(&self, image: &[i64], kernel: &[i64]) -> Result<()> {
+        if image[..2].contains(&0) || kernel[2..].iter().all(|&size| size > 0) {
+            return Ok(());
+        }
+        let wrong = "kernel size should be greater than zero, but got";
+        match kernel[2..] {
+            [width] => bail!(Runtime, "{wrong} kernel_height: 1 kernel_width: {width}"),
+            [height, width] => bail!(Runtime, "{wrong} kernel_height: {height} kernel_width: {width}"),
+            _ => bail!(Runtime, "{wrong} a weight of size {}", format_sizes(kernel)),
+        }
     }
 
     fn check_output_padding(&self) -> Result<()> {
