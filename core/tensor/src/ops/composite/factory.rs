@@ -51,8 +51,15 @@ impl Steps {
 
 /// `offset + factor cos(turn steps)`
 fn wave(steps: &Tensor, turn: f64, factor: f64, offset: f64) -> Result<Tensor> {
-    let wave = ops::cos(&ops::mul_scalar(steps, Scalar::Float(turn))?)?;
-    ops::add_scalar(&ops::mul_scalar(&wave, Scalar::Float(factor))?, Scalar::Float(offset), Scalar::Int(1))
+    let wave = ops::cos(&times(steps, turn)?)?;
+    ops::add_scalar(&times(&wave, factor)?, Scalar::Float(offset), Scalar::Int(1))
+}
+
+/// The product with a number, which in half precision is rounded: PyTorch multiplies windows in place.
+fn times(steps: &Tensor, factor: f64) -> Result<Tensor> {
+    let product = ops::clone(steps, None)?;
+    ops::mul_scalar_(&product, Scalar::Float(factor))?;
+    Ok(product)
 }
 
 /// A triangle.
@@ -63,7 +70,7 @@ pub fn bartlett_window(window_length: i64, options: Options) -> Result<Tensor> {
 /// A triangle.
 pub fn bartlett_window_periodic(window_length: i64, periodic: bool, options: Options) -> Result<Tensor> {
     Steps::new("bartlett_window", window_length, periodic, options)?.window(|steps, last| {
-        let rise = ops::mul_scalar(&steps, Scalar::Float(2.0 / last))?;
+        let rise = times(&steps, 2.0 / last)?;
         let fall = ops::rsub_scalar(&rise, Scalar::Int(2), Scalar::Int(1))?;
         ops::where_self(&ops::le_scalar(&steps, Scalar::Float((last / 2.0).floor()))?, &rise, &fall)
     })
