@@ -256,4 +256,42 @@ TEST(Programs, ReadTheConfiguration) {
   EXPECT_TRUE(x.unsafeGetTensorImpl()->allow_tensor_metadata_change());
 }
 
+template <class Activation>
+struct BlockImpl : torch::nn::Module {
+  torch::Tensor forward(const torch::Tensor& x) { return activation->forward(x); }
+  Activation activation;
+};
+template <class Activation>
+class Block : public torch::nn::ModuleHolder<BlockImpl<Activation>> {
+ public:
+  using torch::nn::ModuleHolder<BlockImpl<Activation>>::ModuleHolder;
+  using Impl TORCH_UNUSED_EXCEPT_CUDA = BlockImpl<Activation>;
+};
+
+TEST(Programs, WriteHoldersOfTemplates) {
+  Block<torch::nn::ReLU> block;
+  EXPECT_EQ(block->forward(torch::tensor({-1.0f, 2.0f})).sum().item<float>(), 2.0f);
+}
+
+TEST(Programs, NameEveryDevice) {
+  EXPECT_EQ(torch::kFPGA, c10::DeviceType::FPGA);
+  EXPECT_EQ(torch::kMAIA, c10::DeviceType::MAIA);
+  EXPECT_EQ(torch::kHPU, c10::DeviceType::HPU);
+  EXPECT_EQ(torch::kVE, c10::DeviceType::VE);
+  EXPECT_EQ(torch::kLazy, c10::DeviceType::Lazy);
+  EXPECT_EQ(torch::kIPU, c10::DeviceType::IPU);
+  EXPECT_EQ(at::kMTIA, c10::DeviceType::MTIA);
+}
+
+TEST(Programs, CallBackwardInTheOrderOfTheOperator) {
+  torch::Tensor x = torch::ones(2, torch::requires_grad()), y = torch::ones(2, torch::requires_grad());
+  torch::Tensor loss = (x * y * 3).sum();
+  loss._backward({x}, std::nullopt, true);
+  EXPECT_EQ(x.grad()[0].item<float>(), 3.0f);
+  EXPECT_FALSE(y.grad().defined());
+  loss._backward({}, torch::tensor(2.0f));
+  EXPECT_EQ(x.grad()[0].item<float>(), 9.0f);
+  EXPECT_EQ(y.grad()[0].item<float>(), 6.0f);
+}
+
 }  // namespace
