@@ -294,4 +294,19 @@ TEST(Programs, CallBackwardInTheOrderOfTheOperator) {
   EXPECT_EQ(y.grad()[0].item<float>(), 6.0f);
 }
 
+TEST(Programs, BraceTheArgumentsOfSlices) {
+  using namespace torch::indexing;
+  torch::Tensor x = torch::arange(6).view({2, 3});
+  EXPECT_TRUE(torch::equal(x.index({Slice(None), Slice({None, 2})}), x.slice(1, 0, 2)));
+  Slice last = {1, None};
+  EXPECT_TRUE(torch::equal(x.index({last}), x.slice(0, 1)));
+}
+
+TEST(Programs, EndTheProcessIfACheckFails) {
+  EXPECT_DEATH(CHECK(1 + 1 == 3) << "sum", "Check failed: 1 \\+ 1 == 3 sum");
+  int* nothing = nullptr;
+  EXPECT_DEATH(TORCH_CHECK_NOTNULL(nothing), "Check failed: 'nothing' Must be non NULL");
+  LOG_AT_FILE_LINE(INFO, "file.cpp", 3) << "not printed";
+}
+
 }  // namespace
