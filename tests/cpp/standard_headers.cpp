@@ -1,4 +1,4 @@
-// The umbrella headers include the same standard headers as those of libtorch.
+// The umbrella headers include the same standard headers as those of libtorch, and the macros of its log.
 #if defined(RLT_TEST_SCRIPT)
 #include <torch/script.h>
 #else
@@ -20,6 +20,13 @@ int main() {
   thread.join();
   std::vector<int> values{3, 1, 2};
   std::sort(values.begin(), values.end());
+  CHECK(values.front() == 1) << "sorted";
+  DCHECK(values.size() == 3);
+  LOG(INFO) << "sorted";
+  VLOG_IF(1, values.empty()) << "empty";
+  int* data = values.data();
+  int* first = TORCH_CHECK_NOTNULL(data);
+  if (*first != 1 || VLOG_IS_ON(5)) return 2;
   std::cout << std::setw(3) << values.front() << "\n";
   return std::get<int>(number) == 3 && std::chrono::steady_clock::now() >= begin ? 0 : 1;
 }

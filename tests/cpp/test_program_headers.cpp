@@ -1,7 +1,11 @@
 // Names and headers that public programs of libtorch use without including what declares them.
 #include <ATen/AccumulateType.h>
 #include <ATen/Backtrace.h>
+#include <ATen/DeviceAccelerator.h>
+#include <ATen/DynamicLibrary.h>
+#include <ATen/LegacyBatchedTensorImpl.h>
 #include <ATen/TensorAccessor.h>
+#include <ATen/Version.h>
 #include <ATen/ceil_div.h>
 #include <ATen/core/ScalarType.h>
 #include <ATen/core/interned_strings.h>
@@ -11,6 +15,8 @@
 #include <ATen/ops/tensor.h>
 #include <c10/util/Logging.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/runtime/jit_exception.h>
+#include <torch/nested.h>
 #include <torch/nn/modules/container/any_module_holder.h>
 #include <torch/nn/modules/container/any_value.h>
 #include <torch/nn/modules/container/named_any.h>
@@ -184,6 +190,123 @@ TEST(Programs, DispatchUpToEightMoreTypes) {
   auto is_real = [](at::ScalarType type) { return AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND1(at::kHalf, type, "is_real", [] { return !c10::is_complex<scalar_t>::value; }); };
   EXPECT_TRUE(is_real(at::kHalf));
   EXPECT_FALSE(is_real(at::kComplexFloat));
+}
+
+TEST(Programs, KeepOptionalListsForCalls) {
+  c10::OptionalArray<int64_t> none, sizes(std::vector<int64_t>{2, 3});
+  EXPECT_FALSE(std::optional<at::IntArrayRef>(none).has_value());
+  EXPECT_EQ(std::optional<at::IntArrayRef>(sizes)->size(), 2u);
+  EXPECT_EQ(at::OptionalIntArrayRef(sizes)->at(1), 3);
+  sizes = at::OptionalIntArrayRef();
+  EXPECT_FALSE(sizes.list.has_value());
+  std::vector<c10::SymInt> symbolic = c10::fmap(std::vector<int64_t>{4, 5}, [](int64_t size) { return c10::SymInt(size); });
+  EXPECT_EQ(symbolic[1].expect_int(), 5);
+}
+
+TEST(Programs, CatchErrorsOfScripts) {
+  torch::jit::JITException error("message", "module.Class", "original");
+  EXPECT_STREQ(error.what(), "message");
+  EXPECT_EQ(error.getPythonClassName(), "module.Class");
+  EXPECT_EQ(error.getOriginalMsg(), "original");
+  torch::jit::JITException::setCaughtOriginalMsg("caught");
+  EXPECT_EQ(torch::jit::JITException::getCaughtOriginalMsg(), "caught");
+}
+
+TEST(Programs, LoadSymbolsOfLibraries) {
+#ifdef __linux__
+  at::DynamicLibrary library("no_such_library.so", "libm.so.6");
+  auto cosine = reinterpret_cast<double (*)(double)>(library.sym("cos"));
+  EXPECT_EQ(cosine(0.0), 1.0);
+  EXPECT_THROW(library.sym("no_such_symbol"), c10::DynamicLibraryError);
+#endif
+  EXPECT_THROW(at::DynamicLibrary("no_such_library.so"), c10::DynamicLibraryError);
+}
+
+TEST(Programs, AskForTheAccelerator) {
+  EXPECT_TRUE(at::accelerator::isAccelerator(c10::DeviceType::CUDA));
+  EXPECT_FALSE(at::isAccelerator(c10::DeviceType::CPU));
+  EXPECT_FALSE(at::accelerator::isAcceleratorExcluded(c10::DeviceType::CUDA, c10::DeviceType::CPU, c10::DeviceType::CUDA));
+  EXPECT_EQ(at::getAccelerator().has_value(), at::accelerator::deviceCount() > 0);
+  if (at::accelerator::deviceCount() == 0) {
+    EXPECT_THROW(at::accelerator::getDeviceIndex(), c10::Error);
+  }
+}
+
+TEST(Programs, NameBatchedTensors) {
+  torch::Tensor x = torch::ones({2, 3});
+  EXPECT_FALSE(at::isBatchedTensor(x));
+  EXPECT_EQ(at::maybeGetBatchedImpl(x), nullptr);
+  at::BatchDims dims;
+  dims.push_back(at::BatchDim(1, 0));
+  EXPECT_TRUE(at::createVmapLevelsBitset(dims)[1]);
+  EXPECT_THROW(at::makeBatched(x, dims), c10::NotImplementedError);
+}
+
+TEST(Programs, CreateNestedTensors) {
+  torch::Tensor a = torch::ones(2), b = torch::full(3, 2.0);
+  torch::Tensor nested = torch::nested::nested_tensor({a, b});
+  EXPECT_TRUE(torch::equal(torch::nested::to_padded_tensor(nested, 0.0), torch::tensor({{1.0f, 1.0f, 0.0f}, {2.0f, 2.0f, 2.0f}})));
+  EXPECT_TRUE(torch::nested::as_nested_tensor({a, b}, torch::kDouble).scalar_type() == torch::kDouble);
+}
+
+TEST(Programs, ReadTheConfiguration) {
+  EXPECT_EQ(at::show_config(), torch::show_config());
+  torch::Tensor x = torch::ones(2);
+  x.unsafeGetTensorImpl()->set_allow_tensor_metadata_change(false);
+  EXPECT_TRUE(x.unsafeGetTensorImpl()->allow_tensor_metadata_change());
+}
+
+template <class Activation>
+struct BlockImpl : torch::nn::Module {
+  torch::Tensor forward(const torch::Tensor& x) { return activation->forward(x); }
+  Activation activation;
+};
+template <class Activation>
+class Block : public torch::nn::ModuleHolder<BlockImpl<Activation>> {
+ public:
+  using torch::nn::ModuleHolder<BlockImpl<Activation>>::ModuleHolder;
+  using Impl TORCH_UNUSED_EXCEPT_CUDA = BlockImpl<Activation>;
+};
+
+TEST(Programs, WriteHoldersOfTemplates) {
+  Block<torch::nn::ReLU> block;
+  EXPECT_EQ(block->forward(torch::tensor({-1.0f, 2.0f})).sum().item<float>(), 2.0f);
+}
+
+TEST(Programs, NameEveryDevice) {
+  EXPECT_EQ(torch::kFPGA, c10::DeviceType::FPGA);
+  EXPECT_EQ(torch::kMAIA, c10::DeviceType::MAIA);
+  EXPECT_EQ(torch::kHPU, c10::DeviceType::HPU);
+  EXPECT_EQ(torch::kVE, c10::DeviceType::VE);
+  EXPECT_EQ(torch::kLazy, c10::DeviceType::Lazy);
+  EXPECT_EQ(torch::kIPU, c10::DeviceType::IPU);
+  EXPECT_EQ(at::kMTIA, c10::DeviceType::MTIA);
+}
+
+TEST(Programs, CallBackwardInTheOrderOfTheOperator) {
+  torch::Tensor x = torch::ones(2, torch::requires_grad()), y = torch::ones(2, torch::requires_grad());
+  torch::Tensor loss = (x * y * 3).sum();
+  loss._backward({x}, std::nullopt, true);
+  EXPECT_EQ(x.grad()[0].item<float>(), 3.0f);
+  EXPECT_FALSE(y.grad().defined());
+  loss._backward({}, torch::tensor(2.0f));
+  EXPECT_EQ(x.grad()[0].item<float>(), 9.0f);
+  EXPECT_EQ(y.grad()[0].item<float>(), 6.0f);
+}
+
+TEST(Programs, BraceTheArgumentsOfSlices) {
+  using namespace torch::indexing;
+  torch::Tensor x = torch::arange(6).view({2, 3});
+  EXPECT_TRUE(torch::equal(x.index({Slice(None), Slice({None, 2})}), x.slice(1, 0, 2)));
+  Slice last = {1, None};
+  EXPECT_TRUE(torch::equal(x.index({last}), x.slice(0, 1)));
+}
+
+TEST(Programs, EndTheProcessIfACheckFails) {
+  EXPECT_DEATH(CHECK(1 + 1 == 3) << "sum", "Check failed: 1 \\+ 1 == 3 sum");
+  int* nothing = nullptr;
+  EXPECT_DEATH(TORCH_CHECK_NOTNULL(nothing), "Check failed: 'nothing' Must be non NULL");
+  LOG_AT_FILE_LINE(INFO, "file.cpp", 3) << "not printed";
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ inline constexpr EllipsisIndexType Ellipsis{};
 
 /// start, start + step, ... below stop; a missing bound is the end of the dimension.
 struct Slice final {
-  explicit Slice(std::optional<c10::SymInt> start = std::nullopt, std::optional<c10::SymInt> stop = std::nullopt,
-                 std::optional<c10::SymInt> step = std::nullopt)
+  Slice(std::optional<c10::SymInt> start = std::nullopt, std::optional<c10::SymInt> stop = std::nullopt,
+        std::optional<c10::SymInt> step = std::nullopt)
       : step_(step.value_or(1)) {
     if (step_ == 0) rlt::raise<ValueError>("slice step cannot be zero");
     start_ = start.value_or(step_ < 0 ? INDEX_MAX : 0);

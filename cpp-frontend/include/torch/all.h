@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/InternalFunctions.h>
+#include <c10/util/Logging.h>
 #include <torch/csrc/autograd/public.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>

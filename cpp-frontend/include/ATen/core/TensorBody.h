@@ -211,6 +211,11 @@ class Tensor : public TensorBase {
     const rlt_tensor* seed = gradient.handle();
     rlt::check(rlt_backward(&output, 1, &seed, retain, create_graph, rlt::handles(*inputs), rlt::length(inputs->size())));
   }
+  /// `backward` with the arguments in the order of the operator. No inputs stands for all leaves.
+  void _backward(TensorList inputs, const std::optional<Tensor>& gradient = {}, std::optional<bool> retain_graph = {},
+                 bool create_graph = false) const {
+    backward(gradient ? *gradient : Tensor(), retain_graph, create_graph, inputs.empty() ? std::nullopt : std::optional<TensorList>(inputs));
+  }
   /// The accumulated gradient; undefined before the first backward. (A `const` value, so that `auto& g = x.grad()`
   /// compiles.)
   const Tensor grad() const {

@@ -6,6 +6,7 @@
 #include <ATen/core/ivalue_base.h>
 #include <ATen/core/List.h>
 #include <ATen/core/dict_class.h>
+#include <ATen/core/functional.h>
 #include <ATen/core/ivalue_objects.h>
 #include <ATen/core/ivalue_to.h>
 

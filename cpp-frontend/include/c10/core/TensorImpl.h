@@ -53,6 +53,9 @@ class TensorImpl {
   BackendMeta* get_backend_meta() const noexcept { return nullptr; }
   intrusive_ptr<BackendMeta> get_backend_meta_intrusive_ptr() const noexcept { return {}; }
   void set_backend_meta(const intrusive_ptr<BackendMeta>&) const { rlt::raise<NotImplementedError>("set_backend_meta is not implemented"); }
+  /// Always allowed, as in libtorch: the flag has no effect.
+  void set_allow_tensor_metadata_change(bool) const noexcept {}
+  bool allow_tensor_metadata_change() const noexcept { return true; }
   void shallow_copy_from(const intrusive_ptr<TensorImpl>&) const { rlt::raise<NotImplementedError>("shallow_copy_from is not implemented"); }
   /// nullptr removes the names.
   RLT_LAZY void set_named_tensor_meta(std::unique_ptr<NamedTensorMetaInterface> names) const {

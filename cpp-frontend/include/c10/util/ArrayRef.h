@@ -205,5 +205,33 @@ using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
 inline bool operator==(const OptionalIntArrayRef& a, const IntArrayRef& b) { return a.has_value() && a->equals(b); }
 inline bool operator==(const IntArrayRef& a, const OptionalIntArrayRef& b) { return b == a; }
 
+/// A list, or none, that owns its elements. It converts to what operators take for both.
+template <class T>
+struct OptionalArray {
+  std::optional<std::vector<T>> list;
+
+  OptionalArray() = default;
+  OptionalArray(std::vector<T> values) : list(std::move(values)) {}
+  OptionalArray& operator=(std::optional<ArrayRef<T>> values) {
+    if (values) list.emplace(values->begin(), values->end());
+    else list.reset();
+    return *this;
+  }
+  OptionalArray& operator=(OptionalArrayRef<T> values) {
+    if (values.has_value()) list.emplace(values->begin(), values->end());
+    else list.reset();
+    return *this;
+  }
+
+  operator std::optional<ArrayRef<T>>() {
+    if (list) return ArrayRef<T>(*list);
+    return std::nullopt;
+  }
+  operator OptionalArrayRef<T>() {
+    if (list) return OptionalArrayRef<T>(ArrayRef<T>(*list));
+    return std::nullopt;
+  }
+};
+
 RLT_NAMESPACE_END
 }  // namespace c10

@@ -54,6 +54,12 @@ struct LoggerVoidify {
   void operator&(const std::ostream&) const {}
 };
 
+template <class T>
+T& CheckNotNull(const char* file, int line, const char* names, T& pointer) {
+  if (pointer == nullptr) MessageLogger(file, line, GLOG_FATAL).stream() << names;
+  return pointer;
+}
+
 inline bool InitCaffeLogging(int*, char**) { return true; }
 inline void UpdateLoggingLevelsFromFlags() {}
 inline void ShowLogInfoToStderr() { FLAGS_caffe2_log_level = GLOG_INFO; }
@@ -179,4 +185,49 @@ RLT_NAMESPACE_END
   !(condition) ? (void)0 : ::c10::LoggerVoidify() & ::c10::MessageLogger(__FILE__, __LINE__, ::c10::GLOG_##severity).stream()
 #define VLOG(level) \
   -(level) < ::FLAGS_caffe2_log_level ? (void)0 : ::c10::LoggerVoidify() & ::c10::MessageLogger(__FILE__, __LINE__, -(level)).stream()
+#endif
+#ifndef LOG_AT_FILE_LINE
+#define LOG_AT_FILE_LINE(severity, file, line) \
+  ::c10::GLOG_##severity < ::FLAGS_caffe2_log_level ? (void)0 : ::c10::LoggerVoidify() & ::c10::MessageLogger(file, line, ::c10::GLOG_##severity).stream()
+#endif
+#ifndef VLOG_IS_ON
+#define VLOG_IS_ON(level) (-(level) >= ::FLAGS_caffe2_log_level)
+#endif
+#ifndef VLOG_IF
+#define VLOG_IF(level, condition) \
+  !(condition) ? (void)0 : ::c10::LoggerVoidify() & ::c10::MessageLogger(__FILE__, __LINE__, -(level)).stream()
+#endif
+
+// A condition that does not hold ends the process.
+#ifndef FATAL_IF
+#define FATAL_IF(condition) \
+  condition ? (void)0 : ::c10::LoggerVoidify() & ::c10::MessageLogger(__FILE__, __LINE__, ::c10::GLOG_FATAL).stream()
+#endif
+#ifndef CHECK
+#define CHECK(condition) FATAL_IF((condition)) << "Check failed: " #condition " "
+#endif
+#ifdef NDEBUG
+#ifndef DCHECK
+#define DCHECK(condition) \
+  while (false) FATAL_IF((condition)) << "Check failed: " #condition " "
+#endif
+#ifndef DLOG
+#define DLOG(severity) true ? (void)0 : ::c10::LoggerVoidify() & ::c10::MessageLogger(__FILE__, __LINE__, ::c10::GLOG_##severity).stream()
+#endif
+#else
+#ifndef DCHECK
+#define DCHECK(condition) FATAL_IF((condition)) << "Check failed: " #condition " "
+#endif
+#ifndef DLOG
+#define DLOG(severity) LOG(severity)
+#endif
+#endif
+
+/// The pointer, which must not be null.
+#define TORCH_CHECK_NOTNULL(value) ::c10::CheckNotNull(__FILE__, __LINE__, "Check failed: '" #value "' Must be non NULL", (value))
+#ifdef NDEBUG
+#define TORCH_DCHECK_NOTNULL(value) \
+  while (false) TORCH_CHECK_NOTNULL(value)
+#else
+#define TORCH_DCHECK_NOTNULL(value) TORCH_CHECK_NOTNULL(value)
 #endif

@@ -127,12 +127,15 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHold
 RLT_NAMESPACE_END
 }  // namespace torch
 
+/// The attribute of `Impl`, for programs that write holders of templates themselves.
+#define TORCH_UNUSED_EXCEPT_CUDA [[maybe_unused]]
+
 /// Defines the holder `Name` of the module class `ImplType`.
 #define TORCH_MODULE_IMPL(Name, ImplType)                               \
   class Name : public torch::nn::ModuleHolder<ImplType> {               \
    public:                                                              \
     using torch::nn::ModuleHolder<ImplType>::ModuleHolder;              \
-    using Impl [[maybe_unused]] = ImplType;                             \
+    using Impl TORCH_UNUSED_EXCEPT_CUDA = ImplType;                     \
   }
 /// Defines the holder `Name` of the module class `NameImpl`.
 #define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)
