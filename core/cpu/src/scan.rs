@@ -68,7 +68,7 @@ pub fn logcumsumexp(out: &Array, a: &Array, dim: usize) -> Result<()> {
     }
     if !a.dtype().is_complex() {
         return dispatch!(a.dtype(), "logcumsumexp_out_cpu", half float, T => {
-            scan(out, a, dim, false, &logs::LogSums::<T>(PhantomData))
+            scan(out, a, dim, false, &logs::InLanes(LogSum::<T>(PhantomData)))
         });
     }
     dispatch!(a.dtype(), "logcumsumexp_out_cpu", complex, T => {
@@ -76,7 +76,7 @@ pub fn logcumsumexp(out: &Array, a: &Array, dim: usize) -> Result<()> {
     })
 }
 
-/// The logarithm of a sum of exponentials of complex numbers.
+/// The logarithm of a sum of exponentials.
 struct LogSum<T>(PhantomData<T>);
 
 impl<T> Clone for LogSum<T> {
@@ -136,9 +136,22 @@ trait Scanner: Copy + Sync {
     /// The result for the elements of both.
     fn merge(self, a: Wide<Self>, b: Wide<Self>) -> Wide<Self>;
     /// [`Rows::across`]
-    fn across(self, to: *mut Self::Element, from: *const Self::Element, steps: [isize; 2], len: usize, width: usize);
+    ///
+    /// # Safety
+    /// Its contract.
+    unsafe fn across(
+        self,
+        to: *mut Self::Element,
+        from: *const Self::Element,
+        steps: [isize; 2],
+        len: usize,
+        width: usize,
+    );
     /// Scans a part of a row; returns the result for its elements alone.
-    fn part(self, part: Part<Self::Element>) -> Wide<Self>;
+    ///
+    /// # Safety
+    /// The elements of the part must be readable, and, if it is written, those of the output writable.
+    unsafe fn part(self, part: Part<Self::Element>) -> Wide<Self>;
 }
 
 /// The computation type of a scan.
@@ -195,25 +208,28 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Scanner for Sc
         self.0.merge(a, b)
     }
 
-    fn across(self, to: *mut T, from: *const T, steps: [isize; 2], len: usize, width: usize) {
+    unsafe fn across(self, to: *mut T, from: *const T, steps: [isize; 2], len: usize, width: usize) {
         Self::run(Across { fold: self.0, to, from, steps, len, width });
     }
 
-    fn part(self, part: Part<T>) -> T::Wide {
+    unsafe fn part(self, part: Part<T>) -> T::Wide {
         Self::run(Along { fold: self.0, part })
     }
 }
 
 impl<S: Scanner> Rows for S {
     unsafe fn across(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize, width: usize) {
-        Scanner::across(*self, to.cast(), from.cast(), steps, len, width);
+        // SAFETY: the contract is the same.
+        unsafe { Scanner::across(*self, to.cast(), from.cast(), steps, len, width) };
     }
 
     unsafe fn along(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) {
         let mut before = self.empty();
         for start in (0..len).step_by(CHUNK) {
             let range = start..len.min(start + CHUNK);
-            let total = self.part(Part { to: to.cast(), from: from.cast(), steps, range, before, writes: true });
+            let part = Part { to: to.cast(), from: from.cast(), steps, range, before, writes: true };
+            // SAFETY: the part is inside the row, of which the caller guarantees the elements.
+            let total = unsafe { self.part(part) };
             before = self.merge(before, total);
         }
     }
@@ -223,7 +239,8 @@ impl<S: Scanner> Rows for S {
         let scan = |chunk: usize, before: Wide<S>, writes: bool| -> Wide<S> {
             let range = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
             let (to, from) = (to.get().cast(), from.get().cast_const().cast());
-            self.part(Part { to, from, steps, range, before, writes })
+            // SAFETY: the part is inside the row, of which the caller guarantees the elements.
+            unsafe { self.part(Part { to, from, steps, range, before, writes }) }
         };
         let mut before = self.empty();
         let mut carried = [before; TOGETHER];

@@ -4,6 +4,7 @@ use super::Sampling;
 use super::weights::{Axis, Coordinate, along};
 use crate::array::Array;
 use crate::number::{Number, Wide};
+use crate::simd::{Kernel, Simd, run_narrow};
 use crate::volume::Volume;
 use rushlight_base::list::filled;
 use rushlight_base::{Result, ensure};
@@ -103,7 +104,8 @@ pub(super) const POINTS: usize = 64;
 /// The terms of some points of a sample, sums of elements times weights: the first terms of all points, then the second
 /// ones, and so on.
 pub(super) struct Table<W> {
-    most: usize,
+    /// Terms of each point.
+    count: usize,
     axes: Axes<W, POINTS>,
     /// Offsets of elements in a plane; 0 if the term is missing.
     offsets: Vec<isize>,
@@ -121,14 +123,13 @@ pub(super) struct Terms<'a, W> {
 
 impl<W: Coordinate> Table<W> {
     pub fn new<T: Pixel<Wide = W>>(places: &Places<T>) -> Result<Table<W>> {
-        let (most, count) = (places.most(), places.most() * POINTS);
-        let (offsets, weights, present) = (filled(count, 0)?, filled(count, W::ZERO)?, filled(count, false)?);
-        Ok(Table { most, axes: no_axes(), offsets, weights, present })
+        let most = places.most() * POINTS;
+        let (offsets, weights, present) = (filled(most, 0)?, filled(most, W::ZERO)?, filled(most, false)?);
+        Ok(Table { count: 0, axes: no_axes(), offsets, weights, present })
     }
 
     /// Computes the terms of `count` points of a sample, the first one at `first` of a volume of `sizes`; `steps` are
     /// those of the spatial dimensions of the elements.
-    #[inline(always)]
     pub fn fill<T: Pixel<Wide = W>>(
         &mut self,
         places: &Places<T>,
@@ -136,28 +137,15 @@ impl<W: Coordinate> Table<W> {
         sizes: [usize; 3],
         steps: [isize; 3],
     ) {
-        places.fill(&mut self.axes, sample, unravel(first, sizes), count);
-        let Table { axes: [depth, height, width], offsets, weights, present, .. } = self;
-        let mut terms = Lines { offsets, weights, present };
-        let mut nth = 0;
-        for z in 0..depth.taps() {
-            for y in 0..height.taps() {
-                for x in 0..width.taps() {
-                    let axes = [(&*depth, z), (&*height, y), (&*width, x)];
-                    terms.set(nth, axes.map(|(axis, tap)| (&axis.at[tap], &axis.weights[tap])), steps);
-                    nth += 1;
-                }
-            }
-        }
-        terms.end(nth);
+        run_narrow(Fill { table: self, places, sample, first: unravel(first, sizes), count, steps });
     }
 
-    /// The terms of the `count` first points, one number after the other.
+    /// The terms of the first `points`, one number after the other.
     #[inline(always)]
-    pub fn each(&self, count: usize) -> impl Iterator<Item = Terms<'_, W>> {
-        let count = count.min(POINTS);
-        (0..self.most).map(move |nth| {
-            let own = nth * POINTS..nth * POINTS + count;
+    pub fn each(&self, points: usize) -> impl Iterator<Item = Terms<'_, W>> {
+        let points = points.min(POINTS);
+        (0..self.count).map(move |nth| {
+            let own = nth * POINTS..nth * POINTS + points;
             let (offsets, weights) = (&self.offsets[own.clone()], &self.weights[own.clone()]);
             Terms { offsets, weights, present: &self.present[own] }
         })
@@ -166,8 +154,42 @@ impl<W: Coordinate> Table<W> {
     /// The terms of a point.
     #[inline(always)]
     pub fn of(&self, point: usize) -> impl Iterator<Item = (isize, W)> {
-        let all = (point..self.present.len()).step_by(POINTS);
+        let all = (point..self.count * POINTS).step_by(POINTS);
         all.filter(|&nth| self.present[nth]).map(|nth| (self.offsets[nth], self.weights[nth]))
+    }
+}
+
+/// Computes the terms of a table. A kernel of its own: it is large, and both that read images and that add to their
+/// gradients call it.
+struct Fill<'a, T: Pixel> {
+    table: &'a mut Table<T::Wide>,
+    places: &'a Places<T>,
+    sample: usize,
+    /// The first of `count` points.
+    first: [usize; 3],
+    count: usize,
+    steps: [isize; 3],
+}
+
+impl<T: Pixel> Kernel for Fill<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Fill { table, places, sample, first, count, steps } = self;
+        places.fill(&mut table.axes, sample, first, count);
+        let Table { count: terms, axes: [depth, height, width], offsets, weights, present } = table;
+        let mut lines = Lines { offsets, weights, present };
+        *terms = 0;
+        for z in 0..depth.taps() {
+            for y in 0..height.taps() {
+                for x in 0..width.taps() {
+                    let axes = [(&*depth, z), (&*height, y), (&*width, x)];
+                    lines.set(*terms, axes.map(|(axis, tap)| (&axis.at[tap], &axis.weights[tap])), steps);
+                    *terms += 1;
+                }
+            }
+        }
     }
 }
 
@@ -195,18 +217,11 @@ impl<W: Coordinate> Lines<'_, W> {
             *weight = z.1[i] * y.1[i] * x.1[i];
         }
     }
-
-    /// Marks the terms from the number `nth` on as missing.
-    fn end(self, nth: usize) {
-        self.present[nth * POINTS..].fill(false);
-        self.offsets[nth * POINTS..].fill(0);
-        self.weights[nth * POINTS..].fill(W::ZERO);
-    }
 }
 
 /// The position after `at`.
 #[inline(always)]
-pub(super) fn next([d, h, w]: [usize; 3], [_, height, width]: [usize; 3]) -> [usize; 3] {
+fn next([d, h, w]: [usize; 3], [_, height, width]: [usize; 3]) -> [usize; 3] {
     match (w + 1 < width, h + 1 < height) {
         (true, _) => [d, h, w + 1],
         (false, true) => [d, h + 1, 0],

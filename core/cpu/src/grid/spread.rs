@@ -1,7 +1,7 @@
 //! The gradient of the image.
 
 use super::Sampling;
-use super::points::{Pixel, Places, Table, Tables, next, unravel};
+use super::points::{POINTS, Pixel, Places, Table, Tables, offsets_from, unravel};
 use crate::array::Array;
 use crate::number::Wide;
 use crate::pooling::store;
@@ -75,13 +75,13 @@ impl<T: Pixel> Kernel for Spread<'_, T> {
         let Spread { from, places, sizes, sample, planes, sums, mut table } = self;
         let area: usize = sizes.iter().product();
         let steps = [sizes[1] * sizes[2], sizes[2], 1].map(|step| step as isize);
+        let mut sources = [0; POINTS];
         for [_, first, count] in (Tables { range: 0..from.area(), area: from.area() }) {
             table.fill(places, [sample, first, count], from.sizes, steps);
+            offsets_from(&mut sources[..count], unravel(first, from.sizes), from);
             for (plane, sums) in planes.clone().zip(sums.chunks_exact_mut(area)) {
-                let (mut at, grads) = (unravel(first, from.sizes), from.plane(plane));
-                for point in 0..count {
-                    let source = from.row([at[0], at[1]]) + at[2] as isize * from.steps[2];
-                    at = next(at, from.sizes);
+                let grads = from.plane(plane);
+                for (point, &source) in sources[..count].iter().enumerate() {
                     // SAFETY: `source` is an element of the gradient's plane.
                     let value = unsafe { grads.offset(source).read() }.wide();
                     for (offset, weight) in table.of(point) {

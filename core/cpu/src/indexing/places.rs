@@ -156,8 +156,13 @@ impl<'a> Places<'a> {
             return Ok(Places { indices: Indices::OnDevice(found), ..places });
         }
         let mut offsets = filled(shape.iter().product::<i64>() as usize, 0)?;
-        for indexed in indexed {
-            add_offsets(&mut offsets, shape, &rows, indexed, reached)?;
+        for Indexed { dim, index } in indexed {
+            let (size, strides) = (reached.size(*dim) as i64, index.broadcast_strides(shape)?);
+            match add_offsets(&mut offsets, index, [shape, &strides], [size, reached.stride(*dim) as i64]) {
+                Some(_) if size == 0 => bail!(Index, "index is out of bounds for dimension with size 0"),
+                Some(bad) => bail!(Index, "index {bad} is out of bounds for dimension {dim} with size {size}"),
+                None => {}
+            }
         }
         Ok(Places::of_offsets(offsets, layout, along, reached))
     }
@@ -200,37 +205,16 @@ impl<'a> Places<'a> {
             let places = Places::of_offsets(Vec::new(), layout, 0..index.ndim(), reached);
             return Ok(Places { indices: Indices::OnDevice(found), ..places });
         }
-        let numel = reached.numel() as i64;
-        let at = index.as_ptr::<i64>();
+        let (numel, sizes) = (reached.numel() as i64, index.sizes());
         let mut offsets = filled(index.numel(), 0)?;
-        let (mut bad, mut nth) = (None, 0);
-        let plan = Plan::row_major(index.sizes(), [index.strides()]);
-        let (len, [step]) = plan.inner();
-        plan.rows(&mut |[offset]| {
-            // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-            let get = |i: usize, step: isize| unsafe { at.offset(offset + i as isize * step).read() };
-            let fill = |row: &mut [i64], step: isize| {
-                row.iter_mut().enumerate().fold(0, |beyond, (i, to)| {
-                    let index = get(i, step);
-                    *to = index + (index >> 63 & numel);
-                    beyond | outside(*to, numel)
-                })
-            };
-            // The compiler vectorizes the loop with a step that it knows.
-            let row = &mut offsets[nth..nth + len];
-            let beyond = if step == 1 { fill(row, 1) } else { fill(row, step) };
-            if beyond < 0 && bad.is_none() {
-                bad = (0..len).map(|i| get(i, step)).find(|index| !(-numel..numel).contains(index));
-            }
-            nth += len;
-        });
+        let bad = add_offsets(&mut offsets, index, [sizes, index.strides()], [numel, 1]);
         if let Some(bad) = bad {
             bail!(Index, "out of range: tried to access index {bad} on a tensor of {numel} elements.");
         }
         if !reached.is_contiguous() {
             offsets.iter_mut().for_each(|offset| *offset = offset_of(*offset, reached));
         }
-        let layout = [DimVec::from_slice(index.sizes()), row_major(index.sizes()), DimVec::from_elem(0, index.ndim())];
+        let layout = [DimVec::from_slice(sizes), row_major(sizes), DimVec::from_elem(0, index.ndim())];
         Ok(Places::of_offsets(offsets, layout, 0..index.ndim(), reached))
     }
 
@@ -346,43 +330,37 @@ fn offset_of(mut nth: i64, array: &Array) -> i64 {
     offset
 }
 
-/// Adds the contribution of one index to each offset of a list, viewed with these sizes and strides.
-fn add_offsets(offsets: &mut [i64], sizes: &[i64], strides: &[i64], indexed: &Indexed, reached: &Array) -> Result<()> {
-    let Indexed { dim, index } = indexed;
-    let (at, size, stride) = (index.as_ptr::<i64>(), reached.size(*dim) as i64, reached.stride(*dim));
-    let broadcast = index.broadcast_strides(sizes)?;
-    let mut bad = None;
-    let plan = Plan::row_major(sizes, [strides, &broadcast]);
-    let (len, steps) = plan.inner();
-    plan.rows(&mut |[place, offset]| {
+/// Adds `stride` times the index to each offset of a list, in row-major order of `index` under these sizes and strides;
+/// negative indices count from the end of `size`. Returns the first one that is out of range, if there is one.
+fn add_offsets(
+    offsets: &mut [i64],
+    index: &Array,
+    [sizes, strides]: [&[i64]; 2],
+    [size, stride]: [i64; 2],
+) -> Option<i64> {
+    let (at, mut bad, mut done) = (index.as_ptr::<i64>(), None, 0);
+    let plan = Plan::row_major(sizes, [strides]);
+    let (len, [step]) = plan.inner();
+    plan.rows(&mut |[offset]| {
         // SAFETY: the plan stays within the sizes of the array, whose elements `Array::new` guarantees.
-        let get = |i: isize, step: isize| unsafe { at.offset(offset + i * step).read() };
-        let wrapped = |index: i64| index + (index >> 63 & size);
-        let mut beyond = 0;
-        if steps == [1; 2] {
-            let row = &mut offsets[place as usize..][..len];
-            for (i, to) in row.iter_mut().enumerate() {
-                let index = wrapped(get(i as isize, 1));
-                beyond |= outside(index, size);
-                *to = to.wrapping_add(index.wrapping_mul(stride as i64));
-            }
-        } else {
-            for i in 0..len as isize {
-                let index = wrapped(get(i, steps[1]));
-                beyond |= outside(index, size);
-                let to = &mut offsets[(place + i * steps[0]) as usize];
-                *to = to.wrapping_add(index.wrapping_mul(stride as i64));
-            }
-        }
+        let get = |i: usize, step: isize| unsafe { at.offset(offset + i as isize * step).read() };
+        let add = |row: &mut [i64], step: isize| {
+            row.iter_mut().enumerate().fold(0, |beyond, (i, to)| {
+                let index = get(i, step);
+                let index = index + (index >> 63 & size);
+                *to = to.wrapping_add(index.wrapping_mul(stride));
+                beyond | outside(index, size)
+            })
+        };
+        // The compiler vectorizes the loop with a step that it knows.
+        let row = &mut offsets[done..done + len];
+        let beyond = if step == 1 { add(row, 1) } else { add(row, step) };
         if beyond < 0 && bad.is_none() {
-            bad = (0..len as isize).map(|i| get(i, steps[1])).find(|index| !(-size..size).contains(index));
+            bad = (0..len).map(|i| get(i, step)).find(|index| !(-size..size).contains(index));
         }
+        done += len;
     });
-    match bad {
-        Some(_) if size == 0 => Err(err!(Index, "index is out of bounds for dimension with size 0")),
-        Some(bad) => Err(err!(Index, "index {bad} is out of bounds for dimension {dim} with size {size}")),
-        None => Ok(()),
-    }
+    bad
 }
 
 /// Whether `array` has this many dimensions. A 0-dim one may stand for one of size 1.

@@ -12,6 +12,20 @@ fn for_devices(out: &Dense, windows: impl FnOnce() -> Result<Windows>) -> Result
     if out.is_on_host() { Ok(None) } else { windows().map(Some) }
 }
 
+/// out, indices = the largest elements of windows
+fn largest(out: &Dense, indices: Option<&Dense>, self_: &Dense, pool: &Pool, spatial: usize) -> Result<()> {
+    let windows = pool.windows(self_.sizes(), false)?;
+    pooling::max(&array(out), indices.map(array).as_ref(), &array(self_), &windows, spatial)
+}
+
+/// Indices that nobody wants: the kernels of devices write them.
+fn indices_of_devices(out: &Dense) -> Result<Option<Dense>> {
+    if out.is_on_host() {
+        return Ok(None);
+    }
+    Spec::new(out.sizes(), DType::I64, out.device).with_strides(out.strides().into()).allocate().map(Some)
+}
+
 /// The kernels of one number of spatial dimensions.
 macro_rules! kernels {
     ($spatial:literal: $max:ident $max_values:ident $max_back:ident $mean:ident $mean_back:ident $adaptive_mean:ident $adaptive_mean_back:ident
@@ -28,10 +42,8 @@ macro_rules! kernels {
             dilation: &[i64],
             ceil_mode: bool,
         ) -> Result<()> {
-            let op = stringify!($max);
-            let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
-            let windows = pool.windows(self_.sizes(), false)?;
-            pooling::max(&array(out), Some(&array(indices)), &array(self_), &windows, $spatial)
+            let pool = Pool::new(stringify!($max), self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
+            largest(out, Some(indices), self_, &pool, $spatial)
         }
 
         /// out = the largest elements of windows
@@ -44,13 +56,8 @@ macro_rules! kernels {
             dilation: &[i64],
             ceil_mode: bool,
         ) -> Result<()> {
-            if !out.is_on_host() {
-                let spec = Spec::new(out.sizes(), DType::I64, out.device).with_strides(out.strides().into());
-                return $max(out, &spec.allocate()?, self_, kernel, stride, padding, dilation, ceil_mode);
-            }
-            let op = stringify!($max);
-            let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
-            pooling::max(&array(out), None, &array(self_), &pool.windows(self_.sizes(), false)?, $spatial)
+            let pool = Pool::new(stringify!($max), self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
+            largest(out, indices_of_devices(out)?.as_ref(), self_, &pool, $spatial)
         }
 
         /// out = grad at indices

@@ -11,6 +11,16 @@ fn with_height(op: &str, what: &str, values: &[i64], height: i64) -> Result<DimV
     Ok(values.iter().flat_map(|&value| [height, value]).collect())
 }
 
+/// The kernel size, stride, padding and dilation of windows, or the first `N` of these, for images of height 1.
+fn windows_of_image<const N: usize>(op: &str, given: [&[i64]; N]) -> Result<[DimVec; N]> {
+    const HEIGHTS: [(&str, i64); 4] = [("kernel_size", 1), ("stride", 1), ("padding", 0), ("dilation", 1)];
+    let mut all = std::array::from_fn(|_| DimVec::new());
+    for ((values, to), (what, height)) in given.into_iter().zip(&mut all).zip(HEIGHTS) {
+        *to = with_height(op, what, values, height)?;
+    }
+    Ok(all)
+}
+
 /// A 1-d input as an image of height 1.
 fn as_image(op: &str, self_: &Tensor) -> Result<Tensor> {
     ensure!(
@@ -32,14 +42,9 @@ pub fn max_pool1d(
     ceil_mode: bool,
 ) -> Result<Tensor> {
     let op = "max_pool1d";
-    let values = ops::max_pool2d(
-        &as_image(op, self_)?,
-        &with_height(op, "kernel_size", kernel_size, 1)?,
-        &with_height(op, "stride", stride, 1)?,
-        &with_height(op, "padding", padding, 0)?,
-        &with_height(op, "dilation", dilation, 1)?,
-        ceil_mode,
-    )?;
+    let image = as_image(op, self_)?;
+    let [kernel_size, stride, padding, dilation] = windows_of_image(op, [kernel_size, stride, padding, dilation])?;
+    let values = ops::max_pool2d(&image, &kernel_size, &stride, &padding, &dilation, ceil_mode)?;
     ops::squeeze_dim(&values, -2)
 }
 
@@ -54,14 +59,9 @@ pub fn max_pool1d_with_indices(
 ) -> Result<(Tensor, Tensor)> {
     let op = "max_pool1d";
     let image = as_image(op, self_)?;
-    let (values, indices) = ops::max_pool2d_with_indices(
-        &image,
-        &with_height(op, "kernel_size", kernel_size, 1)?,
-        &with_height(op, "stride", stride, 1)?,
-        &with_height(op, "padding", padding, 0)?,
-        &with_height(op, "dilation", dilation, 1)?,
-        ceil_mode,
-    )?;
+    let [kernel_size, stride, padding, dilation] = windows_of_image(op, [kernel_size, stride, padding, dilation])?;
+    let (values, indices) =
+        ops::max_pool2d_with_indices(&image, &kernel_size, &stride, &padding, &dilation, ceil_mode)?;
     Ok((ops::squeeze_dim(&values, -2)?, ops::squeeze_dim(&indices, -2)?))
 }
 
@@ -105,15 +105,9 @@ pub fn avg_pool1d(
     count_include_pad: bool,
 ) -> Result<Tensor> {
     let op = "avg_pool1d";
-    let means = ops::avg_pool2d(
-        &as_image(op, self_)?,
-        &with_height(op, "kernel_size", kernel_size, 1)?,
-        &with_height(op, "stride", stride, 1)?,
-        &with_height(op, "padding", padding, 0)?,
-        ceil_mode,
-        count_include_pad,
-        None,
-    )?;
+    let image = as_image(op, self_)?;
+    let [kernel_size, stride, padding] = windows_of_image(op, [kernel_size, stride, padding])?;
+    let means = ops::avg_pool2d(&image, &kernel_size, &stride, &padding, ceil_mode, count_include_pad, None)?;
     ops::squeeze_dim(&means, -2)
 }
 
