@@ -171,6 +171,11 @@ impl Finishing {
         Activation::Clamp(low, high).of(value)
     }
 
+    /// Whether something is added.
+    pub fn adds(&self) -> bool {
+        self.add.is_some()
+    }
+
     /// What is added to an element of the output.
     #[inline(always)]
     fn addend(&self, at: *mut f32) -> Option<*const f32> {

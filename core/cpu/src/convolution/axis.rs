@@ -25,6 +25,11 @@ impl Axis {
         Axis { length: 1, first: 0, every: 1, source: 1, step: 1, taps: Arc::new(vec![(0, 0)]) }
     }
 
+    /// Every position of the source, by itself.
+    pub fn whole(source: usize) -> Axis {
+        Axis { length: source, source, ..Axis::single() }
+    }
+
     /// The range of output positions at which a tap of this offset meets an element of the source.
     pub fn inside(&self, offset: isize) -> (usize, usize) {
         let first = if offset < 0 { (-offset).div_euclid(self.step) + isize::from(offset % self.step != 0) } else { 0 };

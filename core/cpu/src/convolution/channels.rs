@@ -81,10 +81,21 @@ impl Channels {
         Ok(Channels { padded: Some(padded), met, groups, sizes, steps, together, buffer })
     }
 
-    /// The first element of what a tap meets at the first position, in a view of the image.
-    pub fn offset(&self, tap: [isize; 3], view: &Deep) -> isize {
+    /// The first element of what a tap meets at the first position, in a view of the image with these steps.
+    pub fn offset(&self, tap: [isize; 3], steps: &[isize; 3]) -> isize {
         let low = self.padded.map_or([0; 3], |padded| padded.map(|(low, _)| low as isize));
-        (0..3).map(|dim| (tap[dim] + low[dim]) * view.steps[dim]).sum()
+        (0..3).map(|dim| (tap[dim] + low[dim]) * steps[dim]).sum()
+    }
+
+    /// Steps between elements of the views of an image of so many channels.
+    pub fn steps(&self, channels: usize) -> [isize; 3] {
+        match self.padded {
+            None => self.steps,
+            Some([_, (_, y), (_, x)]) => {
+                let per_group = (channels / self.groups) as isize;
+                [(y * x) as isize * per_group, x as isize * per_group, per_group]
+            }
+        }
     }
 
     /// The elements of `samples`, which are copied if necessary. At most `together`.
@@ -141,7 +152,7 @@ impl Channels {
             at: Shared::new(buffer.start()),
             sample: self.groups as isize * plane,
             group: plane,
-            steps: [(y * line) as isize, line as isize, per_group as isize],
+            steps: self.steps(image.size(1)),
             limit: (total + BEHIND) as isize,
         })
     }

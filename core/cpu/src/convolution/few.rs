@@ -2,6 +2,7 @@
 //! elements are read where they are, in a padded copy. Measured on an AMD Zen 4, 3 x 3 with step 2 from 3 channels of 224 x 224
 //! to 32: 0.45 of the time of unfolding the image.
 
+use super::adjacent::bias_of;
 use super::axis::{Axis, products};
 use super::padded::Padded;
 use super::unfolded::{Kernels, tap_offsets};
@@ -56,7 +57,7 @@ fn run_of<T: Element + Default>(job: &Job, phases: &[Vec<Axis>; 3]) -> Result<bo
         }
         let work = width.saturating_mul(rows).saturating_mul(offsets.len());
         parallel_chunks(samples.len() * layers * height, (GRAIN / work.max(1)).max(1), &|lines| {
-            for line in lines {
+            for (part, line) in product.parts().flat_map(|part| lines.clone().map(move |line| (part.clone(), line))) {
                 let (plane, h) = (line / height, (line % height) as isize);
                 let (sample, d) = ((plane / layers) as isize, (plane % layers) as isize);
                 let from = sample * view.sample + d * view.steps[0] + h * view.steps[1];
@@ -76,7 +77,7 @@ fn run_of<T: Element + Default>(job: &Job, phases: &[Vec<Axis>; 3]) -> Result<bo
                 };
                 // SAFETY: the taps of the positions of a row are inside the view; the row of the output has all its channels,
                 // and belongs to this share alone.
-                unsafe { product.multiply(&lines) };
+                unsafe { product.multiply(&part, &lines) };
             }
         })?;
     }
@@ -91,15 +92,4 @@ fn pack<T: Copy>(job: &Job, axes: &[Axis; 3]) -> Result<PackedB> {
     let (sizes, strides) = ([depth as i64, rows as i64], [1, depth as i64]);
     // SAFETY: the buffer has a row of `depth` elements for each channel of the output.
     PackedB::new(&unsafe { Array::new(gathered.start(), job.out.dtype(), &sizes, &strides) })
-}
-
-/// The bias, one element after the other.
-fn bias_of<T: Element>(job: &Job) -> Result<Option<Vec<T>>> {
-    let Some(bias) = job.bias else { return Ok(None) };
-    let mut elements = list::with_capacity(job.out.size(1))?;
-    for channel in 0..job.out.size(1) as isize {
-        // SAFETY: the bias has an element for each channel.
-        elements.push(unsafe { bias.as_ptr::<T>().offset(channel * bias.stride(0)).read() });
-    }
-    Ok(Some(elements))
 }

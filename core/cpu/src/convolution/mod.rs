@@ -10,8 +10,11 @@
 //! | a kernel of a single element over images whose positions are the rows of a matrix | `pointwise.rs`: one product |
 //! | 3 x 3, step 1, f32, from 784 positions of all samples (256 if the weights are packed) and 32 channels on | `winograd.rs` |
 //! | up to four channels into adjacent channels | `few.rs`: rows of positions in place, by packed weights |
+//! | up to four output channels of many | `shifted.rs`: one product of all taps, then sums of its rows |
+//! | adjacent channels on both sides | `adjacent.rs`: rows of positions in place, by packed weights |
 //! | any other | `correlation.rs`: the weights are packed once, the image is padded and sorted (`padded.rs`), and each share unfolds and multiplies some columns (`unfolded.rs`); with few rows, it reads the columns in place |
-//! | weight gradient | `weights.rs`: one product for each group over an image with adjacent channels (`channels.rs`) |
+//! | weight gradient of up to four image channels | `dots.rs`: sums along rows of positions |
+//! | other weight gradient | `weights.rs`: one product for each group over an image with adjacent channels (`channels.rs`) |
 //! | transposed, where PyTorch rounds tap by tap | `taps.rs`: one product per tap |
 //!
 //! Measured on an AMD Zen 5 with one thread, relative to packing the weights for every sample and copying one element at
@@ -20,16 +23,19 @@
 //! gradient of others 1/1.8. Winograd's convolutions take 0.56 to 0.66 of the time of `correlation.rs`, from 56 x 56 down
 //! to 28 x 28 positions.
 
+mod adjacent;
 mod axis;
 mod channels;
 mod correlation;
 mod depthwise;
+mod dots;
 mod few;
 mod line;
 mod packed;
 mod padded;
 mod pieces;
 mod pointwise;
+mod shifted;
 mod taps;
 #[cfg(test)]
 mod tests;
@@ -124,7 +130,7 @@ fn run(
     if pointwise::run(&job, &axes)? {
         return Ok(());
     }
-    if few::run(&job, &axes)? {
+    if few::run(&job, &axes)? || shifted::run(&job, &axes)? || adjacent::run(&job, &axes)? {
         return Ok(());
     }
     by_size!(out, T => correlation::run::<T>(&job, &axes))

@@ -15,7 +15,7 @@ pub struct Packed {
     rows: Mutex<Vec<(Taps, Arc<PackedA>)>>,
     /// The points of the kernels (`winograd.rs`).
     points: OnceLock<PackedA>,
-    /// The columns of products (`pointwise.rs`, `few.rs`), for each group.
+    /// The columns of products (`pointwise.rs`, `few.rs`, `adjacent.rs`), for each phase and group.
     columns: Mutex<Vec<Option<Arc<PackedB>>>>,
 }
 
@@ -36,7 +36,7 @@ impl Packed {
         Ok(rows)
     }
 
-    /// The columns of a group.
+    /// The columns of a phase and a group, which are counted together.
     pub(super) fn columns(&self, group: usize, pack: impl FnOnce() -> Result<PackedB>) -> Result<Arc<PackedB>> {
         let mut known = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Some(columns)) = known.get(group) {

@@ -464,6 +464,53 @@ fn large_products_are_the_sums_written_out() {
             formats: [Format::Last, Format::First, Format::Last],
             ..base.clone()
         },
+        // More weights than columns: they are read in place.
+        Shape { samples: 2, rows: 70, channels: 210, image: vec![5, 5], ..base.clone() },
+        Shape { samples: 1, rows: 70, channels: 210, image: vec![9, 8], stride: vec![2, 2], ..base.clone() },
+        Shape {
+            samples: 1,
+            rows: 70,
+            channels: 210,
+            image: vec![5, 4],
+            formats: [Format::Last, Format::Last, Format::First],
+            ..base.clone()
+        },
+        // Adjacent channels: weights that are ordered as the products read them, or are not.
+        Shape { samples: 2, rows: 20, channels: 130, image: vec![9, 9], formats: [Format::Last; 3], ..base.clone() },
+        Shape {
+            samples: 2,
+            rows: 20,
+            channels: 130,
+            image: vec![17, 18],
+            formats: [Format::Last, Format::First, Format::Last],
+            ..base.clone()
+        },
+        // Few channels of the output, or of the image: several bands of rows, all phases of a step.
+        Shape { samples: 2, rows: 3, channels: 24, image: vec![70, 37], ..base.clone() },
+        Shape { samples: 2, rows: 20, channels: 3, image: vec![75, 60], stride: vec![2, 2], ..base.clone() },
+        Shape {
+            samples: 1,
+            rows: 19,
+            channels: 2,
+            image: vec![40, 83],
+            kernel: vec![2, 5],
+            stride: vec![1, 3],
+            dilation: vec![2, 1],
+            formats: [Format::Last, Format::First, Format::First],
+            ..base.clone()
+        },
+        Shape {
+            samples: 1,
+            rows: 4,
+            channels: 17,
+            image: vec![300],
+            kernel: vec![7],
+            stride: vec![1],
+            padding: vec![2],
+            dilation: vec![3],
+            ..base.clone()
+        },
+        Shape { samples: 2, groups: 5, rows: 4, channels: 8, image: vec![30, 27], ..base.clone() },
     ];
     for shape in &shapes {
         check::<f32>(&mut random, shape);
@@ -570,6 +617,9 @@ fn results_do_not_depend_on_the_number_of_threads() {
         (24, 1, 24, Format::Last),
         (12, 1, 24, Format::First),
         (40, 40, 40, Format::First),
+        (64, 64, 3, Format::First),
+        (3, 3, 24, Format::First),
+        (128, 128, 128, Format::First),
     ] {
         let mut random = Random(9);
         let mut image = Image::<f32>::new(&mut random, &[2, channels, 30, 30], format);
@@ -614,4 +664,20 @@ fn what_is_around_an_image_does_not_reach_its_results() {
     weight_gradient(&out.array(), &grad.array(), &image.array(), &walk).unwrap();
     // The tap to the right meets columns 1 to 4 of each row: no NaN.
     assert!(out.values[2].is_finite());
+}
+
+#[test]
+fn what_follows_a_row_of_few_channels_does_not_reach_their_gradient() {
+    let mut random = Random(13);
+    let mut image = Image::<f32>::new(&mut random, &[1, 3, 4, 30], Format::First);
+    let mut grad = Image::<f32>::new(&mut random, &[1, 5, 4, 29], Format::First);
+    // Infinite where the left tap meets no position: behind the 29 of each row.
+    for (channel, row) in (0..3).flat_map(|channel| (0..4).map(move |row| (channel, row))) {
+        let at = image.offset([0, channel, 0, row, 29]);
+        image.values[at] = f32::INFINITY;
+    }
+    let mut out = Image::<f32>::new(&mut random, &[5, 3, 1, 2], Format::First);
+    let walk = Walk { stride: &[1, 1], padding: &[0, 0], dilation: &[1, 1], groups: 1 };
+    weight_gradient(&out.array(), &grad.array(), &image.array(), &walk).unwrap();
+    assert!(out.values.iter().step_by(2).all(|sum| sum.is_finite()));
 }

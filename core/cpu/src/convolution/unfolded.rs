@@ -4,7 +4,7 @@ use super::axis::{Axis, even_step};
 use super::padded::{Padded, View};
 use super::pieces::{self, Along, PIECES, Piece};
 use crate::array::Array;
-use crate::gemm::Panels;
+use crate::gemm::{Panels, RowsInPlace};
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, run};
 use rushlight_base::runtime::parallel_chunks;
@@ -143,6 +143,58 @@ impl Kernels {
     }
 }
 
+impl Kernels {
+    /// Whether the elements of a row follow each other, ordered by taps, then channels.
+    pub fn are_by_taps(&self, channels: usize) -> bool {
+        self.channel_step == 1 && self.taps.iter().enumerate().all(|(t, &tap)| tap == (t * channels) as isize)
+    }
+
+    /// The first row of a group, of elements of `size` bytes, and the step to the next one, in elements.
+    pub fn group(&self, group: usize, size: usize) -> (*mut u8, isize) {
+        (self.at.get().wrapping_offset(group as isize * self.group_step * size as isize), self.row_step)
+    }
+
+    /// Whether the taps of a channel are close to each other, so that reading row after row in place suits the caches.
+    pub fn are_close(&self) -> bool {
+        self.taps.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= CLOSE)
+    }
+
+    /// Writes the rows of a group, their elements ordered by taps, then channels.
+    pub fn by_taps<T: Copy>(&self, channels: usize, group: usize, to: *mut T) {
+        let from = self.at.get().cast::<T>().wrapping_offset(group as isize * self.group_step).cast_const();
+        let mut to = to;
+        for row in 0..self.rows as isize {
+            for &tap in &self.taps {
+                let from = from.wrapping_offset(row * self.row_step + tap);
+                // SAFETY: rows, taps and channels are those of the weight array; the caller provides space for the rows.
+                unsafe {
+                    if self.channel_step == 1 {
+                        std::ptr::copy_nonoverlapping(from, to, channels);
+                    } else {
+                        for channel in 0..channels {
+                            to.add(channel).write(from.offset(channel as isize * self.channel_step).read());
+                        }
+                    }
+                }
+                to = to.wrapping_add(channels);
+            }
+        }
+    }
+
+    /// The rows where they are, of elements of `size` bytes.
+    pub fn in_place(&self, channels: usize, size: usize) -> Result<RowsInPlace> {
+        let size = size as isize;
+        let mut offsets = list::with_capacity(channels * self.taps.len())?;
+        for channel in 0..channels as isize {
+            offsets.extend(self.taps.iter().map(|tap| (channel * self.channel_step + tap) * size));
+        }
+        let (group_step, row_step) = (self.group_step * size, self.row_step * size);
+        Ok(RowsInPlace { at: self.at, group_step, row_step, offsets })
+    }
+}
+
+/// The most elements between taps that are close.
+const CLOSE: isize = 16;
 /// Rows that are gathered together.
 const ROWS: usize = 16;
 

@@ -47,6 +47,9 @@ pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) ->
     if super::depthwise::weight_gradient(out, grad, image, &axes, walk.groups as usize, spatial)? {
         return Ok(());
     }
+    if super::dots::run(out, grad, image, &axes, walk.groups as usize, spatial)? {
+        return Ok(());
+    }
     by_size!(out, T => run::<T>(out, grad, image, &axes, walk.groups as usize, spatial))
 }
 
@@ -61,6 +64,9 @@ fn run<T: Copy + Default + Send + Sync>(
     let (rows, channels, dtype) = (out.size(0) / groups, out.size(1), out.dtype());
     let (taps, positions) = (count_taps(axes), axes.iter().map(|axis| axis.length).product::<usize>());
     let columns = channels * taps;
+    if taps == 1 && image.stride(1) != 1 && reads_rows(image, axes, spatial) {
+        return pointwise::<T>(out, grad, image, axes, groups, spatial);
+    }
     // Sums of several products would be rounded in between: only where they are stored in their own type.
     let exact = !matches!(dtype, DType::F16 | DType::BF16 | DType::C32);
     let layout = Channels::new(image, axes, spatial, groups, if exact { TOGETHER } else { usize::MAX })?;
@@ -73,7 +79,7 @@ fn run<T: Copy + Default + Send + Sync>(
         let samples = first..count.min(first + layout.together);
         let view = layout.samples::<T>(image, samples.clone())?;
         let mut offsets = list::with_capacity(taps)?;
-        each_tap(axes, |tap| offsets.push(layout.offset(tap.map(|(_, offset)| offset), &view)));
+        each_tap(axes, |tap| offsets.push(layout.offset(tap.map(|(_, offset)| offset), &view.steps)));
         let depth = samples.len() * positions;
         let gradient = Gradient::new(grad, axes, spatial, samples.start);
         let product = |group: usize| -> Result<()> {
@@ -87,12 +93,7 @@ fn run<T: Copy + Default + Send + Sync>(
             let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
             gemm_panels(dtype, &out, factors.0, factors.1, &epilogue)
         };
-        if groups < MANY_GROUPS {
-            (0..groups).try_for_each(product)?;
-            continue;
-        }
-        // The product of each is small. No result depends on which thread computes it.
-        try_each_planes(groups, rows * columns * depth, &|groups| groups.into_iter().try_for_each(product))?;
+        each_group(groups, rows * columns * depth, &product)?;
     }
     if turned {
         let to = Shared::new(out.start());
@@ -105,6 +106,45 @@ fn run<T: Copy + Default + Send + Sync>(
         })?;
     }
     Ok(())
+}
+
+/// Whether a single tap meets all rows of positions of an image as they are.
+fn reads_rows(image: &Array, axes: &[Axis; 3], spatial: usize) -> bool {
+    let whole = |axis: &Axis| axis.step == 1 && axis.taps[0].1 == 0 && axis.inside(0) == (0, axis.length);
+    axes.iter().all(whole) && (axes[2].length == 1 || spatial_steps(image, spatial)[2] == 1)
+}
+
+/// Kernels of a single element: lanes of both operands run along positions, and are transposed as they are packed.
+fn pointwise<T: Copy + Default + Send + Sync>(
+    out: &Array,
+    grad: &Array,
+    image: &Array,
+    axes: &[Axis; 3],
+    groups: usize,
+    spatial: usize,
+) -> Result<()> {
+    let (rows, channels, dtype) = (out.size(0) / groups, out.size(1), out.dtype());
+    let depth = grad.size(0) * axes.iter().map(|axis| axis.length).product::<usize>();
+    let [gradient, image] = [grad, image].map(|array| Gradient::new(array, axes, spatial, 0));
+    let start = Shared::new(out.start());
+    let (sizes, strides) = ([rows as i64, channels as i64], [channels as i64, 1]);
+    each_group(groups, rows * channels * depth, &|group| {
+        let at = start.get().wrapping_add(group * rows * channels * size_of::<T>());
+        // SAFETY: the group's weights are a contiguous part of the output.
+        let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
+        let (left, right) = (gradient.from(group * rows, size_of::<T>()), image.from(group * channels, size_of::<T>()));
+        let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, channels], &right));
+        gemm_panels(dtype, &out, factors.0, factors.1, &Epilogue::default())
+    })
+}
+
+/// Computes the product of each group, of so many multiplications: threads share the groups if there are many.
+fn each_group(groups: usize, work: usize, product: &(impl Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    if groups < MANY_GROUPS {
+        return (0..groups).try_for_each(product);
+    }
+    // The product of each is small. No result depends on which thread computes it.
+    try_each_planes(groups, work, &|groups| groups.into_iter().try_for_each(product))
 }
 
 /// The gradient along samples and positions: a lane for each channel of a group.

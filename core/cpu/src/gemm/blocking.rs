@@ -77,6 +77,11 @@ pub(super) fn right_panels(panel_bytes: usize) -> usize {
     (RIGHT_BYTES / panel_bytes.max(1)).max(1)
 }
 
+/// Right panels that stay in the second-level cache of a core.
+pub(super) fn right_share(panel_bytes: usize) -> usize {
+    (RIGHT_SHARE / panel_bytes.max(1)).max(1)
+}
+
 /// Whether each thread packs right panels for itself, and the left operand of this many bytes is packed before.
 pub(super) fn packs_by_columns(left_bytes: usize, panels: usize, threads: usize) -> bool {
     left_bytes <= LEFT_WHOLE && panels >= 4 * threads.max(2)

@@ -3,8 +3,8 @@
 //! `out = alpha a b + beta c` for every dtype, from any strides, at every level of [`crate::simd`]; `c` is
 //! broadcast, so a bias is a row or a column. [`gemm`] multiplies two matrices, [`batched`] stacks of them,
 //! [`gemm_packed`] one whose right operand was packed before, [`gemm_narrow`] one that was rounded as well, and [`gemm_panels`] operands that exist only panel by
-//! panel. [`PackedA`] packs a left operand once for many sets of columns: a convolution multiplies its weights by
-//! shares of an unfolded image that is never stored as a whole.
+//! panel. [`PackedA`] packs a left operand once for many sets of columns, or reads it in place: a convolution multiplies its
+//! weights by shares of an unfolded image that is never stored as a whole.
 //!
 //! From the inside out: `lanes` (with `x86`, `neon`; `amx` has separate registers) multiplies and adds vectors, `tile`
 //! keeps a few rows of sums in registers, `kernels` lists the tiles of each arithmetic and level, `pack` and `epilogue`
@@ -15,7 +15,7 @@
 //! |---|---|
 //! | one row, or few rows with both operands contiguous along k | `thin`: streams the matrix in place |
 //! | small, or few rows | `direct`: tiles that read both operands in place |
-//! | a left operand that was packed before, by columns that are filled or read in place | `stationary`: one share, on the caller's thread |
+//! | a left operand that was packed before or is read in place, by columns that are filled or read in place | `stationary`: one share, on the caller's thread |
 //! | a right operand that was packed before, by rows whose elements are at offsets | `packed`: one share, on the caller's thread |
 //! | a right operand that was rounded to bfloat16 or int8 before | `narrow`: tiles or panels that convert it, run by `driver` |
 //! | any other | `driver`: packs blocks of both operands into panels; threads compute shares of the grid of tiles |
@@ -67,6 +67,7 @@ pub(crate) use across::across;
 pub use batch::batched;
 pub use narrow::{NarrowB, gemm_narrow};
 pub use packed::{Across, Factor, Lines, PackedB, Panels, SLACK};
+pub(crate) use stationary::RowsInPlace;
 pub use stationary::{Columns, PackedA, Run};
 
 /// The epilogue of a product: alpha product + beta c, and what follows.

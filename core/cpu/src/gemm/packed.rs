@@ -1,6 +1,6 @@
 //! Operands that are not matrices in memory: packed once and used often, or generated panel by panel.
 
-use super::blocking::Depth;
+use super::blocking::{Depth, right_share};
 use super::driver::{Fill, Operand, pack_panel, right_panel_bytes};
 use super::pack::Source;
 use super::tile::{Kernels, Last, Tile};
@@ -86,8 +86,8 @@ impl PackedB {
         let ways = self.ways()?;
         let kernels = ways.kernels;
         let plain = ways.stores_sums && kernels.in_bytes == ways.element && kernels.group == 1;
-        let fits = plain && !kernels.across.is_empty() && Depth::new(kernels, self.k).blocks == 1;
-        Ok(fits.then_some(Across { packed: self, kernels }))
+        let fits = plain && !kernels.across.is_empty();
+        Ok(fits.then(|| Across { packed: self, kernels, depth: Depth::new(kernels, self.k) }))
     }
 
     /// Panel `panel` of block `block` of k.
@@ -101,6 +101,14 @@ impl PackedB {
 pub struct Across<'a> {
     packed: &'a PackedB,
     kernels: &'a Kernels,
+    depth: Depth,
+}
+
+/// A part of the weights: a block of k, and some panels of columns.
+#[derive(Clone)]
+pub struct Part {
+    block: usize,
+    panels: Range<usize>,
 }
 
 /// Rows of a left operand in place, and where their products go.
@@ -124,42 +132,55 @@ pub struct Lines<'a> {
 }
 
 impl Across<'_> {
-    /// Computes rows, on this thread.
+    /// The parts of the weights, which stay in the cache while rows pass by. Those of each block of k follow the ones before.
+    pub fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let (count, most) = (self.packed.panels_per_block, right_share(self.packed.panel_bytes));
+        let blocks = 0..self.depth.blocks;
+        blocks.flat_map(move |block| {
+            (0..count).step_by(most).map(move |first| Part { block, panels: first..count.min(first + most) })
+        })
+    }
+
+    /// Computes rows with a part of the weights, on this thread. The first block of k writes the output, others add to it.
     ///
     /// # Safety
     /// The elements of the rows at the offsets, as many as the operand has rows, can be read, and those of the output
     /// written, which no other thread uses. `after` is that of the output.
-    pub unsafe fn multiply(&self, lines: &Lines) {
+    pub unsafe fn multiply(&self, part: &Part, lines: &Lines) {
         let (kernels, bytes) = (self.kernels, self.kernels.sum_bytes);
         let across = kernels.columns();
+        let offsets = &lines.offsets[self.depth.range(part.block, self.packed.k)];
+        let (first, last) = (part.block == 0, part.block + 1 == self.depth.blocks);
         let mut row = 0;
         while row < lines.rows {
             let down = kernels.across.len().min(lines.rows - row);
-            for (panel, column) in (0..self.packed.n).step_by(across).enumerate() {
+            for panel in part.panels.clone() {
+                let column = panel * across;
                 let columns = across.min(self.packed.n - column);
                 let out = lines.to.wrapping_offset(row as isize * lines.to_step).wrapping_add(column * bytes);
-                let add = if lines.bias.is_null() { lines.bias } else { lines.bias.wrapping_add(column * bytes) };
+                let bias = if lines.bias.is_null() { lines.bias } else { lines.bias.wrapping_add(column * bytes) };
                 let mut tile = Tile {
-                    depth: lines.offsets.len(),
+                    depth: offsets.len(),
                     left: lines.from.wrapping_offset(row as isize * lines.from_step),
                     left_row: lines.from_step,
                     left_step: 0,
-                    right: self.packed.panel(0, panel),
+                    right: self.packed.panel(part.block, panel),
                     right_step: 0,
                     out,
                     out_row: lines.to_step,
-                    add,
-                    add_row: 0,
+                    add: if first { bias } else { out.cast_const() },
+                    add_row: if first { 0 } else { lines.to_step },
                     next: 0,
                     rows: down,
                     columns,
                     last: None,
                 };
-                tile.last = lines.after.and_then(|after| Last::of(&after, kernels, tile.out, tile.out_row));
+                let after = lines.after.filter(|_| last);
+                tile.last = after.and_then(|after| Last::of(&after, kernels, tile.out, tile.out_row));
                 let function = kernels.across[down - 1][columns.div_ceil(kernels.lanes) - 1];
                 // SAFETY: the caller guarantees rows and output; the panel was packed for so many vectors.
-                unsafe { function(&tile, lines.offsets) };
-                if let (Some(after), None) = (lines.after, tile.last) {
+                unsafe { function(&tile, offsets) };
+                if let (Some(after), None) = (after, tile.last) {
                     // SAFETY: the caller guarantees the output.
                     unsafe { after.finish(tile.out, [down, columns]) };
                 }

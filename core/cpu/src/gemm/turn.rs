@@ -7,6 +7,7 @@
     reason = "every block is instructions, which the callers promise to be there, on squares that they promise to be whole"
 )]
 
+use crate::simd::parts::store_floats;
 use std::arch::x86_64::*;
 
 /// Writes the square of `rows` transposed: `lanes` units in each of 16 rows, `width` apart.
@@ -98,8 +99,6 @@ pub(super) unsafe fn square32_avx2(rows: &[*const u8; 16], lanes: usize, to: *mu
                 break;
             }
             let count = (lanes - first).min(8);
-            let order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-            let mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), order);
             for quarter in 0..4 {
                 let at = |lane: usize| _mm_loadu_si128(rows[first + lane].add(quarter * 16).cast());
                 let mut r = [_mm256_setzero_si256(); 4];
@@ -116,12 +115,8 @@ pub(super) unsafe fn square32_avx2(rows: &[*const u8; 16], lanes: usize, to: *mu
                     _mm256_unpackhi_epi64(ab_high, cd_high),
                 ];
                 for (i, row) in rows.into_iter().enumerate() {
-                    let to = to.add((quarter * 4 + i) * width + first).cast::<i32>();
-                    if count == 8 {
-                        _mm256_storeu_si256(to.cast(), row);
-                    } else {
-                        _mm256_maskstore_epi32(to, mask, row);
-                    }
+                    let to = to.add((quarter * 4 + i) * width + first).cast::<f32>();
+                    store_floats(to, _mm256_castsi256_ps(row), count);
                 }
             }
         }

@@ -6,6 +6,7 @@
 
 use super::lanes::{Stream, Vector, Widen};
 use crate::number::{bf16_to_f32, f16_to_f32};
+use crate::simd::parts::{store_doubles, store_floats};
 use num_complex::Complex;
 use rushlight_base::{bf16, f16};
 use std::arch::x86_64::*;
@@ -169,7 +170,7 @@ register! {
     mul_add(sum, left, right) _mm256_fmadd_ps(left, right, sum);
     add(a, b) _mm256_add_ps(a, b);
     store(at, values) _mm256_storeu_ps(at, values);
-    store_first(at, values, count) _mm256_maskstore_ps(at, lanes32(count), values);
+    store_first(at, values, count) store_floats(at, values, count);
     clamp(values, low, high) _mm256_min_ps(_mm256_set1_ps(high), _mm256_max_ps(_mm256_set1_ps(low), values));
 }
 
@@ -183,7 +184,7 @@ register! {
     mul_add(sum, left, right) _mm256_fmadd_pd(left, right, sum);
     add(a, b) _mm256_add_pd(a, b);
     store(at, values) _mm256_storeu_pd(at, values);
-    store_first(at, values, count) _mm256_maskstore_pd(at, lanes64(count), values);
+    store_first(at, values, count) store_doubles(at, values, count);
 }
 
 register! {
@@ -196,7 +197,7 @@ register! {
     mul_add(sum, left, right) _mm256_add_epi32(sum, _mm256_mullo_epi32(left, right));
     add(a, b) _mm256_add_epi32(a, b);
     store(at, values) _mm256_storeu_si256(at.cast(), values);
-    store_first(at, values, count) _mm256_maskstore_epi32(at, lanes32(count), values);
+    store_first(at, values, count) store_floats(at.cast(), _mm256_castsi256_ps(values), count);
 }
 
 register! {
@@ -209,7 +210,7 @@ register! {
     mul_add(sum, left, right) _mm256_add_epi64(sum, multiply64(left, right));
     add(a, b) _mm256_add_epi64(a, b);
     store(at, values) _mm256_storeu_si256(at.cast(), values);
-    store_first(at, values, count) _mm256_maskstore_epi64(at, lanes64(count), values);
+    store_first(at, values, count) store_doubles(at.cast(), _mm256_castsi256_pd(values), count);
 }
 
 /// The low halves of 64-bit products, from 32-bit products.
@@ -328,7 +329,7 @@ complex! {
     product(re, im, right) _mm256_fmaddsub_ps(re, right, _mm256_mul_ps(im, _mm256_permute_ps::<0b10_11_00_01>(right)));
     add(a, b) _mm256_add_ps(a, b);
     store(at, values) _mm256_storeu_ps(at, values);
-    store_first(at, values, count) _mm256_maskstore_ps(at, lanes32(count), values);
+    store_first(at, values, count) store_floats(at, values, count);
 }
 
 complex! {
@@ -341,7 +342,7 @@ complex! {
     product(re, im, right) _mm256_fmaddsub_pd(re, right, _mm256_mul_pd(im, _mm256_permute_pd::<0b0101>(right)));
     add(a, b) _mm256_add_pd(a, b);
     store(at, values) _mm256_storeu_pd(at, values);
-    store_first(at, values, count) _mm256_maskstore_pd(at, lanes64(count), values);
+    store_first(at, values, count) store_doubles(at, values, count);
 }
 
 /// Products of groups of small numbers, summed in lanes of 32 bits.

@@ -272,6 +272,21 @@ impl<T: Number<Wide: Averaged>> Kernel for Spread<'_, T> {
             // SAFETY: the lanes are positions of the gradient.
             *share = unsafe { source.offset(lane as isize * step).read() }.wide().over(self.count);
         });
+        if let ([share], 1) = (&*shares, self.sums.step) {
+            for d in depth.start..depth.end {
+                for h in height.start..height.end {
+                    let line = (d * self.sizes[1] + h) * self.sizes[2];
+                    // SAFETY: windows are clipped to the image: these positions are a row of the only plane of this unit.
+                    let row = unsafe {
+                        std::slice::from_raw_parts_mut(self.sums.of(line + width.start, 0), width.end - width.start)
+                    };
+                    for sum in row {
+                        *sum = sum.add(*share);
+                    }
+                }
+            }
+            return;
+        }
         let step = if *along > 0 { (along * self.sums.step) as isize } else { 1 };
         for d in depth.start..depth.end {
             for h in height.start..height.end {

@@ -3,6 +3,7 @@
 //! The intrinsics are unsafe where their instructions may be missing. Here they are available: the token of this level
 //! cannot be named outside of `simd`, so its vectors are only reached through the `S` that `run` passes.
 
+use super::parts::{store_doubles, store_floats};
 use super::vector::{FloatVector, HalfVector, IntVector, Mask};
 use rushlight_base::f16;
 use std::arch::x86_64::*;
@@ -267,7 +268,7 @@ macro_rules! floats {
 
             #[inline(always)]
             unsafe fn store_partial(self, target: *mut $scalar, count: usize) {
-                x86! { $store_partial(target, Self::window(count), self.0) }
+                x86! { $store_partial(target, self.0, count) }
             }
 
             #[inline(always)]
@@ -396,7 +397,7 @@ const ANCHOR: f64 = 6755399441055744.0;
 floats! {
     F32(f32, __m256, I32, M32, 8) {
         set _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps, stream _mm256_stream_ps,
-        load_partial _mm256_maskload_ps, store_partial _mm256_maskstore_ps,
+        load_partial _mm256_maskload_ps, store_partial store_floats,
         mul_add _mm256_fmadd_ps, sqrt _mm256_sqrt_ps, min _mm256_min_ps, max _mm256_max_ps,
         round _mm256_round_ps, compare _mm256_cmp_ps, blend _mm256_blendv_ps,
         bits _mm256_castps_si256, from_bits _mm256_castsi256_ps,
@@ -407,7 +408,7 @@ floats! {
     }
     F64(f64, __m256d, I64, M64, 4) {
         set _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd, stream _mm256_stream_pd,
-        load_partial _mm256_maskload_pd, store_partial _mm256_maskstore_pd,
+        load_partial _mm256_maskload_pd, store_partial store_doubles,
         mul_add _mm256_fmadd_pd, sqrt _mm256_sqrt_pd, min _mm256_min_pd, max _mm256_max_pd,
         round _mm256_round_pd, compare _mm256_cmp_pd, blend _mm256_blendv_pd,
         bits _mm256_castpd_si256, from_bits _mm256_castsi256_pd,

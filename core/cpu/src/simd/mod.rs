@@ -43,6 +43,8 @@ mod avx512;
 mod float;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod parts;
 mod portable;
 #[cfg(test)]
 mod tests;

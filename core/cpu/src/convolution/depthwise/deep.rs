@@ -267,7 +267,7 @@ pub(super) fn weight_gradient<T: Float>(
         let samples = first..count.min(first + layout.together);
         let view = layout.samples::<T>(image, samples.clone())?;
         let mut offsets = list::with_capacity(taps)?;
-        each_tap(axes, |tap| offsets.push(layout.offset(tap.map(|(_, offset)| offset), &view)));
+        each_tap(axes, |tap| offsets.push(layout.offset(tap.map(|(_, offset)| offset), &view.steps)));
         let positions: usize = axes.iter().map(|axis| axis.length).product();
         let work = samples.len().saturating_mul(positions).saturating_mul(taps).saturating_mul(MAX_LANES);
         let grad = Shared::new(met.get().wrapping_offset(first as isize * grad_sample));

@@ -23,7 +23,7 @@ pub(super) const BEHIND: usize = 64;
 /// Elements of padded planes that stay in the first-level cache.
 const CACHED: usize = 4096;
 /// Vectors of a tile.
-const TILE: usize = 4;
+const TILE: usize = 8;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -52,7 +52,8 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
     let adjacent = phases.iter().all(|phase| phase.place.steps[2] == 1);
     let bounds = job.finishing.filter(|_| adjacent).and_then(|finishing| finishing.bounds());
     let lanes = run_kernel(Lanes::<T>(PhantomData));
-    let entries: Vec<_> = list::try_collect(phases.iter().map(|phase| phase.entries(steps, lanes)))?;
+    let spills = adjacent && job.finishing.is_none_or(|finishing| !finishing.adds());
+    let entries: Vec<_> = list::try_collect(phases.iter().map(|phase| phase.entries(steps, lanes, spills)))?;
     let (planes, shortage) = (job.image.size(0) * job.groups, Shortage::new());
     let [per_group, _] = job.channels();
     let (elements, together) = (pitch(&layout), together(&layout));
@@ -201,17 +202,23 @@ impl Ahead {
 type Entry = (isize, isize, usize);
 
 impl Phase {
-    /// The vectors of the positions, in whole tiles: missing ones have the offset of the first, and no positions.
-    fn entries(&self, from_steps: [isize; 3], lanes: usize) -> Result<Vec<Entry>> {
+    /// The vectors of the positions, in whole tiles: missing ones have the offset of the first, and no positions. `spills`:
+    /// what is written behind the end of a row of a contiguous plane is overwritten by the next row, since whole vectors are
+    /// stored faster than parts.
+    fn entries(&self, from_steps: [isize; 3], lanes: usize, spills: bool) -> Result<Vec<Entry>> {
         let [depth, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
         let to_steps = self.place.steps;
+        let [plane, area] = [(depth * height * width) as isize, (height * width) as isize];
+        let spills = spills && (depth == 1 || to_steps[0] == area) && (height == 1 || to_steps[1] == width as isize);
         let mut entries = list::with_capacity((depth * height * width.div_ceil(lanes)).next_multiple_of(TILE))?;
         for d in 0..depth as isize {
             for h in 0..height as isize {
                 let from = d * from_steps[0] + h * from_steps[1];
                 let target = d * to_steps[0] + h * to_steps[1];
                 for w in (0..width).step_by(lanes) {
-                    entries.push((from + w as isize, target + w as isize * to_steps[2], lanes.min(width - w)));
+                    let (at, offset) = (from + w as isize, target + w as isize * to_steps[2]);
+                    let count = if spills { (plane - offset) as usize } else { width - w };
+                    entries.push((at, offset, lanes.min(count)));
                 }
             }
         }
@@ -261,6 +268,7 @@ impl<T: Float> Share<'_, T> {
     /// The contract of `phase`.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "a tile and its place")]
+    #[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
     unsafe fn tile<S: Simd>(
         &self,
         taps: &[isize],
@@ -281,7 +289,8 @@ impl<T: Float> Share<'_, T> {
                     sums[v] = T::Vector::<S>::load(from[v].offset(tap)).mul_add(factor, sums[v]);
                 }
             }
-            for (mut sum, &(_, offset, count)) in sums.into_iter().zip(tile) {
+            for v in 0..TILE {
+                let (mut sum, (_, offset, count)) = (sums[v], tile[v]);
                 let to = to.offset(offset);
                 if let (Some(finishing), Some(bounds)) = (&self.job.finishing, self.bounds) {
                     sum = finishing.clamp::<T, S>(sum, bounds, to, count);
@@ -354,7 +363,7 @@ pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, t
                         let (from, to) = (from.wrapping_offset(offset + first), to.add(start));
                         match step {
                             1 => convert::<T, S>(from, to, count),
-                            2 => halve::<T, S>(from, to, count),
+                            2 if count > 0 => halve::<T, S>(from, to, count),
                             step => {
                                 for i in 0..count {
                                     to.add(i).write(from.offset(i as isize * step).read().wide());
@@ -386,14 +395,19 @@ unsafe fn convert<T: Float, S: Simd>(from: *const T, to: *mut T::Wide, count: us
 /// Converts every other element into whole vectors.
 ///
 /// # Safety
-/// `count` elements can be read, two apart, and as many, rounded up to a vector, written.
+/// `count` elements, at least one, can be read, two apart, and as many, rounded up to a vector, written.
 #[inline(always)]
 unsafe fn halve<T: Float, S: Simd>(from: *const T, to: *mut T::Wide, count: usize) {
     let lanes = T::Vector::<S>::LANES;
     // SAFETY: the caller guarantees the elements up to the last of `count`, and space for the last vector.
     unsafe {
-        for i in (0..count).step_by(lanes) {
-            T::load_every_second::<S>(from.add(2 * i), lanes.min(count - i)).store(to.add(i));
+        let mut i = 0;
+        while i + lanes < count {
+            // A further element follows: two whole vectors can be read.
+            let from = from.add(2 * i);
+            T::load::<S>(from).evens(T::load::<S>(from.add(lanes))).store(to.add(i));
+            i += lanes;
         }
+        T::load_every_second::<S>(from.add(2 * i), count - i).store(to.add(i));
     }
 }
