@@ -33,8 +33,6 @@ pub(super) struct View {
     pub steps: [isize; 3],
     /// Elements from `at` on that can be read.
     pub limit: isize,
-    /// Whether whole vectors can be read at every position.
-    pub slack: bool,
 }
 
 /// The layout of the copy of an image, or the image itself.
@@ -119,7 +117,7 @@ impl Padded {
             let ends: isize = (0..image.ndim()).map(|dim| last(image.size(dim), image.stride(dim))).sum();
             let limit = ends + 1 - samples.start as isize * image.stride(0);
             let (sample, channel) = (image.stride(0), image.stride(1));
-            return Ok(View { at: Shared::new(first), sample, channel, steps, limit, slack: false });
+            return Ok(View { at: Shared::new(first), sample, channel, steps, limit });
         };
         let (rows, row) = (layout.rows.len(), layout.row());
         let to = Shared::new(buffer.start());
@@ -148,7 +146,6 @@ impl Padded {
             channel: self.plane as isize,
             steps: layout.steps(),
             limit: (total + BEHIND) as isize,
-            slack: true,
         })
     }
 }

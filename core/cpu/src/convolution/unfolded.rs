@@ -154,6 +154,11 @@ impl Kernels {
         (self.at.get().wrapping_offset(group as isize * self.group_step * size as isize), self.row_step)
     }
 
+    /// Whether the elements of all channels would share a few sets of the first-level cache: they are pages apart.
+    pub fn share_sets(&self, size: usize) -> bool {
+        self.channel_step != 1 && (self.channel_step * size as isize) % 4096 == 0
+    }
+
     /// Whether the taps of a channel are close to each other, so that reading row after row in place suits the caches.
     pub fn are_close(&self) -> bool {
         self.taps.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= CLOSE)

@@ -178,7 +178,6 @@ impl Tiles<'_> {
             channel: tiles as isize,
             steps: [0, 0, 1],
             limit: (POINTS * channels * tiles + BEHIND) as isize,
-            slack: true,
         };
         let share = |index: usize| -> Result<()> {
             let (point, part) = (index / parts, index % parts);
