@@ -61,7 +61,8 @@ fn run_of<T: Element>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
                 Some(packed) => packed.columns(phases.len() * job.groups + group, pack)?,
                 None => Arc::new(pack()?),
             };
-            if packed.across()?.is_none() {
+            let row_step = steps[2] * axes[2].step * size;
+            if packed.across()?.is_none_or(|product| product.rows_collide(row_step)) {
                 return Ok(false);
             }
             weights.push(packed);

@@ -34,6 +34,12 @@ const FEW_TILES: usize = 11;
 /// Shares per thread: more than one, so that a thread that starts late has less left to do.
 pub(super) const SHARES: usize = 4;
 
+/// Whether rows in place, of tiles of this height and so many bytes apart, map to one set of the first-level cache, which has 8
+/// lines or more.
+pub(super) fn rows_collide(height: usize, step: isize) -> bool {
+    height > 8 && step % 4096 == 0
+}
+
 /// The cut along k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Depth {

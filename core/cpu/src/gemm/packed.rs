@@ -1,6 +1,6 @@
 //! Operands that are not matrices in memory: packed once and used often, or generated panel by panel.
 
-use super::blocking::{Depth, right_share};
+use super::blocking::{Depth, right_share, rows_collide};
 use super::driver::{Fill, Operand, pack_panel, right_panel_bytes};
 use super::pack::Source;
 use super::tile::{Kernels, Last, Tile};
@@ -132,6 +132,11 @@ pub struct Lines<'a> {
 }
 
 impl Across<'_> {
+    /// Whether rows so many bytes apart collide in the cache.
+    pub fn rows_collide(&self, step: isize) -> bool {
+        rows_collide(self.kernels.across.len(), step)
+    }
+
     /// The parts of the weights, which stay in the cache while rows pass by. Those of each block of k follow the ones before.
     pub fn parts(&self) -> impl Iterator<Item = Part> + use<> {
         let (count, most) = (self.packed.panels_per_block, right_share(self.packed.panel_bytes));

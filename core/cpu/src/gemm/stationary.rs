@@ -5,7 +5,7 @@
 //! columns on the caller's thread; callers split the output into such shares. Columns are stored in [`Run`]s, so that a
 //! share may cover the ends of several matrices, and rows of tiles need not be adjacent in memory.
 
-use super::blocking::{Depth, even_parts};
+use super::blocking::{Depth, even_parts, rows_collide};
 use super::driver::{Buffer, Fill, Operand, each, pack_panel, right_panel_bytes};
 use super::epilogue::{Factor as Scale, Finish};
 use super::packed::{Erased, Factor, Panels};
@@ -179,7 +179,8 @@ impl PackedA {
         failed.result().map(|()| packed)
     }
 
-    /// Reads the rows in place: `groups` times `rows` of them. None if the kernels have no tiles for it.
+    /// Reads the rows in place: `groups` times `rows` of them. None if the kernels have no tiles for it, or the rows collide in the
+    /// cache.
     ///
     /// # Safety
     /// The elements of all rows at the offsets can be read as long as the result lives.
@@ -195,6 +196,9 @@ impl PackedA {
             return Ok(None);
         }
         let height = even_parts(rows, kernels.across.len(), 1);
+        if rows_collide(height, place.row_step) {
+            return Ok(None);
+        }
         Ok(Some(PackedA {
             left: Rows::InPlace(place),
             bias: expanded(&ways, bias, groups * rows)?,
