@@ -33,17 +33,17 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
 }
 
 /// The positions of the output that meet the same taps.
-struct Phase {
-    axes: [Axis; 3],
+pub(super) struct Phase {
+    pub axes: [Axis; 3],
     /// The weights of each group.
-    weights: Vec<Arc<PackedB>>,
+    pub weights: Vec<Arc<PackedB>>,
     /// Offsets of the elements of each k, in bytes.
-    offsets: Vec<isize>,
-    place: Place,
+    pub offsets: Vec<isize>,
+    pub place: Place,
 }
 
 fn run_of<T: Element>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
-    let [rows, channels] = job.channels();
+    let [_, channels] = job.channels();
     let (size, samples) = (size_of::<T>() as isize, job.image.size(0));
     if job.out.numel() / job.out.size(1) < MANY && !is_ordered(job, axes)? {
         return Ok(false);
@@ -79,7 +79,8 @@ fn run_of<T: Element>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<bool> {
         let some = first..samples.min(first + layout.together);
         let view = layout.samples::<T>(job.image, some.clone())?;
         for phase in &phases {
-            phase.compute::<T>(job, &view, some.clone(), rows, bias.as_deref())?;
+            let steps = [0, 1, 2].map(|dim| view.steps[dim] * phase.axes[dim].step);
+            phase.compute::<T>(job, &Deep { steps, ..view }, some.clone(), bias.as_deref())?;
         }
     }
     Ok(true)
@@ -104,18 +105,11 @@ fn union(phases: &[Axis]) -> Result<Axis> {
 }
 
 impl Phase {
-    /// Computes the positions of `samples`, which are those of the view.
-    fn compute<T: Element>(
-        &self,
-        job: &Job,
-        view: &Deep,
-        samples: Range<usize>,
-        rows: usize,
-        bias: Option<&[T]>,
-    ) -> Result<()> {
-        let size = size_of::<T>() as isize;
+    /// Computes the positions of `samples`, which are those of the view. Its steps are those between positions.
+    pub fn compute<T: Element>(&self, job: &Job, view: &Deep, samples: Range<usize>, bias: Option<&[T]>) -> Result<()> {
+        let ([rows, _], size) = (job.channels(), size_of::<T>() as isize);
         let [layers, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
-        let steps = [0, 1, 2].map(|dim| view.steps[dim] * self.axes[dim].step);
+        let steps = view.steps;
         let (out, sample_step) = (Shared::new(job.out.start()), job.out.stride(0));
         let bias = bias.map(|bias| Shared::new(bias.as_ptr().cast_mut()));
         let after = job.finishing.map(|finishing| finishing.after([self.place.steps[2], 1]));

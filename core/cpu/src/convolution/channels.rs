@@ -1,4 +1,4 @@
-//! Images with adjacent channels, as weight gradients read them: what the taps of a row of the kernel meet at a
+//! Images with adjacent channels, as weight gradients and `adjacent.rs` read them: what the taps of a row of the kernel meet at a
 //! position is adjacent in memory.
 //!
 //! An image that is stored like that, and is met only inside, is read in place. Others are copied with their padding,

@@ -5,7 +5,7 @@
 use super::axis::Axis;
 use super::padded::{Padded, View, spatial_steps};
 use super::unfolded::{count_taps, tap_offsets};
-use crate::array::Array;
+use super::weights::WeightJob;
 use crate::number::Wide;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Simd, run as run_kernel};
@@ -25,43 +25,32 @@ const ROW: usize = 24;
 const CACHED: usize = 4096;
 
 /// Computes the gradient, if it is of this kind.
-pub(super) fn run(
-    out: &Array,
-    grad: &Array,
-    image: &Array,
-    axes: &[Axis; 3],
-    groups: usize,
-    spatial: usize,
-) -> Result<bool> {
-    let adjacent = spatial_steps(grad, spatial)[2] == 1 && axes[2].length >= ROW;
-    let (channels, taps) = (out.size(1), count_taps(axes));
+pub(super) fn run(job: &WeightJob) -> Result<bool> {
+    let adjacent = spatial_steps(job.grad, job.spatial)[2] == 1 && job.axes[2].length >= ROW;
+    let (channels, taps) = (job.out.size(1), count_taps(job.axes));
     if !(adjacent && channels <= CHANNELS && taps > 1 && channels * taps <= COLUMNS) {
         return Ok(false);
     }
-    match out.dtype() {
-        DType::F32 => run_of::<f32>(out, grad, image, axes, groups, spatial)?,
-        DType::F64 => run_of::<f64>(out, grad, image, axes, groups, spatial)?,
+    match job.out.dtype() {
+        DType::F32 => run_of::<f32>(job)?,
+        DType::F64 => run_of::<f64>(job)?,
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-fn run_of<T: Float + Element>(
-    out: &Array,
-    grad: &Array,
-    image: &Array,
-    axes: &[Axis; 3],
-    groups: usize,
-    spatial: usize,
-) -> Result<()> {
+fn run_of<T: Float + Element>(job: &WeightJob) -> Result<()> {
+    let &WeightJob { out, grad, image, axes, groups, spatial } = job;
     let (rows, channels, taps) = (out.size(0) / groups, out.size(1), count_taps(axes));
     let count = (channels * taps).next_multiple_of(ACROSS);
     let per_group = rows.div_ceil(DOWN);
-    let sums = groups.saturating_mul(per_group * DOWN * count * MAX_LANES);
-    let sums = Scratch::new(sums.saturating_mul(size_of::<T::Wide>()))?;
+    let bytes = groups.saturating_mul(per_group * DOWN * count * MAX_LANES).saturating_mul(size_of::<T::Wide>());
+    let sums = Scratch::new(bytes)?;
+    // SAFETY: the buffer has so many bytes, and zero bytes are the zero of floats.
+    unsafe { sums.start().write_bytes(0, bytes) };
     let padded = Padded::new(image, &axes.clone().map(|axis| vec![axis]), spatial)?;
     let tap_offsets = tap_offsets(&padded, axes)?;
-    let [at, sums, to] = [grad.start(), sums.start(), out.start()].map(Shared::new);
+    let [at, sums] = [grad.start(), sums.start()].map(Shared::new);
     let (grad_steps, line_steps) = ([grad.stride(0), grad.stride(1)], spatial_steps(grad, spatial));
     let work = grad.numel().saturating_mul(count) / out.size(0) * DOWN;
     let samples = image.size(0);
@@ -89,13 +78,11 @@ fn run_of<T: Float + Element>(
                 samples: some.len(),
                 tiles,
                 sums: sums.get().cast(),
-                out: to.get().cast(),
-                columns: channels * taps,
-                is_first: some.start == 0,
-                is_last: some.end == samples,
             });
         })?;
     }
+    let sums = sums.get().cast::<T::Wide>().cast_const();
+    run_kernel(Totals::<T> { sums, count, per_group, groups, rows, columns: channels * taps, out: out.start().cast() });
     Ok(())
 }
 
@@ -116,11 +103,6 @@ struct Share<'a, T: Float> {
     tiles: Range<usize>,
     /// A vector for each channel and each offset.
     sums: *mut T::Wide,
-    out: *mut T,
-    /// Elements of a row of the output, which is contiguous.
-    columns: usize,
-    is_first: bool,
-    is_last: bool,
 }
 
 impl<T: Float> Kernel for Share<'_, T> {
@@ -128,30 +110,17 @@ impl<T: Float> Kernel for Share<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let (lanes, count) = (T::Vector::<S>::LANES, self.offsets.len());
         let [layers, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
         let lines = (CACHED / (DOWN * width)).max(1);
-        let (tile, tiles) = (DOWN * count * lanes, self.tiles.clone());
-        // SAFETY: the buffer has a vector for each channel, rounded up to tiles, and each offset; those of a share belong to
-        // it alone. Channels, samples and lines are those of the gradient, and what the taps meet is inside the view.
-        unsafe {
-            if self.is_first {
-                let first = self.sums.add(tiles.start * tile);
-                std::slice::from_raw_parts_mut(first, tiles.len() * tile).fill(T::Wide::ZERO);
-            }
-            for sample in 0..self.samples as isize {
-                for line in (0..layers * height).step_by(lines) {
-                    let some = line..(layers * height).min(line + lines);
-                    for tile in tiles.clone() {
-                        for column in (0..count).step_by(ACROSS) {
-                            self.tile::<S>(sample, some.clone(), tile, column);
-                        }
+        for sample in 0..self.samples as isize {
+            for line in (0..layers * height).step_by(lines) {
+                let some = line..(layers * height).min(line + lines);
+                for tile in self.tiles.clone() {
+                    for column in (0..self.offsets.len()).step_by(ACROSS) {
+                        // SAFETY: sample and lines are those of the gradient; the buffer has sums for each tile, those of a
+                        // share belong to it alone.
+                        unsafe { self.tile::<S>(sample, some.clone(), tile, column) };
                     }
-                }
-            }
-            if self.is_last {
-                for tile in tiles {
-                    self.store::<S>(tile);
                 }
             }
         }
@@ -229,21 +198,35 @@ impl<T: Float> Share<'_, T> {
             }
         }
     }
+}
 
-    /// Writes the sums of a tile.
-    ///
-    /// # Safety
-    /// The tile has sums, and its outputs belong to this share alone.
+/// Writes the sums to the output, which is contiguous.
+struct Totals<T: Float> {
+    sums: *const T::Wide,
+    /// Sums of a channel of the gradient.
+    count: usize,
+    /// Tiles of a group, groups, channels of a group of the gradient, and elements of a row of the output.
+    per_group: usize,
+    groups: usize,
+    rows: usize,
+    columns: usize,
+    out: *mut T,
+}
+
+impl<T: Float> Kernel for Totals<T> {
+    type Output = ();
+
     #[inline(always)]
-    unsafe fn store<S: Simd>(&self, tile: usize) {
-        let (lanes, count) = (T::Vector::<S>::LANES, self.offsets.len());
-        let (group, row) = (tile / self.per_group, tile % self.per_group * DOWN);
-        for i in 0..DOWN.min(self.rows - row) {
+    fn run<S: Simd>(self, _: S) {
+        let lanes = T::Vector::<S>::LANES;
+        for row in 0..self.groups * self.rows {
+            let (group, within) = (row / self.rows, row % self.rows);
+            let first = (group * self.per_group * DOWN + within) * self.count;
             for column in 0..self.columns {
-                // SAFETY: the caller guarantees the sums, and the output has an element for each.
+                // SAFETY: the buffer has a vector of sums for each channel and column, and the output an element.
                 unsafe {
-                    let sum = T::Vector::<S>::load(self.sums.add(((tile * DOWN + i) * count + column) * lanes)).sum();
-                    self.out.add((group * self.rows + row + i) * self.columns + column).write(T::narrow(sum));
+                    let sum = T::Vector::<S>::load(self.sums.add((first + column) * lanes)).sum();
+                    self.out.add(row * self.columns + column).write(T::narrow(sum));
                 }
             }
         }

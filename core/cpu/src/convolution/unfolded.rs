@@ -154,16 +154,6 @@ impl Kernels {
         (self.at.get().wrapping_offset(group as isize * self.group_step * size as isize), self.row_step)
     }
 
-    /// Whether the elements of all channels would share a few sets of the first-level cache: they are pages apart.
-    pub fn share_sets(&self, size: usize) -> bool {
-        self.channel_step != 1 && (self.channel_step * size as isize) % 4096 == 0
-    }
-
-    /// Whether the taps of a channel are close to each other, so that reading row after row in place suits the caches.
-    pub fn are_close(&self) -> bool {
-        self.taps.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= CLOSE)
-    }
-
     /// Writes the rows of a group, their elements ordered by taps, then channels.
     pub fn by_taps<T: Copy>(&self, channels: usize, group: usize, to: *mut T) {
         let from = self.at.get().cast::<T>().wrapping_offset(group as isize * self.group_step).cast_const();
@@ -186,15 +176,20 @@ impl Kernels {
         }
     }
 
-    /// The rows where they are, of elements of `size` bytes.
-    pub fn in_place(&self, channels: usize, size: usize) -> Result<RowsInPlace> {
+    /// The rows where they are, of elements of `size` bytes, if that suits the caches: the taps of a channel are close to each
+    /// other, and channels are not pages apart, which would share a few sets of the first-level cache.
+    pub fn in_place(&self, channels: usize, size: usize) -> Result<Option<RowsInPlace>> {
         let size = size as isize;
+        let are_close = self.taps.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= CLOSE);
+        if !are_close || (self.channel_step * size) % 4096 == 0 {
+            return Ok(None);
+        }
         let mut offsets = list::with_capacity(channels * self.taps.len())?;
         for channel in 0..channels as isize {
             offsets.extend(self.taps.iter().map(|tap| (channel * self.channel_step + tap) * size));
         }
         let (group_step, row_step) = (self.group_step * size, self.row_step * size);
-        Ok(RowsInPlace { at: self.at, group_step, row_step, offsets })
+        Ok(Some(RowsInPlace { at: self.at, group_step, row_step, offsets }))
     }
 }
 

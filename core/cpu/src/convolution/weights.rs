@@ -22,6 +22,17 @@ const MANY_GROUPS: usize = 16;
 /// Bytes of samples whose products are added in one go.
 const TOGETHER: usize = 8 << 20;
 
+/// A gradient by weights in progress.
+#[derive(Clone, Copy)]
+pub(super) struct WeightJob<'a> {
+    pub out: &'a Array<'a>,
+    pub grad: &'a Array<'a>,
+    pub image: &'a Array<'a>,
+    pub axes: &'a [Axis; 3],
+    pub groups: usize,
+    pub spatial: usize,
+}
+
 /// out = the gradient by the weights of `forward(grad, image, out)`.
 pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) -> Result<()> {
     let spatial = walk.stride.len();
@@ -44,28 +55,20 @@ pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) ->
         unsafe { out.start().write_bytes(0, out.numel() * out.dtype().size()) };
         return Ok(());
     }
-    if super::depthwise::weight_gradient(out, grad, image, &axes, walk.groups as usize, spatial)? {
+    let job = WeightJob { out, grad, image, axes: &axes, groups: walk.groups as usize, spatial };
+    if super::depthwise::weight_gradient(&job)? || super::dots::run(&job)? {
         return Ok(());
     }
-    if super::dots::run(out, grad, image, &axes, walk.groups as usize, spatial)? {
-        return Ok(());
-    }
-    by_size!(out, T => run::<T>(out, grad, image, &axes, walk.groups as usize, spatial))
+    by_size!(out, T => run::<T>(&job))
 }
 
-fn run<T: Copy + Default + Send + Sync>(
-    out: &Array,
-    grad: &Array,
-    image: &Array,
-    axes: &[Axis; 3],
-    groups: usize,
-    spatial: usize,
-) -> Result<()> {
+fn run<T: Copy + Default + Send + Sync>(job: &WeightJob) -> Result<()> {
+    let &WeightJob { out, grad, image, axes, groups, spatial } = job;
     let (rows, channels, dtype) = (out.size(0) / groups, out.size(1), out.dtype());
     let (taps, positions) = (count_taps(axes), axes.iter().map(|axis| axis.length).product::<usize>());
     let columns = channels * taps;
     if taps == 1 && image.stride(1) != 1 && reads_rows(image, axes, spatial) {
-        return pointwise::<T>(out, grad, image, axes, groups, spatial);
+        return pointwise::<T>(job);
     }
     // Sums of several products would be rounded in between: only where they are stored in their own type.
     let exact = !matches!(dtype, DType::F16 | DType::BF16 | DType::C32);
@@ -73,7 +76,6 @@ fn run<T: Copy + Default + Send + Sync>(
     let turned = channels > 1 && taps > 1;
     let buffer = Scratch::new(if turned { out.numel() * size_of::<T>() } else { 0 })?;
     let start = Shared::new(if turned { buffer.start() } else { out.start() });
-    let (sizes, strides) = ([rows as i64, columns as i64], [columns as i64, 1]);
     let count = grad.size(0);
     for first in (0..count).step_by(layout.together) {
         let samples = first..count.min(first + layout.together);
@@ -82,18 +84,12 @@ fn run<T: Copy + Default + Send + Sync>(
         each_tap(axes, |tap| offsets.push(layout.offset(tap.map(|(_, offset)| offset), &view.steps)));
         let depth = samples.len() * positions;
         let gradient = Gradient::new(grad, axes, spatial, samples.start);
-        let product = |group: usize| -> Result<()> {
-            let at = start.get().wrapping_add(group * rows * columns * size_of::<T>());
-            // SAFETY: the group's weights are a contiguous part of the buffer or of the output.
-            let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
+        each_group(groups, rows * columns * depth, &|group| {
             let left = gradient.from(group * rows, size_of::<T>());
             let right = Met { view, group, channels, axes, taps: &offsets };
-            let add = (first > 0).then_some((&out, Scalar::Int(1)));
-            let epilogue = Epilogue { add, ..Epilogue::default() };
-            let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
-            gemm_panels(dtype, &out, factors.0, factors.1, &epilogue)
-        };
-        each_group(groups, rows * columns * depth, &product)?;
+            // SAFETY: the weights of the groups are in the buffer or in the output, one after the other.
+            unsafe { product::<T>(start, group, dtype, [rows, depth, columns], [&left, &right], first > 0) }
+        })?;
     }
     if turned {
         let to = Shared::new(out.start());
@@ -115,27 +111,39 @@ fn reads_rows(image: &Array, axes: &[Axis; 3], spatial: usize) -> bool {
 }
 
 /// Kernels of a single element: lanes of both operands run along positions, and are transposed as they are packed.
-fn pointwise<T: Copy + Default + Send + Sync>(
-    out: &Array,
-    grad: &Array,
-    image: &Array,
-    axes: &[Axis; 3],
-    groups: usize,
-    spatial: usize,
-) -> Result<()> {
+fn pointwise<T: Copy>(job: &WeightJob) -> Result<()> {
+    let &WeightJob { out, grad, image, axes, groups, spatial } = job;
     let (rows, channels, dtype) = (out.size(0) / groups, out.size(1), out.dtype());
     let depth = grad.size(0) * axes.iter().map(|axis| axis.length).product::<usize>();
     let [gradient, image] = [grad, image].map(|array| Gradient::new(array, axes, spatial, 0));
     let start = Shared::new(out.start());
-    let (sizes, strides) = ([rows as i64, channels as i64], [channels as i64, 1]);
     each_group(groups, rows * channels * depth, &|group| {
-        let at = start.get().wrapping_add(group * rows * channels * size_of::<T>());
-        // SAFETY: the group's weights are a contiguous part of the output.
-        let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
         let (left, right) = (gradient.from(group * rows, size_of::<T>()), image.from(group * channels, size_of::<T>()));
-        let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, channels], &right));
-        gemm_panels(dtype, &out, factors.0, factors.1, &Epilogue::default())
+        // SAFETY: the weights of the groups are in the output, one after the other.
+        unsafe { product::<T>(start, group, dtype, [rows, depth, channels], [&left, &right], false) }
     })
+}
+
+/// Computes the weights of a group, of these rows, k and columns, or adds to them.
+///
+/// # Safety
+/// From `start` on there are the weights of the groups up to this one, whose own no other thread uses.
+unsafe fn product<T: Copy>(
+    start: Shared<u8>,
+    group: usize,
+    dtype: DType,
+    [rows, depth, columns]: [usize; 3],
+    [left, right]: [&dyn Panels<T>; 2],
+    adds: bool,
+) -> Result<()> {
+    let at = start.get().wrapping_add(group * rows * columns * size_of::<T>());
+    let (sizes, strides) = ([rows as i64, columns as i64], [columns as i64, 1]);
+    // SAFETY: the caller guarantees the weights of the group, which are contiguous.
+    let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
+    let add = adds.then_some((&out, Scalar::Int(1)));
+    let epilogue = Epilogue { add, ..Epilogue::default() };
+    let factors = (Factor::Panels([rows, depth], left), Factor::Panels([depth, columns], right));
+    gemm_panels(dtype, &out, factors.0, factors.1, &epilogue)
 }
 
 /// Computes the product of each group, of so many multiplications: threads share the groups if there are many.

@@ -95,7 +95,7 @@ pub(super) fn packs_by_columns(left_bytes: usize, panels: usize, threads: usize)
 
 /// Right panels that one thread packs and uses, one such piece after the other.
 pub(super) fn columns_together(panels: usize, panel_bytes: usize, threads: usize) -> usize {
-    let most = (RIGHT_SHARE / panel_bytes.max(1)).max(1);
+    let most = right_share(panel_bytes);
     let pieces = panels.div_ceil(most).max(if threads > 1 { SHARES * threads } else { 1 });
     panels.div_ceil(pieces).max(1)
 }

@@ -5,7 +5,7 @@
 //! columns on the caller's thread; callers split the output into such shares. Columns are stored in [`Run`]s, so that a
 //! share may cover the ends of several matrices, and rows of tiles need not be adjacent in memory.
 
-use super::blocking::{Depth, even_parts, rows_collide};
+use super::blocking::{Depth, even_parts, right_share, rows_collide};
 use super::driver::{Buffer, Fill, Operand, each, pack_panel, right_panel_bytes};
 use super::epilogue::{Factor as Scale, Finish};
 use super::packed::{Erased, Factor, Panels};
@@ -20,9 +20,6 @@ use rushlight_base::runtime::FirstError;
 use rushlight_base::{DType, Result, Scalar, Scratch, ensure, list};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-/// Bytes of the columns of a share that are packed at a time: a quarter of a core's second-level cache.
-const RIGHT_SHARE: usize = 256 << 10;
 
 /// Where the rows of the left operands are.
 enum Rows {
@@ -225,7 +222,7 @@ impl PackedA {
 
     /// Columns that one share should compute: as many as stay in the cache while the rows pass by.
     pub fn columns_together(&self) -> usize {
-        (RIGHT_SHARE / right_panel_bytes(&self.ways, &self.depth)).max(1) * self.columns()
+        right_share(right_panel_bytes(&self.ways, &self.depth)) * self.columns()
     }
 
     /// Computes the panels `rows` of the rows of a group, times `columns` of `right`, on this thread.

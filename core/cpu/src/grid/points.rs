@@ -159,8 +159,8 @@ impl<W: Coordinate> Table<W> {
     }
 }
 
-/// Computes the terms of a table. A kernel of its own: it is large, and both that read images and that add to their
-/// gradients call it.
+/// Computes the terms of a table. Sampling and its gradient share this kernel, so that it is compiled once for each
+/// instruction set.
 struct Fill<'a, T: Pixel> {
     table: &'a mut Table<T::Wide>,
     places: &'a Places<T>,

@@ -4,10 +4,10 @@ use super::super::axis::Axis;
 use super::super::channels::{Channels, Deep};
 use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
+use super::super::weights::WeightJob;
 use super::super::{Job, Place};
 use super::gradient::{TOGETHER, constant};
 use super::kernel_offsets;
-use crate::array::Array;
 use crate::finish::Finishing;
 use crate::number::Wide;
 use crate::shared::Shared;
@@ -245,13 +245,8 @@ impl<T: Float> Rows<'_, T> {
 }
 
 /// out = the gradient by the weights.
-pub(super) fn weight_gradient<T: Float>(
-    out: &Array,
-    grad: &Array,
-    image: &Array,
-    axes: &[Axis; 3],
-    spatial: usize,
-) -> Result<()> {
+pub(super) fn weight_gradient<T: Float>(job: &WeightJob) -> Result<()> {
+    let &WeightJob { out, grad, image, axes, spatial, .. } = job;
     let layout = Channels::new(image, axes, spatial, 1, PADDED)?;
     let (channels, taps) = (out.size(0), count_taps(axes));
     let padded = channels.next_multiple_of(MAX_LANES);

@@ -5,8 +5,8 @@ use super::super::axis::Axis;
 use super::super::line::Layout;
 use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
+use super::super::weights::WeightJob;
 use super::planes::{pitch, together, widen};
-use crate::array::Array;
 use crate::number::Wide;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
@@ -43,14 +43,8 @@ macro_rules! constant {
 pub(super) use constant;
 
 /// out = the gradient.
-pub(super) fn run<T: Float>(
-    out: &Array,
-    grad: &Array,
-    image: &Array,
-    axes: &[Axis; 3],
-    groups: usize,
-    spatial: usize,
-) -> Result<()> {
+pub(super) fn run<T: Float>(job: &WeightJob) -> Result<()> {
+    let &WeightJob { out, grad, image, axes, groups, spatial } = job;
     let phases = [0, 1, 2].map(|dim| vec![axes[dim].clone()]);
     let layout = Layout::new(&phases, spatial_steps(image, spatial))?;
     let mut taps = list::with_capacity(count_taps(axes))?;

@@ -12,6 +12,7 @@ mod planes;
 use super::Job;
 use super::axis::{Axis, products};
 use super::unfolded::{count_taps, each_tap};
+use super::weights::WeightJob;
 use crate::array::Array;
 use rushlight_base::{DType, Result, bf16, f16, list};
 
@@ -49,23 +50,17 @@ pub(super) fn run(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
 }
 
 /// Computes the gradient by the weights of a correlation, if it has a float dtype and groups with one source channel.
-pub(super) fn weight_gradient(
-    out: &Array,
-    grad: &Array,
-    image: &Array,
-    axes: &[Axis; 3],
-    groups: usize,
-    spatial: usize,
-) -> Result<bool> {
+pub(super) fn weight_gradient(job: &WeightJob) -> Result<bool> {
+    let &WeightJob { out, grad, image, groups, .. } = job;
     if out.size(1) != 1 || groups == 1 {
         return Ok(false);
     }
     let deep = out.size(0) == groups && image.stride(1) == 1 && grad.stride(1) == 1;
     floats!(out.dtype(), T => {
         if deep {
-            deep::weight_gradient::<T>(out, grad, image, axes, spatial)?;
+            deep::weight_gradient::<T>(job)?;
         } else {
-            gradient::run::<T>(out, grad, image, axes, groups, spatial)?;
+            gradient::run::<T>(job)?;
         }
         Ok(true)
     }, Ok(false))
