@@ -29,6 +29,10 @@ const DIRECT: usize = 1 << 27;
 const DIRECT_ROW: usize = 2 << 10;
 /// Bytes of a right operand of longer use that is read in place.
 const DIRECT_BYTES: usize = 512 << 10;
+/// Bytes between the elements of a row of the left operand from which on more than [`FEW_LINES`] of them, which every panel
+/// of the right operand reads again, are not read in place: they map to too few sets of the caches.
+const SCATTERED: usize = 512;
+const FEW_LINES: usize = 64;
 /// Tiles of rows up to which rows of the right operand may be twice as long: each is read but a few times.
 const FEW_TILES: usize = 11;
 /// Shares per thread: more than one, so that a thread that starts late has less left to do.
@@ -105,12 +109,13 @@ pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
     if multiplications < SERIAL { 1 } else { threads }
 }
 
-/// Whether it pays to read both operands in place.
-pub(super) fn reads_in_place(kernels: &Kernels, [m, n, k]: [usize; 3]) -> bool {
+/// Whether it pays to read both operands in place; the elements of a row of the left one are `step` bytes apart.
+pub(super) fn reads_in_place(kernels: &Kernels, [m, n, k]: [usize; 3], step: usize) -> bool {
     let row = n * kernels.in_bytes;
     let few = m <= FEW_TILES * kernels.rows;
     let fits = if few { row <= 2 * DIRECT_ROW } else { row <= DIRECT_ROW && k * row <= DIRECT_BYTES };
-    let small = fits && m.saturating_mul(n).saturating_mul(k) <= DIRECT;
+    let scattered = step >= SCATTERED && k > FEW_LINES && n > 2 * kernels.columns();
+    let small = fits && !scattered && m.saturating_mul(n).saturating_mul(k) <= DIRECT;
     // Few reads per element.
     m <= kernels.rows || small
 }

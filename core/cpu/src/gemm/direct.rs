@@ -25,7 +25,8 @@ impl Direct {
         let (Operand::Strided(left), Operand::Strided(right)) = (p.left, p.right) else { return None };
         let possible = !kernels.direct.is_empty() && kernels.in_bytes == run.ways.element && right.lane == 1;
         let sums_wait = run.depth.blocks > 1 && !run.ways.stores_sums;
-        let direct = possible && !sums_wait && reads_in_place(kernels, [p.m, p.n, p.k]);
+        let step = left.depth.unsigned_abs() * run.ways.element;
+        let direct = possible && !sums_wait && reads_in_place(kernels, [p.m, p.n, p.k], step);
         direct.then(|| Direct { left, right, height: even_parts(p.m, kernels.rows, 1) })
     }
 
