@@ -27,6 +27,7 @@ pub mod simd;
 
 pub mod activation;
 pub mod arithmetic;
+pub mod batch_norm;
 pub mod bitwise;
 pub mod channel_norm;
 pub mod compare;
@@ -60,6 +61,7 @@ mod pointwise;
 pub mod pooling;
 pub mod quantize;
 pub mod random;
+pub mod recurrent;
 pub mod reduce;
 pub mod resample;
 pub mod scan;

@@ -62,6 +62,26 @@ int32_t rlt_tensor_native_batch_norm_out(const rlt_tensor *input, const rlt_tens
     const rlt_tensor *running_mean, const rlt_tensor *running_var, int32_t training, double momentum, double eps,
     const rlt_tensor *out, const rlt_tensor *save_mean, const rlt_tensor *save_invstd);
 
+/* ---- _batch_norm_backward ---- */
+
+/**
+ * Computes the gradients of `native_batch_norm` with respect to input, weight and bias from the statistics that
+ * normalized the input.
+ *
+ * `result0 = rstd * (g - mean(g) - n * mean(g * n)), or rstd * g in evaluation, result1 = sum over each channel of
+ * grad * n, result2 = sum over each channel of grad; g = grad * weight, n = (input - mean) * rstd`
+ *
+ * Shapes: `(N, C, *), (N, C, *), weight and statistics: (C) -> (N, C, *), (C), (C)`.
+ * Errors: Raises an error if `grad` and `input` differ in shape or dtype, if they have fewer than two dimensions, or
+ * if the weight or a statistic does not have one element per channel.
+ *
+ * `_batch_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training) ->
+ * (Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor__batch_norm_backward(const rlt_tensor *grad, const rlt_tensor *input, const rlt_tensor *weight,
+    const rlt_tensor *mean, const rlt_tensor *rstd, int32_t training, rlt_tensor **out0, rlt_tensor **out1,
+    rlt_tensor **out2);
+
 /* ---- native_batch_norm_backward ---- */
 
 /**

@@ -54,6 +54,93 @@ int32_t rlt_tensor_lstm_data(const rlt_tensor *data, const rlt_tensor *batch_siz
     int64_t hx_len, const rlt_tensor *const *params, int64_t params_len, int32_t has_biases, int64_t num_layers,
     double dropout, int32_t train, int32_t bidirectional, rlt_tensor **out0, rlt_tensor **out1, rlt_tensor **out2);
 
+/* ---- _lstm_layer ---- */
+
+/**
+ * Runs one direction of one layer of `lstm` over a packed sequence; with `keep` the last two results are the
+ * activated gates, and the hidden and cell states that each step began with, which the gradient needs.
+ *
+ * `i, f, o = sigmoid(w_ih x + b_ih + w_hh h + b_hh), g = tanh(w_ih x + b_ih + w_hh h + b_hh), each with its own rows
+ * of the weights and biases; c = f * c + i * g; h = o * tanh(c)`
+ *
+ * Shapes: `(R, I), (4H, I), (4H, H), (4H), (4H), (B, H), (B, H), with R = sum of batch_sizes and B = batch_sizes[0]
+ * -> (R, H), (B, H), (B, H), (R, 4H), (2, R, H)`.
+ * Errors: Raises an error if the shapes or dtypes do not match, if only one bias is given, or if `batch_sizes` is not
+ * positive and non-increasing.
+ *
+ * `_lstm_layer(Tensor input, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor h, Tensor c, int[]
+ * batch_sizes, bool reverse, bool keep) -> (Tensor, Tensor, Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor__lstm_layer(const rlt_tensor *input, const rlt_tensor *w_ih, const rlt_tensor *w_hh,
+    const rlt_tensor *b_ih, const rlt_tensor *b_hh, const rlt_tensor *h, const rlt_tensor *c,
+    const int64_t *batch_sizes, int64_t batch_sizes_len, int32_t reverse, int32_t keep, rlt_tensor **out0,
+    rlt_tensor **out1, rlt_tensor **out2, rlt_tensor **out3, rlt_tensor **out4);
+
+/* ---- _lstm_layer_backward ---- */
+
+/**
+ * Computes the gradients of `_lstm_layer` with respect to the sums that are activated to gates, and to the initial
+ * states, from the gradients of its first three results.
+ *
+ * `the chain rule from the last step to the first: result0 holds the gradients by w_ih x + b_ih + w_hh h + b_hh of
+ * all steps`
+ *
+ * Shapes: `(R, H), (B, H), (B, H), (4H, H), (R, 4H), (R, H), with R = sum of batch_sizes and B = batch_sizes[0] ->
+ * (R, 4H), (B, H), (B, H)`.
+ * Errors: Raises an error if the shapes or dtypes do not match, or if `batch_sizes` is not positive and
+ * non-increasing.
+ *
+ * `_lstm_layer_backward(Tensor grad, Tensor grad_h, Tensor grad_c, Tensor w_hh, Tensor gates, Tensor before, int[]
+ * batch_sizes, bool reverse) -> (Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor__lstm_layer_backward(const rlt_tensor *grad, const rlt_tensor *grad_h, const rlt_tensor *grad_c,
+    const rlt_tensor *w_hh, const rlt_tensor *gates, const rlt_tensor *before, const int64_t *batch_sizes,
+    int64_t batch_sizes_len, int32_t reverse, rlt_tensor **out0, rlt_tensor **out1, rlt_tensor **out2);
+
+/* ---- _gru_layer ---- */
+
+/**
+ * Runs one direction of one layer of `gru` over a packed sequence; with `keep` the last two results are the activated
+ * gates, and the products w_hh h + b_hh of the new gate with the states that each step began with, which the gradient
+ * needs.
+ *
+ * `r, z = sigmoid(w_ih x + b_ih + w_hh h + b_hh), n = tanh(w_ih x + b_ih + r * (w_hh h + b_hh)), each with its own
+ * rows of the weights and biases; h = (1 - z) * n + z * h`
+ *
+ * Shapes: `(R, I), (3H, I), (3H, H), (3H), (3H), (B, H), with R = sum of batch_sizes and B = batch_sizes[0] -> (R,
+ * H), (B, H), (R, 3H), (2, R, H)`.
+ * Errors: Raises an error if the shapes or dtypes do not match, if only one bias is given, or if `batch_sizes` is not
+ * positive and non-increasing.
+ *
+ * `_gru_layer(Tensor input, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor h, int[] batch_sizes, bool
+ * reverse, bool keep) -> (Tensor, Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor__gru_layer(const rlt_tensor *input, const rlt_tensor *w_ih, const rlt_tensor *w_hh,
+    const rlt_tensor *b_ih, const rlt_tensor *b_hh, const rlt_tensor *h, const int64_t *batch_sizes,
+    int64_t batch_sizes_len, int32_t reverse, int32_t keep, rlt_tensor **out0, rlt_tensor **out1, rlt_tensor **out2,
+    rlt_tensor **out3);
+
+/* ---- _gru_layer_backward ---- */
+
+/**
+ * Computes the gradients of `_gru_layer` with respect to the products with the input, the products with the state,
+ * and the initial states, from the gradients of its first two results.
+ *
+ * `the chain rule from the last step to the first: result0 and result1 hold the gradients by w_ih x + b_ih and w_hh h +
+ * b_hh of all steps`
+ *
+ * Shapes: `(R, H), (B, H), (3H, H), (R, 3H), (2, R, H), with R = sum of batch_sizes and B = batch_sizes[0] -> (R,
+ * 3H), (R, 3H), (B, H)`.
+ * Errors: Raises an error if the shapes or dtypes do not match, or if `batch_sizes` is not positive and
+ * non-increasing.
+ *
+ * `_gru_layer_backward(Tensor grad, Tensor grad_h, Tensor w_hh, Tensor gates, Tensor kept, int[] batch_sizes, bool
+ * reverse) -> (Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor__gru_layer_backward(const rlt_tensor *grad, const rlt_tensor *grad_h, const rlt_tensor *w_hh,
+    const rlt_tensor *gates, const rlt_tensor *kept, const int64_t *batch_sizes, int64_t batch_sizes_len,
+    int32_t reverse, rlt_tensor **out0, rlt_tensor **out1, rlt_tensor **out2);
+
 /* ---- gru ---- */
 
 /**

@@ -29,6 +29,8 @@ mod numeric;
 mod pooling;
 #[cfg(feature = "op-random")]
 mod random;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 #[cfg(feature = "op-special")]
 mod special;
 #[cfg(feature = "op-vision")]
@@ -61,6 +63,8 @@ pub use numeric::*;
 pub use pooling::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 #[cfg(feature = "op-special")]
 pub use special::*;
 #[cfg(feature = "op-vision")]

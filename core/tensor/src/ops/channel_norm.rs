@@ -5,7 +5,8 @@ use super::norm::numbers;
 use super::reduce::parts;
 use crate::dense::{Dense, Geometry, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar};
-use rushlight_cpu::{Loop, arithmetic, channel_norm, reduce};
+use rushlight_cpu::{Loop, arithmetic, batch_norm, channel_norm, fill, reduce};
+use std::borrow::Cow;
 
 /// Mean and reciprocal deviation of groups, in the computation dtype.
 struct Statistics {
@@ -137,6 +138,50 @@ pub fn native_batch_norm(
     invert(&statistics.rstd, eps)?;
     let statistics = if training { statistics.given(out1, out2)? } else { statistics };
     normalise(out0, input, &statistics, 1, weight, bias)
+}
+
+/// out0 = the gradient by input; out1, out2 = those by weight and bias
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn batch_norm_backward(
+    out0: &Dense,
+    out1: &Dense,
+    out2: &Dense,
+    grad: &Dense,
+    input: &Dense,
+    weight: Option<&Dense>,
+    mean: &Dense,
+    rstd: &Dense,
+    training: bool,
+) -> Result<()> {
+    if input.numel() == 0 {
+        return [out1, out2].into_iter().try_for_each(|sum| fill::fill(&Loop::new([array(sum)])?, Scalar::Int(0)));
+    }
+    let dtype = input.dtype.opmath();
+    let (mean, rstd) = (numbers(mean, dtype)?, numbers(rstd, dtype)?);
+    let weight = weight.map(|weight| numbers(weight, dtype)).transpose()?;
+    // Arrays of another layout are copied: in that of the result if this is one that the kernel takes.
+    let given = [out0, grad, input];
+    let fits = |dense: &Dense, like: &Dense| batch_norm::has_kernel([&array(dense), &array(like), &array(like)]);
+    let like = if fits(out0, out0) { Cow::Borrowed(out0) } else { Cow::Owned(fresh(out0.sizes(), out0.dtype, out0)?) };
+    let [to, grad, input] = given.map(|dense| -> Result<Cow<'_, Dense>> {
+        if fits(dense, &like) {
+            return Ok(Cow::Borrowed(dense));
+        }
+        let copy = super::rules::like(&like)?.allocate()?;
+        copy_into(&copy, dense)?;
+        Ok(Cow::Owned(copy))
+    });
+    let (to, grad, input) = (to?, grad?, input?);
+    let operands = batch_norm::Operands {
+        grad: array(&grad),
+        input: array(&input),
+        mean: array(&mean),
+        rstd: array(&rstd),
+        weight: weight.as_deref().map(array),
+        training,
+    };
+    batch_norm::batch_norm_backward(&operands, &array(&to), [&array(out1), &array(out2)])?;
+    if let Cow::Owned(to) = &to { copy_into(out0, to) } else { Ok(()) }
 }
 
 /// out0 = input normalised by groups of channels; out1, out2 = the mean and the reciprocal deviation of each group

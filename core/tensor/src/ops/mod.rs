@@ -58,6 +58,8 @@ pub mod prepared;
 #[cfg(feature = "op-quantization")]
 pub mod quantization;
 pub mod random;
+#[cfg(feature = "op-recurrent")]
+pub mod recurrent;
 pub mod reduce;
 pub mod regions;
 pub mod rules;

@@ -6109,6 +6109,12 @@ inline std::tuple<Tensor&, Tensor&, Tensor&> native_batch_norm_outf(const Tensor
 inline std::tuple<Tensor&, Tensor&, Tensor&> native_batch_norm_out(Tensor& out, Tensor& save_mean, Tensor& save_invstd, const Tensor& input, const optional<Tensor>& weight, const optional<Tensor>& bias, const optional<Tensor>& running_mean, const optional<Tensor>& running_var, bool training, double momentum, double eps) {
   return native_batch_norm_outf(input, weight, bias, running_mean, running_var, training, momentum, eps, out, save_mean, save_invstd);
 }
+/// Computes the gradients of `native_batch_norm` with respect to input, weight and bias from the statistics that normalized the input.
+/// `result0 = rstd * (g - mean(g) - n * mean(g * n)), or rstd * g in evaluation, result1 = sum over each channel of grad * n, result2 = sum over each channel of grad; g = grad * weight, n = (input - mean) * rstd`
+inline std::tuple<Tensor, Tensor, Tensor> _batch_norm_backward(const Tensor& grad, const Tensor& input, const optional<Tensor>& weight, const Tensor& mean, const Tensor& rstd, bool training) {
+  rlt_tensor *out0, *out1, *out2;
+  return rlt::adopt_all(rlt_tensor__batch_norm_backward(grad.handle(), input.handle(), rlt::optional_tensor(weight), mean.handle(), rstd.handle(), training, &out0, &out1, &out2), out0, out1, out2);
+}
 /// Computes the gradients of `native_batch_norm` with respect to input, weight and bias; those that `output_mask` does not select are empty.
 /// `result0 = invstd * (g - mean(g) - n * mean(g * n)), or invstd * g in evaluation, result1 = sum over each channel of grad_out * n, result2 = sum over each channel of grad_out; g = grad_out * weight, n = (input - mean) * invstd`
 inline std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(const Tensor& grad_out, const Tensor& input, const optional<Tensor>& weight, const optional<Tensor>& running_mean, const optional<Tensor>& running_var, const optional<Tensor>& save_mean, const optional<Tensor>& save_invstd, bool train, double eps, ArrayRef<bool> output_mask) {
@@ -8070,6 +8076,30 @@ inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, TensorList h
 inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& data, const Tensor& batch_sizes, TensorList hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
   rlt_tensor *out0, *out1, *out2;
   return rlt::adopt_all(rlt_tensor_lstm_data(data.handle(), batch_sizes.handle(), rlt::handles(hx), hx.raw_length(), rlt::handles(params), params.raw_length(), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1, &out2), out0, out1, out2);
+}
+/// Runs one direction of one layer of `lstm` over a packed sequence; with `keep` the last two results are the activated gates, and the hidden and cell states that each step began with, which the gradient needs.
+/// `i, f, o = sigmoid(w_ih x + b_ih + w_hh h + b_hh), g = tanh(w_ih x + b_ih + w_hh h + b_hh), each with its own rows of the weights and biases; c = f * c + i * g; h = o * tanh(c)`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> _lstm_layer(const Tensor& input, const Tensor& w_ih, const Tensor& w_hh, const optional<Tensor>& b_ih, const optional<Tensor>& b_hh, const Tensor& h, const Tensor& c, IntArrayRef batch_sizes, bool reverse, bool keep) {
+  rlt_tensor *out0, *out1, *out2, *out3, *out4;
+  return rlt::adopt_all(rlt_tensor__lstm_layer(input.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), h.handle(), c.handle(), batch_sizes.data(), batch_sizes.raw_length(), reverse, keep, &out0, &out1, &out2, &out3, &out4), out0, out1, out2, out3, out4);
+}
+/// Computes the gradients of `_lstm_layer` with respect to the sums that are activated to gates, and to the initial states, from the gradients of its first three results.
+/// `the chain rule from the last step to the first: result0 holds the gradients by w_ih x + b_ih + w_hh h + b_hh of all steps`
+inline std::tuple<Tensor, Tensor, Tensor> _lstm_layer_backward(const Tensor& grad, const Tensor& grad_h, const Tensor& grad_c, const Tensor& w_hh, const Tensor& gates, const Tensor& before, IntArrayRef batch_sizes, bool reverse) {
+  rlt_tensor *out0, *out1, *out2;
+  return rlt::adopt_all(rlt_tensor__lstm_layer_backward(grad.handle(), grad_h.handle(), grad_c.handle(), w_hh.handle(), gates.handle(), before.handle(), batch_sizes.data(), batch_sizes.raw_length(), reverse, &out0, &out1, &out2), out0, out1, out2);
+}
+/// Runs one direction of one layer of `gru` over a packed sequence; with `keep` the last two results are the activated gates, and the products w_hh h + b_hh of the new gate with the states that each step began with, which the gradient needs.
+/// `r, z = sigmoid(w_ih x + b_ih + w_hh h + b_hh), n = tanh(w_ih x + b_ih + r * (w_hh h + b_hh)), each with its own rows of the weights and biases; h = (1 - z) * n + z * h`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> _gru_layer(const Tensor& input, const Tensor& w_ih, const Tensor& w_hh, const optional<Tensor>& b_ih, const optional<Tensor>& b_hh, const Tensor& h, IntArrayRef batch_sizes, bool reverse, bool keep) {
+  rlt_tensor *out0, *out1, *out2, *out3;
+  return rlt::adopt_all(rlt_tensor__gru_layer(input.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), h.handle(), batch_sizes.data(), batch_sizes.raw_length(), reverse, keep, &out0, &out1, &out2, &out3), out0, out1, out2, out3);
+}
+/// Computes the gradients of `_gru_layer` with respect to the products with the input, the products with the state, and the initial states, from the gradients of its first two results.
+/// `the chain rule from the last step to the first: result0 and result1 hold the gradients by w_ih x + b_ih and w_hh h + b_hh of all steps`
+inline std::tuple<Tensor, Tensor, Tensor> _gru_layer_backward(const Tensor& grad, const Tensor& grad_h, const Tensor& w_hh, const Tensor& gates, const Tensor& kept, IntArrayRef batch_sizes, bool reverse) {
+  rlt_tensor *out0, *out1, *out2;
+  return rlt::adopt_all(rlt_tensor__gru_layer_backward(grad.handle(), grad_h.handle(), w_hh.handle(), gates.handle(), kept.handle(), batch_sizes.data(), batch_sizes.raw_length(), reverse, &out0, &out1, &out2), out0, out1, out2);
 }
 /// Applies a multi-layer gated recurrent unit (GRU) network to a padded sequence; returns the outputs and the final hidden state.
 /// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r * (U h + d)), each with its own rows of W, U, b, d; h = (1 - z) * n + z * h`

@@ -2,7 +2,8 @@
 
 use super::super::{Expr, is_grad_enabled};
 use super::{eps_of, normalised, widened};
-use rushlight_base::DimVec;
+use crate::ops;
+use rushlight_base::{DeviceType, DimVec};
 use std::ops::Add;
 
 /// `(C)` shaped to multiply `(N, C, *)`.
@@ -61,9 +62,10 @@ fn normal_batch(
     }
 }
 
-/// The gradient of batch norm by the input.
+/// The gradients of batch norm by the input, the weight and the bias, as far as they are needed: in one call, unless they
+/// are to be differentiated again or are on another device.
 #[allow(clippy::too_many_arguments)] // the operator's
-pub fn batch_norm_input(
+pub fn batch_norm(
     grad: &Expr,
     input: &Expr,
     weight: Option<&Expr>,
@@ -73,27 +75,46 @@ pub fn batch_norm_input(
     rstd: &Expr,
     training: bool,
     eps: f64,
-) -> Expr {
+    needs: [bool; 3],
+) -> [Option<Expr>; 3] {
+    let by_bias = || needs[2].then(|| sum_channels(grad));
+    if !needs[0] && !needs[1] {
+        return [None, None, by_bias()];
+    }
+    let ndim = input.ndim();
+    let on_host = input.options().device.is_some_and(|device| device.kind == DeviceType::Cpu);
+    if on_host && !is_grad_enabled() && (training || needs[1]) {
+        let statistics = match (training, running_mean, running_var) {
+            (false, Some(mean), Some(variance)) => (widened(mean), (widened(variance) + eps).sqrt().reciprocal()),
+            _ => (mean.clone(), rstd.clone()),
+        };
+        let [by_input, by_weight, by_bias] = in_one_call(grad, input, weight, statistics, training);
+        return [needs[0].then_some(by_input), needs[1].then_some(by_weight), needs[2].then_some(by_bias)];
+    }
     let (normal, rstd) = normal_batch(input, running_mean, running_var, mean, rstd, training, eps);
     let grad = widened(grad);
-    let grad = weight.map_or(grad.clone(), |weight| grad * by_channel(weight, input.ndim()));
-    if training { through(grad, normal, rstd, &but_channels(input.ndim())) } else { grad * rstd }
+    let weight = weight.map(|weight| by_channel(weight, ndim));
+    let by_input = || match (training, &weight) {
+        (true, Some(weight)) => through(&grad * weight, normal.clone(), rstd.clone(), &but_channels(ndim)),
+        (true, None) => through(grad.clone(), normal.clone(), rstd.clone(), &but_channels(ndim)),
+        (false, Some(weight)) => &grad * (weight * &rstd),
+        (false, None) => &grad * &rstd,
+    };
+    let by_weight = || sum_channels(&(&grad * &normal));
+    [needs[0].then(by_input), needs[1].then(by_weight), by_bias()]
 }
 
-/// The gradient of batch norm by the weight.
-#[allow(clippy::too_many_arguments)] // the operator's
-pub fn batch_norm_weight(
-    grad: &Expr,
-    input: &Expr,
-    running_mean: Option<&Expr>,
-    running_var: Option<&Expr>,
-    mean: &Expr,
-    rstd: &Expr,
-    training: bool,
-    eps: f64,
-) -> Expr {
-    let (normal, _) = normal_batch(input, running_mean, running_var, mean, rstd, training, eps);
-    sum_channels(&(widened(grad) * normal))
+/// The three gradients from the statistics that normalized the input.
+fn in_one_call(grad: &Expr, input: &Expr, weight: Option<&Expr>, of: (Expr, Expr), training: bool) -> [Expr; 3] {
+    let call = || {
+        let weight = weight.map(Expr::tensor).transpose()?;
+        let (mean, rstd) = (of.0.tensor()?, of.1.tensor()?);
+        ops::_batch_norm_backward(grad.tensor()?, input.tensor()?, weight, mean, rstd, training)
+    };
+    match call() {
+        Ok((by_input, by_weight, by_bias)) => [by_input, by_weight, by_bias].map(Expr::from),
+        Err(error) => [error.clone(), error.clone(), error].map(Expr::from),
+    }
 }
 
 /// `(N, C, *)` as `(N, groups, rest)`.

@@ -130,16 +130,13 @@ pub fn native_batch_norm_backward(
     let [mean, rstd] = statistics.map(|(_, tensor)| constant(tensor).unwrap_or_else(|| Expr::from(input)));
     let (grad, x, scale) = (Expr::from(grad_out), Expr::from(input), weight.map(Expr::from));
     let (of_mean, of_var) = (running_mean.as_ref(), running_var.as_ref());
-    let gradients = [
-        selected(by_input, grad_out.options(), || {
-            let scale = scale.as_ref();
-            formulas::batch_norm_input(&grad, &x, scale, of_mean, of_var, &mean, &rstd, train, eps)
-        })?,
-        selected(by_weight, grad_out.options(), || {
-            formulas::batch_norm_weight(&grad, &x, of_mean, of_var, &mean, &rstd, train, eps)
-        })?,
-        selected(by_bias, grad_out.options(), || formulas::sum_channels(&grad))?,
-    ];
+    let needs = [by_input, by_weight, by_bias];
+    let gradients = formulas::batch_norm(&grad, &x, scale.as_ref(), of_mean, of_var, &mean, &rstd, train, eps, needs);
+    let [by_input, by_weight, by_bias] = gradients.map(|gradient| match gradient {
+        Some(gradient) => gradient.into_tensor(),
+        None => ops::empty_memory_format(&[0], grad_out.options(), None),
+    });
+    let gradients = [by_input?, by_weight?, by_bias?];
     cast(gradients, input, weight)
 }
 

@@ -4,10 +4,11 @@
 //! with its state.
 
 use super::packed::{check_batch_sizes, host_numbers};
-use crate::autograd::Expr;
+use crate::autograd::{Expr, should_record};
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, ensure, format_sizes, list};
+use rushlight_base::{DeviceType, Layout, Result, ensure, format_sizes, list};
+use std::borrow::Cow;
 
 /// The weights of one direction of one layer.
 #[derive(Clone, Copy)]
@@ -19,6 +20,12 @@ pub(crate) struct Weights<'a> {
     pub projection: Option<&'a Tensor>,
     /// The products of packed weights, whose shapes alone the weights are then.
     pub products: Option<&'a dyn Products>,
+}
+
+impl<'a> Weights<'a> {
+    fn optional_biases(self) -> [Option<&'a Tensor>; 2] {
+        self.biases.map_or([None, None], |biases| biases.map(Some))
+    }
 }
 
 /// Products with packed weights.
@@ -37,6 +44,18 @@ pub(crate) trait Cell: Copy {
     /// Rows of the weights for each element of the state.
     const GATES: i64;
     fn step(self, input: Expr, states: &States, weights: Weights<'_>) -> Result<States>;
+
+    /// All steps of a direction in one call, if there is a kernel for these tensors: what [`direction`] computes.
+    fn run(
+        self,
+        _data: &Tensor,
+        _steps: Steps<'_>,
+        _initial: &States,
+        _weights: Weights<'_>,
+        _backwards: bool,
+    ) -> Result<Option<(Expr, States)>> {
+        Ok(None)
+    }
 }
 
 /// U h + d
@@ -70,6 +89,63 @@ impl Cell for Lstm {
         };
         Ok(vec![out, cell])
     }
+
+    fn run(
+        self,
+        data: &Tensor,
+        steps: Steps<'_>,
+        initial: &States,
+        weights: Weights<'_>,
+        backwards: bool,
+    ) -> Result<Option<(Expr, States)>> {
+        let states = [initial[0].tensor()?, initial[1].tensor()?];
+        let Some(keep) = kernel_keeps(data, &states, weights) else { return Ok(None) };
+        let [bias, other] = weights.optional_biases();
+        let (w_ih, w_hh, sizes, [h, c]) = (weights.input, weights.state, steps.sizes(), states);
+        let (out, h, c, ..) = ops::_lstm_layer(data, w_ih, w_hh, bias, other, h, c, &sizes, backwards, keep)?;
+        Ok(Some((out.into(), vec![h.into(), c.into()])))
+    }
+}
+
+/// Whether there is a kernel for the directions of these tensors, and if so, whether it has to keep what the gradient
+/// needs.
+fn kernel_keeps(data: &Tensor, states: &[&Tensor], weights: Weights<'_>) -> Option<bool> {
+    let biases = weights.optional_biases().into_iter().flatten();
+    let tensors =
+        || [data, weights.input, weights.state].into_iter().chain(states.iter().copied()).chain(biases.clone());
+    let has_kernel = |tensor: &Tensor| {
+        let dense = tensor.device().kind == DeviceType::Cpu && tensor.layout() == Layout::Strided;
+        dense && tensor.dtype() == data.dtype() && tensor.numel() > 0
+    };
+    let alone = weights.projection.is_none() && weights.products.is_none() && data.dtype().is_floating();
+    (alone && tensors().all(has_kernel)).then(|| should_record(tensors()))
+}
+
+/// The tensors of one direction of a layer.
+pub(crate) struct Parts<'a> {
+    pub input: &'a Tensor,
+    pub weights: [&'a Tensor; 2],
+    pub biases: Option<[&'a Tensor; 2]>,
+    pub states: Vec<&'a Tensor>,
+}
+
+/// One direction of an LSTM layer as a composition of operators, to differentiate it twice: its outputs and its last
+/// states.
+pub(crate) fn lstm_direction(parts: &Parts<'_>, batch_sizes: &[i64], backwards: bool) -> Result<Vec<Tensor>> {
+    composed(Lstm, parts, batch_sizes, backwards)
+}
+
+/// [`lstm_direction`] of a GRU.
+pub(crate) fn gru_direction(parts: &Parts<'_>, batch_sizes: &[i64], backwards: bool) -> Result<Vec<Tensor>> {
+    composed(Gru, parts, batch_sizes, backwards)
+}
+
+fn composed(cell: impl Cell, parts: &Parts<'_>, batch_sizes: &[i64], backwards: bool) -> Result<Vec<Tensor>> {
+    let [input, state] = parts.weights;
+    let weights = Weights { input, state, biases: parts.biases, projection: None, products: None };
+    let initial = parts.states.iter().map(|&state| Expr::from(state)).collect();
+    let (out, states) = direction(cell, parts.input, Steps::Packed(batch_sizes), &initial, weights, backwards)?;
+    std::iter::once(out).chain(states).map(Expr::into_tensor).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -83,6 +159,22 @@ impl Cell for Gru {
         let [r, z] = [0, 1].map(|nth| (gate(&input, nth, 3) + gate(&recurrent, nth, 3)).sigmoid());
         let new = (gate(&input, 2, 3) + r * gate(&recurrent, 2, 3)).tanh();
         Ok(vec![(&states[0] - &new) * z + new])
+    }
+
+    fn run(
+        self,
+        data: &Tensor,
+        steps: Steps<'_>,
+        initial: &States,
+        weights: Weights<'_>,
+        backwards: bool,
+    ) -> Result<Option<(Expr, States)>> {
+        let h = initial[0].tensor()?;
+        let Some(keep) = kernel_keeps(data, &[h], weights) else { return Ok(None) };
+        let [bias, other] = weights.optional_biases();
+        let (w_ih, w_hh, sizes) = (weights.input, weights.state, steps.sizes());
+        let (out, h, ..) = ops::_gru_layer(data, w_ih, w_hh, bias, other, h, &sizes, backwards, keep)?;
+        Ok(Some((out.into(), vec![h.into()])))
     }
 }
 
@@ -122,7 +214,7 @@ fn joined(parts: Vec<Expr>, dim: i64) -> Result<Expr> {
 
 /// How many sequences each step has.
 #[derive(Clone, Copy)]
-enum Steps<'a> {
+pub(crate) enum Steps<'a> {
     /// All sequences have the same length.
     Padded {
         count: usize,
@@ -143,6 +235,14 @@ impl Steps<'_> {
         match self {
             Steps::Padded { batch, .. } => batch,
             Steps::Packed(sizes) => sizes[step],
+        }
+    }
+
+    /// Of all steps.
+    fn sizes(&self) -> Cow<'_, [i64]> {
+        match *self {
+            Steps::Padded { count, batch } => Cow::Owned(vec![batch; count]),
+            Steps::Packed(sizes) => Cow::Borrowed(sizes),
         }
     }
 
@@ -258,7 +358,10 @@ impl Layers {
                 let nth = (layer * self.directions() + backwards) as i64;
                 let initial = states.iter().map(|state| state.select_int(0, nth)).collect();
                 check_input::<C>(&data, weights)?;
-                let (output, ends) = direction(cell, &data, steps, &initial, weights, backwards == 1)?;
+                let (output, ends) = match cell.run(&data, steps, &initial, weights, backwards == 1)? {
+                    Some(results) => results,
+                    None => direction(cell, &data, steps, &initial, weights, backwards == 1)?,
+                };
                 outputs.push(output);
                 last.push(ends);
             }

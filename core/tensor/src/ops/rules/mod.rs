@@ -32,6 +32,8 @@ pub(crate) mod pooling;
 mod promotion;
 #[cfg(feature = "op-quantization")]
 mod quantization;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod reduction;
 mod regions;
 #[cfg(feature = "op-sorting")]
@@ -73,6 +75,8 @@ pub use pooling::*;
 pub use promotion::{Promotion, common_dtype, result_type, scalar_dtype};
 #[cfg(feature = "op-quantization")]
 pub use quantization::*;
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 pub use reduction::*;
 pub use regions::*;
 #[cfg(feature = "op-sorting")]

@@ -5,7 +5,7 @@ use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, ensure, format_sizes};
 
 /// Each of these has an element for each channel.
-fn check_channels(channels: i64, named: [(&str, Option<&Dense>); 4]) -> Result<()> {
+fn check_channels<const N: usize>(channels: i64, named: [(&str, Option<&Dense>); N]) -> Result<()> {
     for (name, given) in named {
         let Some(given) = given else { continue };
         let found = given.numel();
@@ -52,6 +52,29 @@ pub fn native_batch_norm(
     }
     let dtype = statistics_dtype(input, [weight, bias, running_mean, running_var])?;
     let per_channel = Spec::new(&[if training { channels } else { 0 }], dtype, input.device);
+    Ok([super::like(input)?, per_channel.clone(), per_channel])
+}
+
+/// The gradient by the input, and those by the weight and the bias in the computation dtype.
+pub fn batch_norm_backward(
+    grad: &Dense,
+    input: &Dense,
+    weight: Option<&Dense>,
+    mean: &Dense,
+    rstd: &Dense,
+) -> Result<[Spec; 3]> {
+    check_floating(input)?;
+    ensure!(
+        grad.sizes() == input.sizes() && grad.dtype == input.dtype && input.ndim() >= 2,
+        Runtime,
+        "_batch_norm_backward: expected grad {} and input {} to be alike, of shape (N, C, *)",
+        grad.describe(),
+        input.describe()
+    );
+    let channels = input.sizes()[1];
+    let named = [("mean", Some(mean)), ("rstd", Some(rstd)), ("weight", weight)];
+    check_channels(channels, named)?;
+    let per_channel = Spec::new(&[channels], input.dtype.opmath(), input.device);
     Ok([super::like(input)?, per_channel.clone(), per_channel])
 }
 
