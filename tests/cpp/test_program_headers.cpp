@@ -1,9 +1,12 @@
 // Names and headers that public programs of libtorch use without including what declares them.
 #include <ATen/AccumulateType.h>
 #include <ATen/Backtrace.h>
+#include <ATen/BlasBackend.h>
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/DynamicLibrary.h>
 #include <ATen/LegacyBatchedTensorImpl.h>
+#include <ATen/LinalgBackend.h>
+#include <ATen/SDPBackend.h>
 #include <ATen/TensorAccessor.h>
 #include <ATen/Version.h>
 #include <ATen/ceil_div.h>
@@ -11,12 +14,15 @@
 #include <ATen/core/interned_strings.h>
 #include <ATen/core/stack.h>
 #include <ATen/core/symbol.h>
+#include <ATen/cuda/Exceptions.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/tensor.h>
+#include <c10/core/SymBool.h>
+#include <c10/core/SymFloat.h>
 #include <c10/util/Logging.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/runtime/jit_exception.h>
-#include <torch/nested.h>
+#include <torch/detail/TensorDataContainer.h>
 #include <torch/nn/modules/container/any_module_holder.h>
 #include <torch/nn/modules/container/any_value.h>
 #include <torch/nn/modules/container/named_any.h>
@@ -307,6 +313,34 @@ TEST(Programs, EndTheProcessIfACheckFails) {
   int* nothing = nullptr;
   EXPECT_DEATH(TORCH_CHECK_NOTNULL(nothing), "Check failed: 'nothing' Must be non NULL");
   LOG_AT_FILE_LINE(INFO, "file.cpp", 3) << "not printed";
+}
+
+TEST(Programs, NameTheImplementationsOfLibraries) {
+  EXPECT_EQ(at::LinalgBackendToString(at::LinalgBackend::Magma), "at::LinalgBackend::Magma");
+  std::ostringstream stream;
+  stream << at::BlasBackend::Cublaslt;
+  EXPECT_EQ(stream.str(), "at::BlasBackend::Cublaslt");
+  EXPECT_EQ(static_cast<int>(at::SDPBackend::overrideable), at::num_sdp_backends - 1);
+  EXPECT_TRUE(c10::SymBool(true).guard_bool(__FILE__, __LINE__));
+  EXPECT_EQ(c10::SymFloat(1.5).guard_float(__FILE__, __LINE__), 1.5);
+}
+
+// CUDA's runtime, as far as the macros use it.
+#if !__has_include(<cuda_runtime_api.h>)
+enum cudaError_t { cudaSuccess, cudaErrorInvalidValue };
+const char* cudaGetErrorString(cudaError_t) { return "invalid argument"; }
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+#endif
+
+TEST(Programs, CheckCallsOfTheCudaRuntime) {
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  AT_CUDA_CHECK(cudaSuccess);
+  try {
+    C10_CUDA_CHECK(cudaErrorInvalidValue);
+    ADD_FAILURE() << "no exception";
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("CUDA error: invalid argument"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 // and read back, and change nothing else. Determinism, the fill of uninitialized memory and the generator have their effect.
 #pragma once
 
+#include <ATen/BlasBackend.h>
+#include <ATen/LinalgBackend.h>
+#include <ATen/SDPBackend.h>
 #include <ATen/core/Generator.h>
 #include <c10/core/Backend.h>
 #include <c10/core/QEngine.h>
@@ -21,11 +24,7 @@ namespace at {
 RLT_NAMESPACE_BEGIN
 
 enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
-enum class LinalgBackend : int8_t { Default, Cusolver, Magma };
-enum class BlasBackend : int8_t { Default, Cublas, Cublaslt, Ck };
 enum class ROCmFABackend : int8_t { Default, AOTriton, Ck };
-constexpr int32_t num_sdp_backends = 5;
-enum class SDPBackend { error = -1, math, flash_attention, efficient_attention, cudnn_attention, overrideable };
 
 // Libraries and devices that this build does not have: a member of Context and a function of at:: each.
 #define RLT_ABSENT_FEATURES(X) \

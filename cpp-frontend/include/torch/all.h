@@ -15,6 +15,7 @@
 #include <torch/linalg.h>
 #include <torch/memory.h>
 #include <torch/mps.h>
+#include <torch/nested.h>
 #include <torch/nn.h>
 #include <torch/optim.h>
 #include <torch/serialize.h>

@@ -1,0 +1,3 @@
+// SymBool.
+#pragma once
+#include <c10/core/SymInt.h>

@@ -1,0 +1,3 @@
+// SymFloat.
+#pragma once
+#include <c10/core/SymInt.h>
