@@ -4,7 +4,7 @@ use super::access::{Constant, array, array_as, copy_into, over};
 use super::norm::numbers;
 use super::reduce::parts;
 use crate::dense::{Dense, Geometry, Spec};
-use rushlight_base::{DType, DimVec, Result, Scalar};
+use rushlight_base::{DType, DeviceType, DimVec, Result, Scalar};
 use rushlight_cpu::{Loop, arithmetic, batch_norm, channel_norm, fill, reduce};
 use std::borrow::Cow;
 
@@ -96,6 +96,34 @@ fn follow(running: &Dense, new: &Dense, momentum: f64, factor: f64) -> Result<()
     over(new.dtype, [running, running, new], |walk| channel_norm::follow(walk, 1.0 - momentum, momentum * factor))
 }
 
+/// The mean and the variance of each channel, after writing the normalized input, if there is a kernel for both.
+fn in_one_call(
+    out: &Dense,
+    input: &Dense,
+    weight: Option<&Dense>,
+    bias: Option<&Dense>,
+    eps: f64,
+) -> Result<Option<[Dense; 2]>> {
+    let dtype = input.dtype;
+    if input.device.kind != DeviceType::Cpu || dtype != dtype.opmath() {
+        return Ok(None);
+    }
+    let sizes = [input.sizes()[1]];
+    let statistics = [fresh(&sizes, dtype, input)?, fresh(&sizes, dtype, input)?];
+    let [weight, bias] = [weight, bias].map(|factors| factors.map(|factors| numbers(factors, dtype)).transpose());
+    let (weight, bias) = (weight?, bias?);
+    let call = batch_norm::Training {
+        out: array(out),
+        input: array(input),
+        weight: weight.as_deref().map(array),
+        bias: bias.as_deref().map(array),
+        mean: array(&statistics[0]),
+        variance: array(&statistics[1]),
+        eps,
+    };
+    Ok(batch_norm::forward(&call)?.then_some(statistics))
+}
+
 /// out0 = input normalized over all dimensions but the channels; out1, out2 = the mean and the reciprocal standard
 /// deviation of each channel. Without training the running statistics are used; with it they are updated.
 #[allow(clippy::too_many_arguments)] // the operator's
@@ -113,6 +141,7 @@ pub fn native_batch_norm(
     eps: f64,
 ) -> Result<()> {
     let (dtype, channels) = (input.dtype.opmath(), input.sizes()[1]);
+    let mut done = false;
     let statistics = match (training, running_mean, running_var) {
         (false, Some(mean), Some(variance)) => {
             Statistics { mean: copy_of(mean, dtype)?, rstd: copy_of(variance, dtype)? }
@@ -121,9 +150,16 @@ pub fn native_batch_norm(
             for running in [running_mean, running_var].into_iter().flatten() {
                 running.check_writable()?;
             }
-            let mut kept = DimVec::from_elem(1, input.ndim());
-            kept[1] = channels;
-            let [mean, variance] = moments(input, &kept, &[channels])?;
+            let in_one_call = in_one_call(out0, input, weight, bias, eps)?;
+            done = in_one_call.is_some();
+            let [mean, variance] = match in_one_call {
+                Some(statistics) => statistics,
+                None => {
+                    let mut kept = DimVec::from_elem(1, input.ndim());
+                    kept[1] = channels;
+                    moments(input, &kept, &[channels])?
+                }
+            };
             let count = (input.numel() / channels.max(1)) as f64;
             if let Some(running) = running_mean {
                 follow(running, &mean, momentum, 1.0)?;
@@ -137,6 +173,9 @@ pub fn native_batch_norm(
     };
     invert(&statistics.rstd, eps)?;
     let statistics = if training { statistics.given(out1, out2)? } else { statistics };
+    if done {
+        return Ok(());
+    }
     normalise(out0, input, &statistics, 1, weight, bias)
 }
 
