@@ -80,15 +80,24 @@ fn spread_all<T: Number>(spread: &Spread<T>) -> Result<()> {
     })
 }
 
-/// A plane: each row of gradients is first summed along the width.
+/// A plane.
 fn lines<T: Number>(spread: &Spread<T>, plane: usize) -> Result<()> {
     let mut sums = filled(spread.to.area(), T::Wide::ZERO)?;
-    let mut line = filled(spread.to.sizes[2], T::Wide::ZERO)?;
+    let [depth, height, width] = spread.to.sizes;
+    // Sums along the width take a step for each weight, those across rows a vector: fewer rows are summed along.
+    let across = spread.from.sizes[1] > height;
+    let mut line = filled(if across { depth * height * spread.from.sizes[2] } else { width }, T::Wide::ZERO)?;
+    if across {
+        run_rare::<T, _>(Rows { spread, plane, sums: &mut sums, rows: &mut line });
+        store(&spread.to, plane, &sums);
+        return Ok(());
+    }
     run_rare::<T, _>(Lines { spread, plane, sums: &mut sums, line: &mut line });
     store(&spread.to, plane, &sums);
     Ok(())
 }
 
+/// Each row of gradients is first summed along the width.
 struct Lines<'a, T: Number> {
     spread: &'a Spread<'a, T>,
     plane: usize,
@@ -107,15 +116,10 @@ impl<T: Number> Kernel for Lines<'_, T> {
         for d in 0..from.sizes[0] {
             for h in 0..from.sizes[1] {
                 let source = from.plane(self.plane).wrapping_offset(from.row([d, h]));
-                for (sum, range) in line.iter_mut().zip(back.start.windows(2)) {
-                    let own = range[0]..range[1];
-                    *sum = T::Wide::ZERO;
-                    for (&output, &factor) in back.outputs[own.clone()].iter().zip(&back_factors[own]) {
-                        // SAFETY: the table of taps was built for this size, so the position is inside the gradient.
-                        let value = unsafe { source.offset(output as isize * step).read() };
-                        *sum = sum.add(factor.mul(value.wide()));
-                    }
-                }
+                along(line, back, back_factors, |output| {
+                    // SAFETY: the table of taps was built for this size, so the position is inside the gradient.
+                    unsafe { source.offset(output as isize * step).read() }.wide()
+                });
                 for i in taps[0].of(d) {
                     for j in taps[1].of(h) {
                         let at = (taps[0].index[i] * rows + taps[1].index[j]) * width;
@@ -127,6 +131,62 @@ impl<T: Number> Kernel for Lines<'_, T> {
                 }
             }
         }
+    }
+}
+
+/// sums = for each input along the width, the weighted sum of the `values` of the outputs that it contributes to.
+#[inline(always)]
+fn along<W: Wide>(sums: &mut [W], back: &Back, factors: &[W], value: impl Fn(usize) -> W) {
+    for (sum, range) in sums.iter_mut().zip(back.start.windows(2)) {
+        let own = range[0]..range[1];
+        *sum = W::ZERO;
+        for (&output, &factor) in back.outputs[own.clone()].iter().zip(&factors[own]) {
+            *sum = sum.add(factor.mul(value(output)));
+        }
+    }
+}
+
+/// The rows of gradients are first added up for each row of the result.
+struct Rows<'a, T: Number> {
+    spread: &'a Spread<'a, T>,
+    plane: usize,
+    sums: &'a mut [T::Wide],
+    /// For each row of the result, the sum of rows of gradients.
+    rows: &'a mut [T::Wide],
+}
+
+impl<T: Number> Kernel for Rows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Spread { to, from, taps, factors, back, back_factors } = self.spread;
+        let ([_, height, width], outputs) = (to.sizes, from.sizes[2]);
+        for d in 0..from.sizes[0] {
+            for h in 0..from.sizes[1] {
+                let source = from.plane(self.plane).wrapping_offset(from.row([d, h]));
+                for i in taps[0].of(d) {
+                    for j in taps[1].of(h) {
+                        let row = taps[0].index[i] * height + taps[1].index[j];
+                        let row = &mut self.rows[row * outputs..][..outputs];
+                        add_row(row, source, from.steps[2], factors[0][i].mul(factors[1][j]));
+                    }
+                }
+            }
+        }
+        for (sums, row) in self.sums.chunks_exact_mut(width.max(1)).zip(self.rows.chunks_exact(outputs.max(1))) {
+            along(sums, back, back_factors, |output| row[output]);
+        }
+    }
+}
+
+/// sums += factor * the row at `source`, which has as many elements.
+#[inline(always)]
+fn add_row<T: Number>(sums: &mut [T::Wide], source: *const T, step: isize, factor: T::Wide) {
+    for (nth, sum) in sums.iter_mut().enumerate() {
+        let at = if step == 1 { source.wrapping_add(nth) } else { source.wrapping_offset(nth as isize * step) };
+        // SAFETY: the caller passes as many elements as the row of gradients has.
+        *sum = sum.add(factor.mul(unsafe { at.read() }.wide()));
     }
 }
 

@@ -87,15 +87,30 @@ impl<T: Float> Kernel for Lines<'_, T> {
                     }
                 }
             }
+            // The lines of this row and the weights of their sum, found once for all of its vectors.
+            let mut at = [std::ptr::null(); 16];
+            let (mut deep, mut down) = ([T::Vector::<S>::from_f64(0.0); 4], [T::Vector::<S>::from_f64(0.0); 4]);
+            for (nth, i) in taps[0].of(d).enumerate() {
+                deep[nth] = T::Vector::<S>::splat(factors[0][i]);
+                for (mth, j) in taps[1].of(h).enumerate() {
+                    down[mth] = T::Vector::<S>::splat(factors[1][j]);
+                    at[nth * heights + mth] = self.lines[slot(i, j) * width..][..width].as_ptr();
+                }
+            }
             let target = to.plane(plane).wrapping_offset(to.row([d, h]));
             let lanes = T::Vector::<S>::LANES;
             for first in (0..width).step_by(lanes) {
                 let count = lanes.min(width - first);
-                let sum = sum_of_lines(taps, factors, [d, h], |i, j| {
-                    let line = &self.lines[slot(i, j) * width + first..][..count];
-                    // SAFETY: the slice has `count` elements.
-                    unsafe { load::<T::Vector<S>>(line.as_ptr(), count) }
-                });
+                let mut sum = T::Vector::<S>::from_f64(0.0);
+                for i in 0..depths {
+                    let mut layer = T::Vector::<S>::from_f64(0.0);
+                    for j in 0..heights {
+                        // SAFETY: a line has `width` numbers.
+                        let line = unsafe { load::<T::Vector<S>>(at[i * heights + j].add(first), count) };
+                        layer = layer + down[j] * line;
+                    }
+                    sum = sum + deep[i] * layer;
+                }
                 // SAFETY: `count` positions from `first` on are inside the row, which belongs to this share alone.
                 unsafe {
                     let target = target.offset(first as isize * to.steps[2]);
@@ -156,15 +171,33 @@ fn along_of<T: Float, const N: usize>(
     factors: &[T::Wide],
 ) {
     let places = taps.index.as_chunks::<N>().0.iter().zip(factors.as_chunks::<N>().0);
-    for (to, (places, factors)) in line.iter_mut().zip(places) {
-        let mut sum = T::Wide::ZERO;
-        for (&at, &factor) in places.iter().zip(factors) {
-            // SAFETY: the table of taps was built for this input size, so the position is inside the input.
-            let value = unsafe { source.offset(at as isize * step).read() };
-            sum = sum.add(factor.mul(value.wide()));
+    // Adjacent elements have a loop of their own, whose addresses need no product.
+    if step == 1 {
+        for (to, (places, factors)) in line.iter_mut().zip(places) {
+            *to = position(places, factors, |at| source.wrapping_add(at));
         }
-        *to = sum;
+    } else {
+        for (to, (places, factors)) in line.iter_mut().zip(places) {
+            *to = position(places, factors, |at| source.wrapping_offset(at as isize * step));
+        }
     }
+}
+
+/// The weighted sum of the elements at `places`, whose addresses `element` gives: inside the input, for which the table
+/// of taps was built.
+#[inline(always)]
+fn position<T: Float, const N: usize>(
+    places: &[usize; N],
+    factors: &[T::Wide; N],
+    element: impl Fn(usize) -> *const T,
+) -> T::Wide {
+    let mut sum = T::Wide::ZERO;
+    for (&at, &factor) in places.iter().zip(factors) {
+        // SAFETY: the caller gives addresses inside the input.
+        let value = unsafe { element(at).read() };
+        sum = sum.add(factor.mul(value.wide()));
+    }
+    sum
 }
 
 /// Rows of positions, whose channels are adjacent.
