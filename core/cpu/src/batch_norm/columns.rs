@@ -84,9 +84,9 @@ impl<T: Float<Wide: Into<f64>>> SumsOfColumns<T> {
         let width = T::Vector::<S>::LANES;
         let zero = T::Vector::<S>::from_f64(0.0);
         let (mut along, mut all, mut mean) = ([zero; COUNT], [zero; COUNT], [zero; COUNT]);
-        for nth in 0..COUNT {
+        for (nth, mean) in mean.iter_mut().enumerate() {
             // SAFETY: `mean` has an element for each channel.
-            mean[nth] = unsafe { T::Vector::<S>::load_partial(self.mean.add(first + nth * width), lanes) };
+            *mean = unsafe { T::Vector::<S>::load_partial(self.mean.add(first + nth * width), lanes) };
         }
         for row in 0..self.columns.rows {
             let [_, grad, input] = self.columns.element(row, first);
