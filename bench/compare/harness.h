@@ -142,6 +142,7 @@ void convolution();
 void pooling();
 void sweep();
 void models();
+void networks();
 void saved();
 
 }  // namespace compare

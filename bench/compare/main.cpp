@@ -161,6 +161,7 @@ int main(int argc, char** argv) {
   pooling();
   sweep();
   models();
+  networks();
   saved();
   // A failing function is a failure; a missing one is only reported.
   if (failed > 0) return 1;

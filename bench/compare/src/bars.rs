@@ -103,7 +103,7 @@ pub fn bars(case: &Case) -> Vec<Bar> {
         ("optimizer", "Adam") if case.size == "4 of 1000x1000" => vec![Bar::Rate { least: 45.0 }],
         ("optimizer", _) => vec![any(1.0)],
         ("models" | "linalg", _) => vec![any(2.0)],
-        ("pooling", _) => vec![any(1.0)],
+        ("pooling" | "networks", _) => vec![any(1.0)],
         _ => Vec::new(),
     };
     if case.group != "call" {
