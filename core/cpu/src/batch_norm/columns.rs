@@ -137,7 +137,7 @@ impl<T: Float<Wide: Into<f64>>> Kernel for SumsOfColumns<T> {
 /// `count` numbers at `at` can be read.
 #[inline(always)]
 unsafe fn some<S: Simd, T: Float>(at: *const T::Wide, count: usize) -> T::Vector<S> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `count` numbers at `at`.
     unsafe {
         if count == T::Vector::<S>::LANES { T::Vector::<S>::load(at) } else { T::Vector::<S>::load_partial(at, count) }
     }

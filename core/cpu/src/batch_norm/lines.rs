@@ -96,8 +96,13 @@ impl<T: Float<Wide: Into<f64>>> Kernel for Moments<T> {
             let mut start = 0;
             while start < self.lines.len {
                 let len = LEAF.min(self.lines.len - start);
-                let own = sum_away::<S, T, false>(input.wrapping_add(start), len, 0.0) / len as f64;
-                let own_squares = sum_away::<S, T, true>(input.wrapping_add(start), len, own);
+                let at = input.wrapping_add(start).cast_const();
+                let [sum, _] = sums_around::<S, T>(at, len, 0.0);
+                let center = sum / len as f64;
+                // The sums around it also give its rounding error.
+                let [rest, own_squares] = sums_around::<S, T>(at, len, center);
+                let own = wide::<T>(center).into() + rest / len as f64;
+                let own_squares = own_squares - rest * rest / len as f64;
                 // Chan's formula: the moments of two parts.
                 let (own_count, difference) = (len as f64, own - mean);
                 let total = count + own_count;
@@ -111,35 +116,38 @@ impl<T: Float<Wide: Into<f64>>> Kernel for Moments<T> {
     }
 }
 
-/// The sum of `x`, or of `(x - mean)^2`, over up to [`LEAF`] elements.
+/// The sums of `x - center` and `(x - center)^2` over up to [`LEAF`] elements; `center` is rounded to their dtype.
 #[inline(always)]
-fn sum_away<S: Simd, T: Float<Wide: Into<f64>>, const SQUARES: bool>(input: *const T, len: usize, mean: f64) -> f64 {
+fn sums_around<S: Simd, T: Float<Wide: Into<f64>>>(input: *const T, len: usize, center: f64) -> [f64; 2] {
     let width = T::Vector::<S>::LANES;
-    let (zero, center) = (T::Vector::<S>::from_f64(0.0), T::Vector::<S>::from_f64(mean));
-    let mut sums = [zero; CHAINS];
+    let (zero, away) = (T::Vector::<S>::from_f64(0.0), T::Vector::<S>::from_f64(center));
+    let (mut sums, mut squares) = ([zero; CHAINS], [zero; CHAINS]);
     let mut start = 0;
     // SAFETY: the caller owns `len` elements.
     unsafe {
         while start + CHAINS * width <= len {
-            for (chain, sum) in sums.iter_mut().enumerate() {
-                let x = T::load::<S>(input.add(start + chain * width));
-                *sum = if SQUARES { (x - center).mul_add(x - center, *sum) } else { *sum + x };
+            for chain in 0..CHAINS {
+                let x = T::load::<S>(input.add(start + chain * width)) - away;
+                sums[chain] = sums[chain] + x;
+                squares[chain] = x.mul_add(x, squares[chain]);
             }
             start += CHAINS * width;
         }
         while start + width <= len {
-            let x = T::load::<S>(input.add(start));
-            sums[0] = if SQUARES { (x - center).mul_add(x - center, sums[0]) } else { sums[0] + x };
+            let x = T::load::<S>(input.add(start)) - away;
+            sums[0] = sums[0] + x;
+            squares[0] = x.mul_add(x, squares[0]);
             start += width;
         }
     }
-    let mut total = lanes_of(sums);
+    let (mut sum, mut square) = (lanes_of(sums), lanes_of(squares));
+    let center: f64 = wide::<T>(center).into();
     for at in start..len {
         // SAFETY: see above.
-        let x: f64 = unsafe { input.add(at).read() }.wide().into();
-        total += if SQUARES { (x - mean) * (x - mean) } else { x };
+        let x: f64 = unsafe { input.add(at).read() }.wide().into() - center;
+        (sum, square) = (sum + x, square + x * x);
     }
-    total
+    [sum, square]
 }
 
 /// Writes `(input - mean) * scale + bias`.
