@@ -18,7 +18,8 @@ if [ "$2" = races ]; then
   export RUSHLIGHT_RACES_SECONDS=20
   set -- "$2" --fair-sched=yes --undef-value-errors=no
 else
-  set -- "$2" --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+  # Without a fair turn, the thread that cancels a product may wait until minutes of it are computed.
+  set -- "$2" --fair-sched=try --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
     --suppressions="$(dirname "$0")/valgrind.supp"
 fi
 program=$1
