@@ -51,7 +51,7 @@ pub(super) fn backward<T: Float<Wide: Element + Into<f64>>>(
     })
 }
 
-/// Neighbouring rows of the matrices: see [`Form::Columns`].
+/// Neighbouring rows of the matrices: see `Form::Columns`.
 #[derive(Clone, Copy)]
 struct Columns<T> {
     at: [*mut T; 3],
@@ -86,7 +86,7 @@ impl<T: Float<Wide: Into<f64>>> SumsOfColumns<T> {
         let (mut along, mut all, mut mean) = ([zero; COUNT], [zero; COUNT], [zero; COUNT]);
         for (nth, mean) in mean.iter_mut().enumerate() {
             // SAFETY: `mean` has an element for each channel.
-            *mean = unsafe { T::Vector::<S>::load_partial(self.mean.add(first + nth * width), lanes) };
+            *mean = unsafe { T::Vector::<S>::load_some(self.mean.add(first + nth * width), lanes) };
         }
         for row in 0..self.columns.rows {
             let [_, grad, input] = self.columns.element(row, first);
@@ -133,16 +133,6 @@ impl<T: Float<Wide: Into<f64>>> Kernel for SumsOfColumns<T> {
     }
 }
 
-/// # Safety
-/// `count` numbers at `at` can be read.
-#[inline(always)]
-unsafe fn some<S: Simd, T: Float>(at: *const T::Wide, count: usize) -> T::Vector<S> {
-    // SAFETY: the caller guarantees `count` numbers at `at`.
-    unsafe {
-        if count == T::Vector::<S>::LANES { T::Vector::<S>::load(at) } else { T::Vector::<S>::load_partial(at, count) }
-    }
-}
-
 /// Writes the gradient by the input. `by` has the four coefficients of all channels, one after another.
 struct MapColumns<T: Float> {
     columns: Columns<T>,
@@ -162,10 +152,10 @@ impl<T: Float> Kernel for MapColumns<T> {
                 let count = width.min(channels - first);
                 // SAFETY: the rows have an element for each channel, and there are four coefficients of each.
                 unsafe {
-                    let at = self.by.add(first);
-                    let (mean, shift) = (some::<S, T>(at, count), some::<S, T>(at.add(channels), count));
-                    let (slope, scale) =
-                        (some::<S, T>(at.add(2 * channels), count), some::<S, T>(at.add(3 * channels), count));
+                    let mean = T::Vector::<S>::load_some(self.by.add(first), count);
+                    let shift = T::Vector::<S>::load_some(self.by.add(channels + first), count);
+                    let slope = T::Vector::<S>::load_some(self.by.add(2 * channels + first), count);
+                    let scale = T::Vector::<S>::load_some(self.by.add(3 * channels + first), count);
                     let g = T::load_some::<S>(grad.add(first), count);
                     let x = T::load_some::<S>(input.add(first), count);
                     T::store_some::<S>((g - shift - (x - mean) * slope) * scale, to.add(first), count);

@@ -41,7 +41,7 @@ pub(super) fn forward<T: Float<Wide: Element + Into<f64>>>(
     })
 }
 
-/// The lines of one channel: see [`Form::Lines`].
+/// The lines of one channel: see `Form::Lines`.
 #[derive(Clone, Copy)]
 struct Lines<T> {
     at: [*mut T; 3],

@@ -14,7 +14,7 @@ use crate::number::Wide;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, MAX_LANES};
 use rushlight_base::plan::Plan;
-use rushlight_base::{DType, Element, Result, Scalar, ensure};
+use rushlight_base::{DType, Element, Result, Scalar, bail, ensure};
 
 /// Accumulators of each sum: independent additions keep the processor busy.
 const CHAINS: usize = 4;
@@ -203,13 +203,13 @@ fn wide<T: Float>(value: f64) -> T::Wide {
 }
 
 fn backward<T: Float<Wide: Element + Into<f64>>>(of: &Operands, by_input: &Array, sums: [&Array; 2]) -> Result<()> {
-    let form = Form::of([by_input, &of.grad, &of.input]);
-    ensure!(form.is_some(), Internal, "batch_norm_backward got arrays without common lines or columns");
+    let Some(form) = Form::of([by_input, &of.grad, &of.input]) else {
+        bail!(Internal, "batch_norm_backward got arrays without common lines or columns");
+    };
     let call = Call::<T>::new(of, by_input, sums)?;
     match form {
-        Some(Form::Lines { samples, len, steps, channels }) => lines::backward(&call, samples, len, steps, channels),
-        Some(Form::Columns { rows, steps }) => columns::backward(&call, rows, steps),
-        None => Ok(()),
+        Form::Lines { samples, len, steps, channels } => lines::backward(&call, samples, len, steps, channels),
+        Form::Columns { rows, steps } => columns::backward(&call, rows, steps),
     }
 }
 

@@ -1,12 +1,11 @@
 //! Gated recurrent units. The three gates are those of reset, update and the new state.
 
-use super::{GRAIN, Steps, check, rows_of, turned};
+use super::{Steps, check, each_sequence, rows_of, turned};
 use crate::array::Array;
 use crate::gemm::{Epilogue, PackedB, gemm_packed};
 use crate::math::{sigmoid, tanh};
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd, run};
-use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Element, Result, Scalar, ensure};
 
 /// Arrays of [`forward`]. All but the bias are contiguous, and all have one dtype; `rows` is the sum of the sizes of all
@@ -82,18 +81,16 @@ fn forward_of<T: Float + Element>(layer: &Layer, steps: Steps) -> Result<()> {
         let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
         let (to, from) = (rows_of(&layer.products, 0, &of_gates), rows_of(&layer.state, 0, &of_state));
         gemm_packed(&to, &from, &weight, &Epilogue { add, ..Epilogue::default() })?;
-        parallel_chunks(size, GRAIN / hidden.max(1), &|range| {
-            for nth in range {
-                let row = (first + nth) * hidden;
-                run(Cell {
-                    gates: gates.get().wrapping_add(3 * row),
-                    products: products.get().wrapping_add(3 * nth * hidden),
-                    output: output.get().wrapping_add(row),
-                    state: state.get().wrapping_add(nth * hidden),
-                    kept: kept.map(|kept| kept.map(|kept| kept.get().wrapping_add(row))),
-                    hidden,
-                });
-            }
+        each_sequence(size, hidden, |nth| {
+            let row = (first + nth) * hidden;
+            run(Cell {
+                gates: gates.get().wrapping_add(3 * row),
+                products: products.get().wrapping_add(3 * nth * hidden),
+                output: output.get().wrapping_add(row),
+                state: state.get().wrapping_add(nth * hidden),
+                kept: kept.map(|kept| kept.map(|kept| kept.get().wrapping_add(row))),
+                hidden,
+            });
         })
     })
 }
@@ -150,18 +147,16 @@ fn backward_of<T: Float + Element>(of: &Gradient, steps: Steps) -> Result<()> {
     let (sums, kept) = (of.sums.each_ref().map(address), of.kept.each_ref().map(address));
     let (state, output, gates) = (address(&of.state), address(&of.output), address(&of.gates));
     steps.each(true, |first, size| {
-        parallel_chunks(size, GRAIN / hidden.max(1), &|range| {
-            for nth in range {
-                let row = (first + nth) * hidden;
-                run(CellGradient {
-                    sums: sums.map(|sums| sums.get().wrapping_add(3 * row)),
-                    state: state.get().wrapping_add(nth * hidden),
-                    output: output.get().wrapping_add(row),
-                    gates: gates.get().wrapping_add(3 * row),
-                    kept: kept.map(|kept| kept.get().wrapping_add(row).cast_const()),
-                    hidden,
-                });
-            }
+        each_sequence(size, hidden, |nth| {
+            let row = (first + nth) * hidden;
+            run(CellGradient {
+                sums: sums.map(|sums| sums.get().wrapping_add(3 * row)),
+                state: state.get().wrapping_add(nth * hidden),
+                output: output.get().wrapping_add(row),
+                gates: gates.get().wrapping_add(3 * row),
+                kept: kept.map(|kept| kept.get().wrapping_add(row).cast_const()),
+                hidden,
+            });
         })?;
         let (of_sums, of_state) = ([size as i64, 3 * hidden as i64], [size as i64, hidden as i64]);
         let (sums, state) = (rows_of(&of.sums[1], first, &of_sums), rows_of(&of.state, 0, &of_state));

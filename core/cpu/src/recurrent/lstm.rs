@@ -1,12 +1,11 @@
 //! Long short-term memory. The four gates are those of input, forgetting, cell and output.
 
-use super::{GRAIN, Steps, check, rows_of, turned};
+use super::{Steps, check, each_sequence, rows_of, turned};
 use crate::array::Array;
 use crate::gemm::{Epilogue, PackedB, gemm_packed};
 use crate::math::{sigmoid, tanh};
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd, run};
-use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Element, Result, Scalar};
 
 /// Arrays of [`forward`]. All are contiguous and have one dtype; `rows` is the sum of the sizes of all steps.
@@ -38,7 +37,7 @@ pub struct Gradient<'a> {
     /// the initial ones.
     pub states: [Array<'a>; 2],
     /// (rows, hidden): the gradient by the output.
-    pub output: Option<Array<'a>>,
+    pub output: Array<'a>,
     /// (rows, 4 hidden): the activated gates.
     pub gates: Array<'a>,
     /// (rows, hidden): the cell states that each step began with.
@@ -71,17 +70,15 @@ fn forward_of<T: Float + Element>(layer: &Layer, steps: Steps) -> Result<()> {
             &weight,
             &Epilogue { add, ..Epilogue::default() },
         )?;
-        parallel_chunks(size, GRAIN / hidden.max(1), &|range| {
-            for nth in range {
-                let row = (first + nth) * hidden;
-                run(Cell {
-                    gates: gates.get().wrapping_add(4 * row),
-                    output: output.get().wrapping_add(row),
-                    states: states.map(|state| state.get().wrapping_add(nth * hidden)),
-                    before: before.map(|before| before.map(|state| state.get().wrapping_add(row))),
-                    hidden,
-                });
-            }
+        each_sequence(size, hidden, |nth| {
+            let row = (first + nth) * hidden;
+            run(Cell {
+                gates: gates.get().wrapping_add(4 * row),
+                output: output.get().wrapping_add(row),
+                states: states.map(|state| state.get().wrapping_add(nth * hidden)),
+                before: before.map(|before| before.map(|state| state.get().wrapping_add(row))),
+                hidden,
+            });
         })
     })
 }
@@ -133,26 +130,23 @@ impl<T: Float> Kernel for Cell<T> {
 }
 
 fn backward_of<T: Float + Element>(of: &Gradient, steps: Steps) -> Result<()> {
-    let mut by_rows = vec![&of.before];
-    by_rows.extend(&of.output);
+    let by_rows = [&of.before, &of.output];
     let hidden = check(4, &[&of.sums, &of.gates], &by_rows, &of.states.each_ref(), &of.weight, steps)?;
     let weight = PackedB::new(&of.weight)?;
     let address = |array: &Array| Shared::new(array.as_ptr::<T>());
     let (sums, gates, before) = (address(&of.sums), address(&of.gates), address(&of.before));
-    let (output, states) = (of.output.as_ref().map(address), of.states.each_ref().map(address));
+    let (output, states) = (address(&of.output), of.states.each_ref().map(address));
     steps.each(true, |first, size| {
-        parallel_chunks(size, GRAIN / hidden.max(1), &|range| {
-            for nth in range {
-                let row = (first + nth) * hidden;
-                run(CellGradient {
-                    sums: sums.get().wrapping_add(4 * row),
-                    states: states.map(|state| state.get().wrapping_add(nth * hidden)),
-                    output: output.map(|output| output.get().wrapping_add(row).cast_const()),
-                    gates: gates.get().wrapping_add(4 * row),
-                    before: before.get().wrapping_add(row),
-                    hidden,
-                });
-            }
+        each_sequence(size, hidden, |nth| {
+            let row = (first + nth) * hidden;
+            run(CellGradient {
+                sums: sums.get().wrapping_add(4 * row),
+                states: states.map(|state| state.get().wrapping_add(nth * hidden)),
+                output: output.get().wrapping_add(row),
+                gates: gates.get().wrapping_add(4 * row),
+                before: before.get().wrapping_add(row),
+                hidden,
+            });
         })?;
         let (of_sums, of_state) = ([size as i64, 4 * hidden as i64], [size as i64, hidden as i64]);
         let (sums, state) = (rows_of(&of.sums, first, &of_sums), rows_of(&of.states[0], 0, &of_state));
@@ -164,7 +158,7 @@ fn backward_of<T: Float + Element>(of: &Gradient, steps: Steps) -> Result<()> {
 struct CellGradient<T> {
     sums: *mut T,
     states: [*mut T; 2],
-    output: Option<*const T>,
+    output: *const T,
     gates: *const T,
     before: *const T,
     hidden: usize,
@@ -186,10 +180,8 @@ impl<T: Float> Kernel for CellGradient<T> {
                 let (i, f) = (T::load_some::<S>(gate(0), count), T::load_some::<S>(gate(1), count));
                 let (g, o) = (T::load_some::<S>(gate(2), count), T::load_some::<S>(gate(3), count));
                 let before = T::load_some::<S>(self.before.add(at), count);
-                let mut by_out = T::load_some::<S>(self.states[0].add(at), count);
-                if let Some(output) = self.output {
-                    by_out = by_out + T::load_some::<S>(output.add(at), count);
-                }
+                let by_out =
+                    T::load_some::<S>(self.states[0].add(at), count) + T::load_some::<S>(self.output.add(at), count);
                 let out = tanh(f.mul_add(before, i * g));
                 let by_cell = T::load_some::<S>(self.states[1].add(at), count) + by_out * o * (one - out * out);
                 T::store_some::<S>(by_cell * f, self.states[1].add(at), count);

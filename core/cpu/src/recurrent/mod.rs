@@ -7,6 +7,7 @@ pub mod gru;
 pub mod lstm;
 
 use crate::array::Array;
+use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Result, ensure};
 
 /// Elements of the state worth another thread: each takes five exponentials.
@@ -41,6 +42,11 @@ impl Steps<'_> {
         }
         Ok(())
     }
+}
+
+/// Calls `visit` with each of the `size` sequences of a step, on several threads if their states are large.
+fn each_sequence(size: usize, hidden: usize, visit: impl Fn(usize) + Sync) -> Result<()> {
+    parallel_chunks(size, GRAIN / hidden.max(1), &|sequences| sequences.for_each(&visit))
 }
 
 /// Checks that arrays are contiguous matrices of these shapes, and returns the hidden size.

@@ -86,13 +86,13 @@ fn lines<T: Number>(spread: &Spread<T>, plane: usize) -> Result<()> {
     let [depth, height, width] = spread.to.sizes;
     // Sums along the width take a step for each weight, those across rows a vector: fewer rows are summed along.
     let across = spread.from.sizes[1] > height;
-    let mut line = filled(if across { depth * height * spread.from.sizes[2] } else { width }, T::Wide::ZERO)?;
     if across {
-        run_rare::<T, _>(Rows { spread, plane, sums: &mut sums, rows: &mut line });
-        store(&spread.to, plane, &sums);
-        return Ok(());
+        let mut rows = filled(depth * height * spread.from.sizes[2], T::Wide::ZERO)?;
+        run_rare::<T, _>(Rows { spread, plane, sums: &mut sums, rows: &mut rows });
+    } else {
+        let mut line = filled(width, T::Wide::ZERO)?;
+        run_rare::<T, _>(Lines { spread, plane, sums: &mut sums, line: &mut line });
     }
-    run_rare::<T, _>(Lines { spread, plane, sums: &mut sums, line: &mut line });
     store(&spread.to, plane, &sums);
     Ok(())
 }

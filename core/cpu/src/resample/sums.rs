@@ -106,7 +106,7 @@ impl<T: Float> Kernel for Lines<'_, T> {
                     let mut layer = T::Vector::<S>::from_f64(0.0);
                     for j in 0..heights {
                         // SAFETY: a line has `width` numbers.
-                        let line = unsafe { load::<T::Vector<S>>(at[i * heights + j].add(first), count) };
+                        let line = unsafe { T::Vector::<S>::load_some(at[i * heights + j].add(first), count) };
                         layer = layer + down[j] * line;
                     }
                     sum = sum + deep[i] * layer;
@@ -141,14 +141,6 @@ fn sum_of_lines<V: FloatVector>(
         sum = sum + V::splat(factors[0][i]) * layer;
     }
     sum
-}
-
-/// # Safety
-/// `count` elements at `source` can be read, and `count <= LANES`.
-#[inline(always)]
-unsafe fn load<V: FloatVector>(source: *const V::Scalar, count: usize) -> V {
-    // SAFETY: the caller guarantees `count <= LANES` readable elements.
-    unsafe { if count == V::LANES { V::load(source) } else { V::load_partial(source, count) } }
 }
 
 /// line = the row at `source` interpolated along the width.

@@ -221,6 +221,16 @@ pub trait FloatVector:
         unsafe { self.store(target) }
     }
 
+    /// Reads `count` numbers, mostly a whole vector; the other lanes are zero.
+    ///
+    /// # Safety
+    /// `count` numbers at `source` can be read, and `count <= LANES`.
+    #[inline(always)]
+    unsafe fn load_some(source: *const Self::Scalar, count: usize) -> Self {
+        // SAFETY: the caller guarantees `count <= LANES` readable numbers.
+        unsafe { if count == Self::LANES { Self::load(source) } else { Self::load_partial(source, count) } }
+    }
+
     /// Reads `count` numbers; the other lanes are zero.
     ///
     /// # Safety

@@ -141,18 +141,17 @@ pub fn native_batch_norm(
     eps: f64,
 ) -> Result<()> {
     let (dtype, channels) = (input.dtype.opmath(), input.sizes()[1]);
-    let mut done = false;
-    let statistics = match (training, running_mean, running_var) {
+    let (statistics, is_normalized) = match (training, running_mean, running_var) {
         (false, Some(mean), Some(variance)) => {
-            Statistics { mean: copy_of(mean, dtype)?, rstd: copy_of(variance, dtype)? }
+            (Statistics { mean: copy_of(mean, dtype)?, rstd: copy_of(variance, dtype)? }, false)
         }
         _ => {
             for running in [running_mean, running_var].into_iter().flatten() {
                 running.check_writable()?;
             }
-            let in_one_call = in_one_call(out0, input, weight, bias, eps)?;
-            done = in_one_call.is_some();
-            let [mean, variance] = match in_one_call {
+            let found = in_one_call(out0, input, weight, bias, eps)?;
+            let is_normalized = found.is_some();
+            let [mean, variance] = match found {
                 Some(statistics) => statistics,
                 None => {
                     let mut kept = DimVec::from_elem(1, input.ndim());
@@ -168,12 +167,12 @@ pub fn native_batch_norm(
                 // The unbiased variance of the batch.
                 follow(running, &variance, momentum, count / (count - 1.0))?;
             }
-            Statistics { mean, rstd: variance }
+            (Statistics { mean, rstd: variance }, is_normalized)
         }
     };
     invert(&statistics.rstd, eps)?;
     let statistics = if training { statistics.given(out1, out2)? } else { statistics };
-    if done {
+    if is_normalized {
         return Ok(());
     }
     normalise(out0, input, &statistics, 1, weight, bias)

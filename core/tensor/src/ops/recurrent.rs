@@ -92,7 +92,7 @@ pub fn lstm_layer_backward(
     let gradient = lstm::Gradient {
         sums: array(out0),
         states: [array(out1), array(out2)],
-        output: Some(array(&grad)),
+        output: array(&grad),
         gates: array(&gates),
         before: array(&before),
         weight: array(&weight),

@@ -101,7 +101,7 @@ impl Cell for Lstm {
         let states = [initial[0].tensor()?, initial[1].tensor()?];
         let Some(keep) = kernel_keeps(data, &states, weights) else { return Ok(None) };
         let [bias, other] = weights.optional_biases();
-        let (w_ih, w_hh, sizes, [h, c]) = (weights.input, weights.state, steps.sizes(), states);
+        let (w_ih, w_hh, sizes, [h, c]) = (weights.input, weights.state, steps.sizes()?, states);
         let (out, h, c, ..) = ops::_lstm_layer(data, w_ih, w_hh, bias, other, h, c, &sizes, backwards, keep)?;
         Ok(Some((out.into(), vec![h.into(), c.into()])))
     }
@@ -172,7 +172,7 @@ impl Cell for Gru {
         let h = initial[0].tensor()?;
         let Some(keep) = kernel_keeps(data, &[h], weights) else { return Ok(None) };
         let [bias, other] = weights.optional_biases();
-        let (w_ih, w_hh, sizes) = (weights.input, weights.state, steps.sizes());
+        let (w_ih, w_hh, sizes) = (weights.input, weights.state, steps.sizes()?);
         let (out, h, ..) = ops::_gru_layer(data, w_ih, w_hh, bias, other, h, &sizes, backwards, keep)?;
         Ok(Some((out.into(), vec![h.into()])))
     }
@@ -239,11 +239,11 @@ impl Steps<'_> {
     }
 
     /// Of all steps.
-    fn sizes(&self) -> Cow<'_, [i64]> {
-        match *self {
-            Steps::Padded { count, batch } => Cow::Owned(vec![batch; count]),
+    fn sizes(&self) -> Result<Cow<'_, [i64]>> {
+        Ok(match *self {
+            Steps::Padded { count, batch } => Cow::Owned(list::filled(count, batch)?),
             Steps::Packed(sizes) => Cow::Borrowed(sizes),
-        }
+        })
     }
 
     fn rows(self) -> i64 {

@@ -3,6 +3,11 @@
 use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, ensure};
 
+/// Rows of all steps.
+fn rows_of(batch_sizes: &[i64]) -> i64 {
+    batch_sizes.iter().fold(0, |rows: i64, &size| rows.saturating_add(size))
+}
+
 /// Each tensor has one of these shapes and the dtype of the first one, and the steps do not grow.
 fn check(name: &str, tensors: &[(&str, &Dense, &[i64])], batch_sizes: &[i64]) -> Result<()> {
     let dtype = tensors.first().map(|(_, tensor, _)| tensor.dtype);
@@ -36,9 +41,9 @@ fn check_layer(
 ) -> Result<(i64, [i64; 2])> {
     let hidden = w_hh.sizes().get(1).copied().unwrap_or(0);
     let width = input.sizes().get(1).copied().unwrap_or(0);
-    let rows = batch_sizes.iter().sum();
-    let (of_states, bias) = ([batch_sizes.first().copied().unwrap_or(0), hidden], [gates * hidden]);
-    let (of_input, of_w_ih, of_w_hh) = ([rows, width], [gates * hidden, width], [gates * hidden, hidden]);
+    let rows = rows_of(batch_sizes);
+    let (of_states, bias) = ([batch_sizes.first().copied().unwrap_or(0), hidden], [gates.saturating_mul(hidden)]);
+    let (of_input, of_w_ih, of_w_hh) = ([rows, width], [bias[0], width], [bias[0], hidden]);
     let mut tensors: Vec<(&str, &Dense, &[i64])> =
         vec![("input", input, &of_input), ("w_ih", w_ih, &of_w_ih), ("w_hh", w_hh, &of_w_hh)];
     tensors.extend(states.iter().map(|&state| ("a state", state, &of_states[..])));
@@ -101,9 +106,10 @@ pub fn lstm_layer_backward(
     batch_sizes: &[i64],
 ) -> Result<[Spec; 3]> {
     let hidden = w_hh.sizes().get(1).copied().unwrap_or(0);
-    let rows = batch_sizes.iter().sum();
+    let rows = rows_of(batch_sizes);
     let (states, outputs) = ([batch_sizes.first().copied().unwrap_or(0), hidden], [rows, hidden]);
-    let (of_gates, of_weight) = ([rows, 4 * hidden], [4 * hidden, hidden]);
+    let together = hidden.saturating_mul(4);
+    let (of_gates, of_weight) = ([rows, together], [together, hidden]);
     let tensors: [(&str, &Dense, &[i64]); 6] = [
         ("gates", gates, &of_gates),
         ("grad", grad, &outputs),
@@ -127,9 +133,10 @@ pub fn gru_layer_backward(
     batch_sizes: &[i64],
 ) -> Result<[Spec; 3]> {
     let hidden = w_hh.sizes().get(1).copied().unwrap_or(0);
-    let rows = batch_sizes.iter().sum();
+    let rows = rows_of(batch_sizes);
     let (states, outputs) = ([batch_sizes.first().copied().unwrap_or(0), hidden], [rows, hidden]);
-    let (of_gates, of_weight, of_kept) = ([rows, 3 * hidden], [3 * hidden, hidden], [2, rows, hidden]);
+    let together = hidden.saturating_mul(3);
+    let (of_gates, of_weight, of_kept) = ([rows, together], [together, hidden], [2, rows, hidden]);
     let tensors: [(&str, &Dense, &[i64]); 5] = [
         ("gates", gates, &of_gates),
         ("grad", grad, &outputs),
