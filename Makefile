@@ -100,6 +100,9 @@ RELEASED = fakecuda $(WITH_KERNELS)
 TEST_RELEASED = RUSTC_WRAPPER=$(CURDIR)/tests/unit_rustc.sh cargo test -q --locked --release $(RELEASED:%=-p %)
 TEST_OTHERS = cargo test -q --locked --workspace $(RELEASED:%=--exclude %)
 
+# The sets of instructions below the widest one of this processor, at which all tests of the kernels run.
+LOWER_LEVELS = portable $(if $(shell grep -m 1 -o avx512f /proc/cpuinfo),avx2)
+
 # The golden cases, their properties and random calls run through the shipped library.
 test-rust: build
 	@tests/same_features.sh $(RELEASED)
@@ -107,7 +110,7 @@ test-rust: build
 	RUSHLIGHT_LIBRARY=$(CURDIR)/$(LIBRARY) $(TEST_RELEASED) --no-fail-fast || status=1; \
 	$(TEST_OTHERS) --no-fail-fast || status=1; exit $$status
 	@program=$$($(TEST_RELEASED:-q=) --lib --no-run 2>&1 | sed -n 's/.*(\(.*rushlight_cpu-[^)]*\))/\1/p') && test -n "$$program" && \
-	  for level in portable avx2; do RUSHLIGHT_SIMD=$$level "$$program" -q || exit 1; done
+	  for level in $(LOWER_LEVELS); do RUSHLIGHT_SIMD=$$level "$$program" -q || exit 1; done
 
 test-checked: setup ## all tests of Rust with checks of integers for overflow
 	cargo test -q --locked --workspace --no-fail-fast

@@ -4,7 +4,7 @@
 namespace compare {
 namespace {
 
-void of_size(int64_t exponent) {
+void elementwise_of_size(int64_t exponent) {
   const int64_t n = ten_to(exponent);
   // A matrix with as many elements, for operands that are not simply contiguous.
   const int64_t height = ten_to(exponent / 2), width = n / height;
@@ -53,7 +53,7 @@ void of_size(int64_t exponent) {
 }  // namespace
 
 void elementwise() {
-  for (int64_t exponent = kFirstExponent; exponent <= kLastExponent; ++exponent) of_size(exponent);
+  for (int64_t exponent = kFirstExponent; exponent <= kLastExponent; ++exponent) elementwise_of_size(exponent);
 }
 
 }  // namespace compare

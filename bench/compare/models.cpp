@@ -2,6 +2,7 @@
 // High-Performance Deep Learning Library" (Paszke et al., 2019), in f32, with random inputs. A brief run uses narrow
 // ones.
 #include "harness.h"
+#include "layers.h"
 
 #include <memory>
 #include <string>
@@ -25,10 +26,6 @@ constexpr int64_t kClasses = 1000;
 nn::ReLU relu() { return nn::ReLU(nn::ReLUOptions(true)); }
 nn::Conv2d plain_conv(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding) {
   return nn::Conv2d(nn::Conv2dOptions(in, out, kernel).stride(stride).padding(padding));
-}
-/// A convolution before a batch norm has no use for a bias.
-nn::Conv2d conv(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, int64_t groups = 1) {
-  return nn::Conv2d(nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).groups(groups).bias(false));
 }
 nn::MaxPool2d pool(int64_t kernel, int64_t padding = 0) { return nn::MaxPool2d(nn::MaxPool2dOptions(kernel).stride(2).padding(padding)); }
 

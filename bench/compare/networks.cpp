@@ -1,6 +1,7 @@
 // Training steps and inference of networks of other families than those of models.cpp, in f32, with random inputs: what
 // programs run that nobody has measured here. A brief run uses narrow ones.
 #include "harness.h"
+#include "layers.h"
 
 #include <functional>
 #include <memory>
@@ -17,9 +18,6 @@ using torch::Tensor;
 
 int64_t part(int64_t full, int64_t brief) { return settings().brief ? brief : full; }
 
-nn::Conv2d conv(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, int64_t groups = 1, bool bias = false) {
-  return nn::Conv2d(nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).groups(groups).bias(bias));
-}
 nn::Sequential block(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, int64_t groups = 1) {
   return nn::Sequential(conv(in, out, kernel, stride, groups), nn::BatchNorm2d(out), nn::ReLU());
 }

@@ -4,7 +4,7 @@
 namespace compare {
 namespace {
 
-void of_size(int64_t exponent) {
+void reductions_of_size(int64_t exponent) {
   const int64_t n = ten_to(exponent);
   const int64_t height = ten_to(exponent / 2), width = n / height;
   auto named = [&](const std::string& name, double bytes_per_element = 4) {
@@ -28,7 +28,7 @@ void of_size(int64_t exponent) {
 }  // namespace
 
 void reductions() {
-  for (int64_t exponent = kFirstExponent; exponent <= kLastExponent; ++exponent) of_size(exponent);
+  for (int64_t exponent = kFirstExponent; exponent <= kLastExponent; ++exponent) reductions_of_size(exponent);
 }
 
 }  // namespace compare

@@ -3,6 +3,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <exception>
 #include <string>
 
 /// The message of the error that `body` throws, without the backtrace.
@@ -12,6 +13,8 @@ std::string message_of(Body&& body) {
     body();
   } catch (const c10::Error& error) {
     return error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    return error.what();
   }
-  return "no error";
+  return "nothing was thrown";
 }

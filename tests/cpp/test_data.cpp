@@ -14,20 +14,12 @@
 #include <string>
 #include <thread>
 
+#include "messages.h"
+
 namespace {
 
 namespace data = torch::data;
 using Indices = std::vector<size_t>;
-
-template <class Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 struct Squares : data::datasets::Dataset<Squares, int> {
   explicit Squares(int count) : count_(count) {}

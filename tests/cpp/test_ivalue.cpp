@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "messages.h"
+
 namespace {
 
 using torch::jit::IValue;
@@ -15,15 +17,6 @@ std::string printed(const T& value) {
   std::ostringstream stream;
   stream << value;
   return stream.str();
-}
-template <class Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "no error";
 }
 c10::Dict<std::string, int64_t> dict() {
   c10::Dict<std::string, int64_t> entries;

@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include "messages.h"
+
 namespace {
 
 namespace optim = torch::optim;
@@ -125,15 +127,6 @@ TEST(Optim, SchedulersSetRates) {
   EXPECT_EQ(rates[2], 0.125);
   EXPECT_EQ(rates[6], 0.0625);
   EXPECT_EQ(rates[13], 0.05f);
-}
-
-std::string message_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(Optim, RefusesInLibtorchsWords) {

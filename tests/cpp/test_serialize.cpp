@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "messages.h"
+
 namespace {
 
 using torch::Tensor;
@@ -220,15 +222,6 @@ TEST(Serialize, FromAReadFunction) {
   torch::load(loaded, [&](uint64_t place, void* to, size_t count) { return bytes.copy(static_cast<char*>(to), count, place); },
               [&] { return bytes.size(); });
   EXPECT_TRUE(same(saved, loaded));
-}
-
-std::string message_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 struct Holder : torch::nn::Module {
