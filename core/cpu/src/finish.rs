@@ -101,6 +101,12 @@ impl Finish<'_> {
     }
 }
 
+/// Sums between two bounds.
+#[inline(always)]
+pub(crate) fn clamped<T: Float, S: Simd>(sums: T::Vector<S>, [low, high]: [f32; 2]) -> T::Vector<S> {
+    Activation::Clamp(low, high).of(sums)
+}
+
 /// [`Finish`] for pieces of an output.
 #[derive(Clone, Copy)]
 pub(crate) struct Finishing {
@@ -159,7 +165,7 @@ impl Finishing {
     pub unsafe fn clamp<T: Float, S: Simd>(
         &self,
         sums: T::Vector<S>,
-        [low, high]: [f32; 2],
+        bounds: [f32; 2],
         at: *mut T,
         count: usize,
     ) -> T::Vector<S> {
@@ -168,7 +174,7 @@ impl Finishing {
             Some(add) => sums + unsafe { T::load_some::<S>(add.cast(), count) },
             None => sums,
         };
-        Activation::Clamp(low, high).of(value)
+        clamped::<T, S>(value, bounds)
     }
 
     /// Whether something is added.

@@ -126,38 +126,65 @@ struct Vectors<T, const INDEXED: bool>(Largest<T>);
 type Ints<S, T> = <<T as Float>::Vector<S> as FloatVector>::Int;
 
 impl<T: Float<Wide: Bounded>, const INDEXED: bool> Vectors<T, INDEXED> {
-    /// Finds the largest elements and their positions for the `N` vectors from the output `first` on, whose `count` lanes
-    /// `load` reads.
+    /// Finds the largest elements and their positions for all lanes, each tap once for up to [`TOGETHER`] vectors.
     ///
     /// # Safety
-    /// `load` reads what it is called with: elements of taps.
+    /// What neighbours meet is `STEP` elements apart.
     #[inline(always)]
-    unsafe fn largest<S: Simd, const N: usize>(
-        &self,
-        first: usize,
-        load: impl Fn(*const T, usize) -> T::Vector<S>,
-    ) -> [(T::Vector<S>, Ints<S, T>); N] {
+    unsafe fn all<S: Simd, const STEP: usize>(&self) {
+        let (lanes, width) = (self.0.met.lanes, T::Vector::<S>::LANES);
+        let mut first = 0;
+        while first < lanes {
+            let rest = lanes - first;
+            // SAFETY: the caller guarantees the step, and the vectors are within the lanes.
+            first += unsafe {
+                match rest.div_ceil(width) {
+                    TOGETHER.. => self.some::<S, STEP, TOGETHER>(first, rest),
+                    2.. => self.some::<S, STEP, 2>(first, rest),
+                    _ => self.some::<S, STEP, 1>(first, rest),
+                }
+            };
+        }
+    }
+
+    /// Finds the largest elements and their positions for the lanes of `N` vectors from `first` on, of which the last may have
+    /// fewer than the others; returns how many lanes they have. `rest` lanes are left.
+    ///
+    /// # Safety
+    /// What neighbours meet is `STEP` elements apart, and the first `N` - 1 vectors are whole.
+    #[inline(always)]
+    unsafe fn some<S: Simd, const STEP: usize, const N: usize>(&self, first: usize, rest: usize) -> usize {
         let met = &self.0.met;
         let (width, along) = (T::Vector::<S>::LANES, met.along);
+        let last = width.min(rest - (N - 1) * width);
+        let lanes = |nth: usize| if nth + 1 < N { width } else { last };
         let ramp = (T::Vector::<S>::iota() * T::Vector::<S>::from_f64(along as f64)).to_int();
         let least = (T::Vector::<S>::splat(T::Wide::LEAST), Ints::<S, T>::from_i64(NO_INDEX));
         let (mut found, mut is_first) = ([least; N], true);
-        // SAFETY: windows are clipped to the image; the caller guarantees the rest.
+        // SAFETY: windows are clipped to the image; the caller guarantees that the lanes are adjacent, or every second
+        // element. They are positions of both outputs that belong to this share alone.
         unsafe {
             met.each_tap(|from, position| {
-                for (at, (best, place)) in found.iter_mut().enumerate() {
-                    let value = load(from, first + at * width);
+                for (nth, (best, place)) in found.iter_mut().enumerate() {
+                    let lane = first + nth * width;
+                    let value = match STEP {
+                        1 => T::load_some::<S>(from.add(lane), lanes(nth)),
+                        _ => T::load_every_second::<S>(from.add(2 * lane), lanes(nth)),
+                    };
                     let better = value.gt(*best) | value.is_nan();
                     *best = if is_first { value } else { FloatVector::select(better, value, *best) };
                     if INDEXED {
-                        let here = Ints::<S, T>::from_i64(position + ((first + at * width) * along) as i64) + ramp;
+                        let here = Ints::<S, T>::from_i64(position + (lane * along) as i64) + ramp;
                         *place = if is_first { here } else { IntVector::select(better, here, *place) };
                     }
                 }
                 is_first = false;
             });
+            for (nth, found) in found.into_iter().enumerate() {
+                self.write::<S>(first + nth * width, lanes(nth), found);
+            }
         }
-        found
+        (N - 1) * width + last
     }
 
     /// Writes the first `count` lanes of a vector of outputs.
@@ -193,34 +220,10 @@ impl<T: Float<Wide: Bounded>, const INDEXED: bool> Kernel for Vectors<T, INDEXED
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let (lanes, step) = (self.0.met.lanes, self.0.met.step);
-        let width = T::Vector::<S>::LANES;
-        let mut first = 0;
-        // Vectors together, each tap once for all.
-        while step == 1 && lanes - first >= TOGETHER * width {
-            // SAFETY: the lanes are adjacent in their planes and whole vectors of them are left, which are positions of
-            // both outputs that belong to this share alone.
-            unsafe {
-                let load = |from: *const T, at: usize| T::load::<S>(from.add(at));
-                for (at, found) in self.largest::<S, TOGETHER>(first, load).into_iter().enumerate() {
-                    self.write::<S>(first + at * width, width, found);
-                }
-            }
-            first += TOGETHER * width;
-        }
-        while first < lanes {
-            let count = width.min(lanes - first);
-            // SAFETY: the lanes are adjacent, or every second element, in their planes; they are positions of both outputs
-            // that belong to this share alone.
-            unsafe {
-                let load = |from: *const T, at: usize| match step {
-                    1 => T::load_some::<S>(from.add(at), count),
-                    _ => T::load_every_second::<S>(from.add(2 * at), count),
-                };
-                let [found] = self.largest::<S, 1>(first, load);
-                self.write::<S>(first, count, found);
-            }
-            first += width;
+        // SAFETY: what neighbours meet is as far apart as the step says.
+        match self.0.met.step {
+            1 => unsafe { self.all::<S, 1>() },
+            _ => unsafe { self.all::<S, 2>() },
         }
     }
 }

@@ -160,48 +160,71 @@ impl<T: Float<Wide: Averaged>> Kernel for Vectors<T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Mean { met, target, step } = self.mean;
+        // SAFETY: what neighbours meet is as far apart as the step says.
+        match self.mean.met.step {
+            1 => unsafe { self.all::<S, 1>() },
+            _ => unsafe { self.all::<S, 2>() },
+        }
+    }
+}
+
+impl<T: Float<Wide: Averaged>> Vectors<T> {
+    /// Averages all lanes, each tap once for up to [`TOGETHER`] vectors.
+    ///
+    /// # Safety
+    /// What neighbours meet is `STEP` elements apart.
+    #[inline(always)]
+    unsafe fn all<S: Simd, const STEP: usize>(&self) {
+        let (lanes, width) = (self.mean.met.lanes, T::Vector::<S>::LANES);
+        let mut first = 0;
+        while first < lanes {
+            let rest = lanes - first;
+            // SAFETY: the caller guarantees the step, and the vectors are within the lanes.
+            first += unsafe {
+                match rest.div_ceil(width) {
+                    TOGETHER.. => self.some::<S, STEP, TOGETHER>(first, rest),
+                    2.. => self.some::<S, STEP, 2>(first, rest),
+                    _ => self.some::<S, STEP, 1>(first, rest),
+                }
+            };
+        }
+    }
+
+    /// Averages the lanes of `N` vectors from `first` on, of which the last may have fewer than the others; returns how many
+    /// lanes they have. `rest` lanes are left.
+    ///
+    /// # Safety
+    /// What neighbours meet is `STEP` elements apart, and the first `N` - 1 vectors are whole.
+    #[inline(always)]
+    unsafe fn some<S: Simd, const STEP: usize, const N: usize>(&self, first: usize, rest: usize) -> usize {
+        let Mean { met, target, step } = &self.mean;
         let width = T::Vector::<S>::LANES;
         let count = T::Vector::<S>::from_f64(self.count as f64);
-        let mut first = 0;
-        // Vectors together, each tap once for all.
-        while [met.step, step] == [1; 2] && met.lanes - first >= TOGETHER * width {
-            let mut sums = [T::Vector::<S>::splat(T::Wide::ZERO); TOGETHER];
-            // SAFETY: all vectors are whole, windows are clipped to the image, the lanes are adjacent
-            // in their planes, and they are positions of the output that belong to this share alone.
-            unsafe {
-                met.each_tap(|from, _| {
-                    for (at, sum) in sums.iter_mut().enumerate() {
-                        *sum = *sum + T::load::<S>(from.add(first + at * width));
-                    }
-                });
-                for (at, sum) in sums.into_iter().enumerate() {
-                    T::store::<S>(sum / count, target.add(first + at * width));
-                }
-            }
-            first += TOGETHER * width;
-        }
-        while first < met.lanes {
-            let lanes = width.min(met.lanes - first);
-            let mut sum = T::Vector::<S>::splat(T::Wide::ZERO);
-            // SAFETY: windows are clipped to the image, the lanes are adjacent, or every second element, in their planes,
-            // and they are positions of the output that belong to this share alone.
-            unsafe {
-                met.each_tap(|from, _| {
-                    sum = sum
-                        + match met.step {
-                            1 => T::load_some::<S>(from.add(first), lanes),
-                            _ => T::load_every_second::<S>(from.add(2 * first), lanes),
+        let last = width.min(rest - (N - 1) * width);
+        let lanes = |nth: usize| if nth + 1 < N { width } else { last };
+        let mut sums = [T::Vector::<S>::splat(T::Wide::ZERO); N];
+        // SAFETY: windows are clipped to the image, the lanes are adjacent, or every second element, in their planes, and
+        // they are positions of the output that belong to this share alone.
+        unsafe {
+            met.each_tap(|from, _| {
+                for (nth, sum) in sums.iter_mut().enumerate() {
+                    let from = from.add(STEP * (first + nth * width));
+                    *sum = *sum
+                        + match STEP {
+                            1 => T::load_some::<S>(from, lanes(nth)),
+                            _ => T::load_every_second::<S>(from, lanes(nth)),
                         };
-                });
-                let target = target.offset(first as isize * step);
+                }
+            });
+            for (nth, sum) in sums.into_iter().enumerate() {
+                let target = target.offset((first + nth * width) as isize * step);
                 match step {
-                    1 => T::store_some::<S>(sum / count, target, lanes),
-                    _ => T::store_strided::<S>(sum / count, target, step * size_of::<T>() as isize, lanes),
+                    1 => T::store_some::<S>(sum / count, target, lanes(nth)),
+                    _ => T::store_strided::<S>(sum / count, target, step * size_of::<T>() as isize, lanes(nth)),
                 }
             }
-            first += width;
         }
+        (N - 1) * width + last
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::line::Layout;
 use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
 use super::super::weights::WeightJob;
-use super::planes::{pitch, together, widen};
+use super::planes::{clear, pitch, together, widen};
 use crate::number::Wide;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
@@ -118,6 +118,8 @@ impl<T: Float> Kernel for Share<'_, T> {
         let (strides, taps, lanes) = (self.strides, self.taps, T::Vector::<S>::LANES);
         let count = strides.per_group * taps.len();
         let (pitch, together) = (pitch(self.layout), together(self.layout));
+        // SAFETY: the buffer has space for `together` padded planes.
+        unsafe { clear::<T, S>(self.plane, together * pitch) };
         for group in self.groups.clone() {
             // SAFETY: the buffers have the elements of `together` padded planes and a vector for each sum; samples
             // and channels are those of the arrays, and the outputs of a group belong to one share.

@@ -7,6 +7,7 @@ use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
 use super::super::{Job, Place};
 use super::kernel_offsets;
+use crate::finish::clamped;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd, prefetch_far, run as run_kernel};
@@ -53,7 +54,7 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
     let bounds = job.finishing.filter(|_| adjacent).and_then(|finishing| finishing.bounds());
     let lanes = run_kernel(Lanes::<T>(PhantomData));
     let spills = adjacent && job.finishing.is_none_or(|finishing| !finishing.adds());
-    let entries: Vec<_> = list::try_collect(phases.iter().map(|phase| phase.entries(steps, lanes, spills)))?;
+    let tiles: Vec<_> = list::try_collect(phases.iter().map(|phase| phase.tiles(steps, lanes, spills)))?;
     let (planes, shortage) = (job.image.size(0) * job.groups, Shortage::new());
     let [per_group, _] = job.channels();
     let (elements, together) = (pitch(&layout), together(&layout));
@@ -73,7 +74,8 @@ pub(super) fn run<T: Float>(job: &Job, axes: &[Vec<Axis>; 3]) -> Result<()> {
             job,
             layout: &layout,
             phases: &phases,
-            entries: &entries,
+            tiles: &tiles,
+            adds: bounds.is_some() && job.finishing.is_some_and(|finishing| finishing.adds()),
             bounds,
             planes,
             plane,
@@ -105,7 +107,9 @@ struct Share<'a, T: Float> {
     layout: &'a Layout,
     phases: &'a [Phase],
     /// Those of each phase.
-    entries: &'a [Vec<Entry>],
+    tiles: &'a [Vec<Tile>],
+    /// Whether something is added to the sums before they are bounded.
+    adds: bool,
     /// The bounds of the sums of adjacent positions. What follows other ones is computed when their plane is complete.
     bounds: Option<[f32; 2]>,
     planes: Range<usize>,
@@ -127,7 +131,9 @@ impl<T: Float> Kernel for Share<'_, T> {
         let [per_group, _] = job.channels();
         let (pitch, together) = (pitch(self.layout), together(self.layout));
         let positions = Plan::new(&job.out.sizes()[2..], [&job.out.strides()[2..]]);
-        let tiles = per_group * self.entries.iter().map(|entries| entries.len() / TILE).sum::<usize>();
+        let tiles = per_group * self.tiles.iter().map(Vec::len).sum::<usize>();
+        // SAFETY: the buffer has space for `together` padded planes.
+        unsafe { clear::<T, S>(self.plane, together * pitch) };
         let all = job.image.size(0) * job.groups;
         for plane in self.planes.clone() {
             let (sample, group) = (plane / job.groups, plane % job.groups);
@@ -154,7 +160,7 @@ impl<T: Float> Kernel for Share<'_, T> {
                     _ => <T::Wide as crate::number::Wide>::ZERO,
                 };
                 let to = sample as isize * job.out.stride(0) + channel as isize * job.out.stride(1);
-                for (phase, entries) in self.phases.iter().zip(self.entries) {
+                for (phase, tiles) in self.phases.iter().zip(self.tiles) {
                     // SAFETY: the weight has an element at each offset, and the buffer a factor for each tap; the
                     // phase's positions are elements of the output's plane, which belongs to this share alone.
                     unsafe {
@@ -162,7 +168,10 @@ impl<T: Float> Kernel for Share<'_, T> {
                             self.factors.add(t).write(self.weights.offset(kernel + offset).read().wide());
                         }
                         let to = self.targets.offset(to + phase.place.offset);
-                        self.phase::<S>(phase, entries, padded, start, to, &mut ahead);
+                        for tile in tiles {
+                            ahead.prefetch();
+                            self.tile::<S>(&phase.taps, padded, start, tile, to, phase.place.steps[2]);
+                        }
                     }
                 }
                 if let (Some(finishing), None) = (&job.finishing, self.bounds) {
@@ -198,19 +207,40 @@ impl Ahead {
     }
 }
 
-/// A vector of positions: their offsets in the plane and in the output, and how many there are.
-type Entry = (isize, isize, usize);
+/// Vectors of positions that are summed together.
+struct Tile {
+    /// The offset of each vector in the padded plane and in the output.
+    from: [isize; TILE],
+    to: [isize; TILE],
+    /// The positions of each vector.
+    counts: [usize; TILE],
+    /// Whether all vectors have all positions.
+    whole: bool,
+}
+
+impl Tile {
+    /// A missing vector has the offset of the first, and no positions.
+    fn new(entries: &[(isize, isize, usize)], lanes: usize) -> Tile {
+        let entry = |v: usize| entries.get(v).copied().unwrap_or((entries[0].0, 0, 0));
+        let counts: [usize; TILE] = std::array::from_fn(|v| entry(v).2);
+        Tile {
+            from: std::array::from_fn(|v| entry(v).0),
+            to: std::array::from_fn(|v| entry(v).1),
+            counts,
+            whole: counts == [lanes; TILE],
+        }
+    }
+}
 
 impl Phase {
-    /// The vectors of the positions, in whole tiles: missing ones have the offset of the first, and no positions. `spills`:
-    /// what is written behind the end of a row of a contiguous plane is overwritten by the next row, since whole vectors are
-    /// stored faster than parts.
-    fn entries(&self, from_steps: [isize; 3], lanes: usize, spills: bool) -> Result<Vec<Entry>> {
+    /// The vectors of the positions. `spills`: what is written behind the end of a row of a contiguous plane is overwritten
+    /// by the next row, since whole vectors are stored faster than parts.
+    fn tiles(&self, from_steps: [isize; 3], lanes: usize, spills: bool) -> Result<Vec<Tile>> {
         let [depth, height, width] = [0, 1, 2].map(|dim| self.axes[dim].length);
         let to_steps = self.place.steps;
         let [plane, area] = [(depth * height * width) as isize, (height * width) as isize];
         let spills = spills && (depth == 1 || to_steps[0] == area) && (height == 1 || to_steps[1] == width as isize);
-        let mut entries = list::with_capacity((depth * height * width.div_ceil(lanes)).next_multiple_of(TILE))?;
+        let mut entries = list::with_capacity(depth * height * width.div_ceil(lanes))?;
         for d in 0..depth as isize {
             for h in 0..height as isize {
                 let from = d * from_steps[0] + h * from_steps[1];
@@ -222,10 +252,7 @@ impl Phase {
                 }
             }
         }
-        while !entries.len().is_multiple_of(TILE) {
-            entries.push((entries[0].0, 0, 0));
-        }
-        Ok(entries)
+        list::collect(entries.chunks(TILE).map(|entries| Tile::new(entries, lanes)))
     }
 }
 
@@ -245,43 +272,22 @@ impl<T: Float> Share<'_, T> {
     }
 
     /// # Safety
-    /// The positions of the phase are elements of the output from `to` on, and factors and plane are those of the
-    /// phase.
+    /// The positions of the tile are elements of the output from `to` on, and factors and plane are those of its phase.
     #[inline(always)]
-    unsafe fn phase<S: Simd>(
-        &self,
-        phase: &Phase,
-        entries: &[Entry],
-        plane: *const T::Wide,
-        start: T::Wide,
-        to: *mut T,
-        ahead: &mut Ahead,
-    ) {
-        for tile in entries.as_chunks::<TILE>().0 {
-            ahead.prefetch();
-            // SAFETY: the caller guarantees the positions of the phase.
-            unsafe { self.tile::<S>(&phase.taps, plane, start, tile, to, phase.place.steps[2]) };
-        }
-    }
-
-    /// # Safety
-    /// The contract of `phase`.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "a tile and its place")]
     #[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
     unsafe fn tile<S: Simd>(
         &self,
         taps: &[isize],
         plane: *const T::Wide,
         start: T::Wide,
-        tile: &[Entry; TILE],
+        tile: &Tile,
         to: *mut T,
         step: isize,
     ) {
         // SAFETY: a vector at any position of the plane reads at most `BEHIND` elements beyond it; the caller
         // guarantees the positions in the output.
         unsafe {
-            let from = tile.map(|entry| plane.offset(entry.0));
+            let from = tile.from.map(|offset| plane.offset(offset));
             let mut sums = [T::Vector::<S>::splat(start); TILE];
             for (t, &tap) in taps.iter().enumerate() {
                 let factor = T::Vector::<S>::splat(self.factors.add(t).read());
@@ -289,9 +295,20 @@ impl<T: Float> Share<'_, T> {
                     sums[v] = T::Vector::<S>::load(from[v].offset(tap)).mul_add(factor, sums[v]);
                 }
             }
+            // From registers, without a branch for each vector.
+            if tile.whole && step == 1 && !self.adds {
+                if let Some(bounds) = self.bounds {
+                    for v in 0..TILE {
+                        sums[v] = clamped::<T, S>(sums[v], bounds);
+                    }
+                }
+                for v in 0..TILE {
+                    T::store::<S>(sums[v], to.offset(tile.to[v]));
+                }
+                return;
+            }
             for v in 0..TILE {
-                let (mut sum, (_, offset, count)) = (sums[v], tile[v]);
-                let to = to.offset(offset);
+                let (mut sum, to, count) = (sums[v], to.offset(tile.to[v]), tile.counts[v]);
                 if let (Some(finishing), Some(bounds)) = (&self.job.finishing, self.bounds) {
                     sum = finishing.clamp::<T, S>(sum, bounds, to, count);
                 }
@@ -315,39 +332,51 @@ pub(super) fn together(layout: &Layout) -> usize {
     (CACHED / pitch(layout)).clamp(1, 16)
 }
 
-/// Pads and converts a plane. Vectors are stored whole: what follows them is zero, or written later.
+/// Zeros for the padding of planes: [`widen`] writes what is not padding.
+///
+/// # Safety
+/// `count` elements at `to`, at least a vector, can be written.
+#[inline(always)]
+pub(super) unsafe fn clear<T: Float, S: Simd>(to: *mut T::Wide, count: usize) {
+    let (lanes, zero) = (T::Vector::<S>::LANES, T::Vector::<S>::splat(<T::Wide as crate::number::Wide>::ZERO));
+    // SAFETY: the caller guarantees the elements.
+    unsafe {
+        for i in (0..count - lanes).step_by(lanes) {
+            zero.store(to.add(i));
+        }
+        zero.store(to.add(count - lanes));
+    }
+}
+
+/// Converts a plane into a padded one, whose padding is zero. Vectors are stored whole: what follows them is zero, or written
+/// later.
 ///
 /// # Safety
 /// `from` is a plane of the image that the layout is for, and `to` has [`pitch`] elements.
 #[inline(always)]
 pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, to: *mut T::Wide) {
     let lanes = T::Vector::<S>::LANES;
-    let zero = T::Vector::<S>::splat(<T::Wide as crate::number::Wide>::ZERO);
     let (width, length) = (layout.row(), layout.lines[2].length);
-    let last = layout.rows.len() * width + BEHIND - lanes;
+    let rows = || {
+        let to = |r: usize| to.wrapping_add(r * width);
+        layout.rows.iter().enumerate().filter(|row| *row.1 != ZEROS).map(move |(r, &offset)| (to(r), offset))
+    };
+    let piece = |part: usize| {
+        let (inside, first) = &layout.parts[part];
+        (part * length + inside.start, *first, inside.len())
+    };
+    let is_short = layout.parts.iter().all(|(inside, _)| (1..=lanes).contains(&inside.len()));
     // SAFETY: the caller guarantees the elements of the padded plane, and the layout counts those of the image. No
     // vector has more elements than are behind the plane.
     unsafe {
-        for i in (0..last).step_by(lanes) {
-            zero.store(to.add(i));
-        }
-        zero.store(to.add(last));
-        let rows = || {
-            layout.rows.iter().enumerate().filter(|row| *row.1 != ZEROS).map(|(r, &offset)| (to.add(r * width), offset))
-        };
-        let piece = |part: usize| {
-            let (inside, first) = &layout.parts[part];
-            (part * length + inside.start, *first, inside.len())
-        };
-        let is_short = layout.parts.iter().all(|(inside, _)| (1..=lanes).contains(&inside.len()));
         match (layout.step, layout.parts.len()) {
-            // Rows of one vector for each part.
-            (1, 1) if is_short => {
+            (1, 1) => {
                 let (start, first, count) = piece(0);
                 for (to, offset) in rows() {
-                    T::load_some::<S>(from.wrapping_offset(offset + first), count).store(to.add(start));
+                    convert::<T, S>(from.wrapping_offset(offset + first), to.add(start), count);
                 }
             }
+            // Rows of one vector for each part.
             (2, 2) if is_short => {
                 let ((a, first_a, count_a), (b, first_b, count_b)) = (piece(0), piece(1));
                 for (to, offset) in rows() {
@@ -384,10 +413,14 @@ pub(super) unsafe fn widen<T: Float, S: Simd>(layout: &Layout, from: *const T, t
 #[inline(always)]
 unsafe fn convert<T: Float, S: Simd>(from: *const T, to: *mut T::Wide, count: usize) {
     let lanes = T::Vector::<S>::LANES;
+    let whole = count - count % lanes;
     // SAFETY: the caller guarantees `count` elements on both sides, and space for the last vector.
     unsafe {
-        for i in (0..count).step_by(lanes) {
-            T::load_some::<S>(from.add(i), lanes.min(count - i)).store(to.add(i));
+        for i in (0..whole).step_by(lanes) {
+            T::load::<S>(from.add(i)).store(to.add(i));
+        }
+        if whole < count {
+            T::load_partial::<S>(from.add(whole), count - whole).store(to.add(whole));
         }
     }
 }
