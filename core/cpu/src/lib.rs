@@ -39,6 +39,7 @@ pub mod detection;
 pub mod deviation;
 pub mod device;
 pub mod elementary;
+pub mod embedding_bag;
 pub mod extrema;
 pub mod fake_quantize;
 pub mod fill;

@@ -435,6 +435,25 @@ int32_t rlt_tensor_scaled_dot_product_attention(const rlt_tensor *query, const r
     const rlt_tensor *attn_mask, double dropout_p, int32_t is_causal, const double *scale, int32_t enable_gqa,
     rlt_tensor **out0);
 
+/* ---- _embedding_bag_sums ---- */
+
+/**
+ * Computes the sums of bags of embedding vectors, in float32 for half precision, ignoring the indices equal to
+ * `padding_idx`.
+ *
+ * `out[b, :] = sum over i from offsets[b] to offsets[b + 1] - 1 with indices[i] != padding_idx of
+ * per_sample_weights[i] * weight[indices[i], :]`
+ *
+ * Shapes: `(n, d), (L), (B), (L) -> (B, d)`.
+ * Errors: Raises an error if the shapes or dtypes do not match, and an index error if an index is outside [0, n - 1].
+ *
+ * `_embedding_bag_sums(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, int padding_idx,
+ * bool scale_grad_by_freq, bool sparse) -> Tensor`
+ */
+int32_t rlt_tensor__embedding_bag_sums(const rlt_tensor *weight, const rlt_tensor *indices, const rlt_tensor *offsets,
+    const rlt_tensor *per_sample_weights, int64_t padding_idx, int32_t scale_grad_by_freq, int32_t sparse,
+    rlt_tensor **out0);
+
 /* ---- embedding_bag ---- */
 
 /**

@@ -8,6 +8,8 @@ mod activation;
 mod convolution;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-nn")]
+mod embedding_bag;
 #[cfg(feature = "op-factory")]
 mod factory;
 #[cfg(feature = "op-fft")]
@@ -42,6 +44,8 @@ pub use activation::*;
 pub use convolution::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
+#[cfg(feature = "op-nn")]
+pub use embedding_bag::*;
 #[cfg(feature = "op-factory")]
 pub use factory::*;
 #[cfg(feature = "op-fft")]

@@ -23,6 +23,8 @@ pub mod ctc;
 pub mod detection;
 pub mod distance;
 pub mod elementary;
+#[cfg(feature = "op-nn")]
+pub mod embedding_bag;
 #[cfg(feature = "op-factory")]
 pub mod factory;
 #[cfg(feature = "op-fft")]

@@ -6069,6 +6069,12 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
   rlt_tensor* out0;
   return rlt_adopt(rlt_tensor_scaled_dot_product_attention(query.handle(), key.handle(), value.handle(), rlt::optional_tensor(attn_mask), dropout_p, is_causal, rlt::optional_float(scale), enable_gqa, &out0), out0);
 }
+/// Computes the sums of bags of embedding vectors, in float32 for half precision, ignoring the indices equal to `padding_idx`.
+/// `out[b, :] = sum over i from offsets[b] to offsets[b + 1] - 1 with indices[i] != padding_idx of per_sample_weights[i] * weight[indices[i], :]`
+inline Tensor _embedding_bag_sums(const Tensor& weight, const Tensor& indices, const Tensor& offsets, const optional<Tensor>& per_sample_weights, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+  rlt_tensor* out0;
+  return rlt_adopt(rlt_tensor__embedding_bag_sums(weight.handle(), indices.handle(), offsets.handle(), rlt::optional_tensor(per_sample_weights), padding_idx, scale_grad_by_freq, sparse, &out0), out0);
+}
 /// Computes sums (mode 0), means (mode 1) or maxima (mode 2) of bags of embedding vectors.
 /// `result0[b, :] = sum over i from offsets[b] to offsets[b + 1] - 1 of per_sample_weights[i] * weight[indices[i], :], or their mean or maximum`
 inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq = false, int64_t mode = 0, bool sparse = false, const optional<Tensor>& per_sample_weights = {}, bool include_last_offset = false) {

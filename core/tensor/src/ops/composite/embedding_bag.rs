@@ -1,5 +1,6 @@
 //! Sums, means and maxima of looked-up rows of a table, bag by bag.
 
+use super::is_on_host;
 use crate::autograd::Expr;
 use crate::ops;
 use crate::options::Options;
@@ -40,7 +41,7 @@ impl Bags {
         Ok(added_up(&[self.count], &self.bag_of, &ones))
     }
 
-    /// The sum of the rows of each bag; half precision is accumulated in `f32`.
+    /// The sum of the `rows` of each bag; half precision is accumulated in `f32`.
     fn sums(&self, rows: &Expr, weights: Option<&Tensor>) -> Expr {
         let wide = rows.dtype().opmath();
         let widened = |expr: &Expr| expr.to_dtype(wide, false, false, None);
@@ -74,6 +75,26 @@ impl Bags {
         let behind = Expr::from(ops::full(&[self.count, width], Scalar::Int(places), self.integers())?);
         Ok(behind.scatter_reduce_two(0, &bag_of, order, "amin", true))
     }
+
+    /// For each bag and column the largest element, and the index of its row.
+    fn maxima(&self, rows: &Expr) -> Result<(Tensor, Tensor)> {
+        let (first, width) = (self.first_largest(rows)?, rows.sizes().get(1).copied().unwrap_or(0));
+        let none = first.eq_scalar(self.indices.numel());
+        // An additional, unused row for the empty bags.
+        let padded = Expr::of(|| ops::cat(&[rows.tensor()?, rows.new_zeros(&[1, width]).tensor()?], 0));
+        let listed = Expr::of(|| {
+            let unused = ops::zeros(&[1], self.integers())?;
+            ops::cat(&[self.indices.to_dtype(DType::I64, false, false, None).tensor()?, &unused], 0)
+        });
+        let largest = listed.index_select(0, first.reshape(&[-1])).reshape(&[self.count, width]);
+        Ok((padded.gather(0, &first, false).into_tensor()?, largest.masked_fill_scalar(none, 0).into_tensor()?))
+    }
+}
+
+/// Whether a kernel sums the bags.
+fn has_kernel(weight: &Tensor, indices: &Tensor, offsets: &Tensor, per_sample_weights: Option<&Tensor>) -> bool {
+    let given = [weight, indices, offsets].into_iter().chain(per_sample_weights);
+    weight.dtype().is_floating() && given.into_iter().all(is_on_host)
 }
 
 fn check(
@@ -148,7 +169,7 @@ fn added_up(sizes: &[i64], index: &Expr, source: &Expr) -> Expr {
 }
 
 /// The bag of each of `places` positions: the number of offsets up to it, minus one.
-fn bag_of(offsets: &Expr, places: i64) -> Result<Expr> {
+pub(crate) fn bag_of(offsets: &Expr, places: i64) -> Result<Expr> {
     let options = Options { dtype: Some(DType::I64), ..offsets.options() };
     let ones = Expr::from(ops::ones(&offsets.sizes(), options)?);
     let starts = added_up(&[places + 1], offsets, &ones);
@@ -199,39 +220,46 @@ pub fn embedding_bag_padding_idx(
     let padding = padding.map(|row| row as i64);
     let count = offsets.numel() - i64::from(include_last_offset);
     let starts = Expr::from(offsets).narrow(0, 0, count);
+    let (dtype, integers) = (weight.dtype(), Options { dtype: Some(DType::I64), ..indices.options() });
+    let row = padding.unwrap_or(-1);
+    let sums = match mode != MAX && has_kernel(weight, indices, offsets, per_sample_weights) {
+        true => Some(Expr::from(ops::_embedding_bag_sums(
+            weight,
+            indices,
+            starts.tensor()?,
+            per_sample_weights,
+            row,
+            scale_grad_by_freq,
+            sparse,
+        )?)),
+        false => None,
+    };
+    let narrowed = |sums: &Expr| sums.to_dtype(dtype, false, false, None).into_tensor();
+    let nothing = || ops::zeros(&[offsets.numel()], integers);
+    // PyTorch's fast path returns no bags.
+    let is_quick = mode == SUM && dtype != DType::F64 && padding.is_none();
+    let no_bags = || ops::empty_memory_format(&[0], integers, None);
+    if is_quick && let Some(sums) = &sums {
+        return Ok((narrowed(sums)?, no_bags()?, nothing()?, nothing()?));
+    }
     let places = indices.numel();
     let bags = Bags { indices: Expr::from(indices), bag_of: bag_of(&starts, places)?, count, padding };
-    let rows = ops::embedding(weight, indices, padding.unwrap_or(-1), scale_grad_by_freq, sparse).map(Expr::from)?;
-    let (dtype, integers) = (weight.dtype(), bags.integers());
     let bag_of = bags.bag_of.clone().into_tensor()?;
+    let rows = || ops::embedding(weight, indices, row, scale_grad_by_freq, sparse).map(Expr::from);
     if mode == MAX {
-        let first = bags.first_largest(&rows)?;
-        let none = first.eq_scalar(places);
-        let width = weight.sizes()[1];
-        // An additional, unused row for the empty bags.
-        let padded = Expr::of(|| ops::cat(&[rows.tensor()?, rows.new_zeros(&[1, width]).tensor()?], 0));
-        let out = padded.gather(0, &first, false);
-        let listed = Expr::of(|| {
-            let unused = ops::zeros(&[1], integers)?;
-            ops::cat(&[bags.indices.to_dtype(DType::I64, false, false, None).tensor()?, &unused], 0)
-        });
-        let largest = listed.index_select(0, first.reshape(&[-1])).reshape(&[count, width]);
-        let largest = largest.masked_fill_scalar(none, 0);
-        return Ok((out.into_tensor()?, bag_of, bags.sizes()?.into_tensor()?, largest.into_tensor()?));
+        let (out, largest) = bags.maxima(&rows()?)?;
+        return Ok((out, bag_of, bags.sizes()?.into_tensor()?, largest));
     }
-    let sums = bags.sums(&rows, per_sample_weights);
+    let sums = match sums {
+        Some(sums) => sums,
+        None => bags.sums(&rows()?, per_sample_weights),
+    };
     if mode == MEAN {
         let sizes = bags.sizes()?;
         let divisor = sizes.clamp_min(1).unsqueeze(1).to_dtype(sums.dtype(), false, false, None);
-        let means = (sums / divisor).to_dtype(dtype, false, false, None).into_tensor()?;
         let sizes = sizes.into_tensor()?;
         let copy = ops::clone(&sizes, None)?;
-        return Ok((means, bag_of, sizes, copy));
+        return Ok((narrowed(&(sums / divisor))?, bag_of, sizes, copy));
     }
-    let out = sums.to_dtype(dtype, false, false, None).into_tensor()?;
-    // PyTorch's fast path returns no bags.
-    let quick = dtype != DType::F64 && padding.is_none();
-    let bag_of = if quick { ops::empty_memory_format(&[0], integers, None)? } else { bag_of };
-    let nothing = || ops::zeros(&[offsets.numel()], integers);
-    Ok((out, bag_of, nothing()?, nothing()?))
+    Ok((narrowed(&sums)?, if is_quick { no_bags()? } else { bag_of }, nothing()?, nothing()?))
 }

@@ -24,12 +24,12 @@ pub fn linalg_cross(self_: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> 
     );
     ensure!(self_.dtype() != DType::Bool, Runtime, "\"cross\" not implemented for 'Bool'");
     // Element i of the product uses the elements that follow it, cyclically.
-    let turned = |tensor: &Tensor, by: i64| {
-        let (head, tail) = (ops::narrow(tensor, dim, 0, by)?, ops::narrow(tensor, dim, by, 3 - by)?);
-        ops::cat(&[&tail, &head], dim)
+    let product = |left: i64, right: i64| {
+        let [left, right] = [(self_, left), (other, right)].map(|(of, nth)| ops::select_int(of, dim, nth % 3));
+        ops::mul_tensor(&left?, &right?)
     };
-    let product = |left: i64, right: i64| ops::mul_tensor(&turned(self_, left)?, &turned(other, right)?);
-    ops::sub_tensor(&product(1, 2)?, &product(2, 1)?, Scalar::Int(1))
+    let element = |i: i64| ops::sub_tensor(&product(i + 1, i + 2)?, &product(i + 2, i + 1)?, Scalar::Int(1));
+    ops::stack(&[&element(0)?, &element(1)?, &element(2)?], at as i64)
 }
 
 /// The cross product along the first dimension of size 3, or the given one.

@@ -24,7 +24,7 @@ mod einsum;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 #[cfg(feature = "op-nn")]
-mod embedding_bag;
+pub(crate) mod embedding_bag;
 #[cfg(feature = "op-nn")]
 mod encoder;
 #[cfg(feature = "op-factory")]
@@ -158,6 +158,15 @@ use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure, format_sizes, wrap_dim};
+#[cfg(feature = "op-nn")]
+use rushlight_base::{DeviceType, Layout};
+
+/// Whether kernels that only the CPU has accept the tensor. A plan of a compiled model is recorded with tensors of the meta
+/// device in place of those of the CPU.
+#[cfg(feature = "op-nn")]
+fn is_on_host(tensor: &Tensor) -> bool {
+    matches!(tensor.device().kind, DeviceType::Cpu | DeviceType::Meta) && tensor.layout() == Layout::Strided
+}
 
 /// The complex conjugate; a real tensor is returned unchanged.
 pub fn conj(self_: &Tensor) -> Result<Tensor> {

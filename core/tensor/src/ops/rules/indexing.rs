@@ -317,6 +317,29 @@ pub fn embedding(
     Ok(Spec::new(&sizes, weight.dtype, weight.device))
 }
 
+/// Sums of bags of rows, in the dtype that accumulates them.
+pub fn embedding_bag_sums(
+    weight: &Dense,
+    indices: &Dense,
+    offsets: &Dense,
+    per_sample_weights: Option<&Dense>,
+) -> Result<Spec> {
+    let fits = |factors: &Dense| factors.dtype == weight.dtype && factors.sizes() == indices.sizes();
+    ensure!(
+        weight.ndim() == 2 && indices.ndim() == 1 && offsets.ndim() == 1 && per_sample_weights.is_none_or(fits),
+        Runtime,
+        "_embedding_bag_sums: expected a matrix, indices and offsets as vectors, and a factor of the dtype of the matrix \
+         for each index, got {}, {} and {}",
+        weight.describe(),
+        indices.describe(),
+        offsets.describe()
+    );
+    for (nth, list) in [(2, indices), (3, offsets)] {
+        check_rows("_embedding_bag_sums", nth, list.dtype)?;
+    }
+    Ok(Spec::new(&[offsets.sizes()[0], weight.sizes()[1]], weight.dtype.opmath(), weight.device))
+}
+
 /// Rows of a matrix are named by int32 or int64, in argument `nth` of `operator`.
 #[cfg(any(feature = "op-nn", feature = "op-sparse"))]
 pub(crate) fn check_rows(operator: &str, nth: usize, dtype: DType) -> Result<()> {
