@@ -32,6 +32,8 @@
 //! - Where the target has a better level, `portable` computes with scalars.
 //! - Long functions are instantiated once per loop: `load_some` reads both whole vectors and the remainder.
 //!
+//! On a processor without AVX-512, the tests of this crate are compiled without that level (tests/unit_rustc.sh).
+//!
 //! To add a level, implement the traits of `vector.rs` in a new file, and add a variant of [`Level`], a token, a
 //! `target_feature` function and its call in `run`, `run_narrow` and `run_at`. `make test-rust` tests this crate at the
 //! widest level, at `avx2` and at `portable`; `make test-arm64` tests NEON in an emulator.
@@ -39,6 +41,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
+#[cfg_attr(rushlight_without_avx512, allow(dead_code, reason = "nothing runs at this level"))]
 mod avx512;
 mod float;
 #[cfg(target_arch = "aarch64")]
@@ -114,7 +117,13 @@ fn has_avx2() -> bool {
 #[cfg(target_arch = "x86_64")]
 fn has_avx512() -> bool {
     use std::arch::is_x86_feature_detected as has;
-    has_avx2() && has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl")
+    !cfg!(rushlight_without_avx512)
+        && has_avx2()
+        && has!("avx512f")
+        && has!("avx512bw")
+        && has!("avx512cd")
+        && has!("avx512dq")
+        && has!("avx512vl")
 }
 
 /// The level found on first use; 0 before.
@@ -197,6 +206,7 @@ tokens! {
     #[cfg(target_arch = "x86_64")]
     Avx2, avx2::F32, avx2::F64;
     #[cfg(target_arch = "x86_64")]
+    #[cfg_attr(rushlight_without_avx512, allow(dead_code, reason = "nothing runs at this level"))]
     Avx512, avx512::F32, avx512::F64;
 }
 
@@ -214,7 +224,7 @@ pub trait Kernel {
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     match level() {
         // SAFETY: `level` only returns levels that the processor has, here AVX-512.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(rushlight_without_avx512)))]
         Level::Avx512 => unsafe { at_avx512(kernel) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `level` only returns levels that the processor has, here AVX2.
@@ -277,7 +287,7 @@ pub fn run_at<K: Kernel>(level: Level, kernel: K) -> Option<K::Output> {
     }
     Some(match level {
         // SAFETY: the check above found that the processor has AVX-512.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(rushlight_without_avx512)))]
         Level::Avx512 => unsafe { at_avx512(kernel) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the check above found that the processor has AVX2.
@@ -295,7 +305,7 @@ fn at_portable<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Portable(()))
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(rushlight_without_avx512)))]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 fn at_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Avx512(()))
