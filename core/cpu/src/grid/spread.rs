@@ -4,7 +4,7 @@ use super::Sampling;
 use super::points::{POINTS, Pixel, Places, Table, Tables, offsets_from, unravel};
 use crate::array::Array;
 use crate::number::Wide;
-use crate::pooling::store;
+use crate::pooling::{store, store_adjacent};
 use crate::simd::{Kernel, Simd, run_narrow};
 use crate::volume::{Volume, try_each_planes};
 use rushlight_base::Result;
@@ -48,7 +48,13 @@ fn returned_to<T: Pixel>(
 ) -> Result<()> {
     let (area, table) = (to.area(), Table::new(places)?);
     let mut sums = filled(planes.len() * area, T::Wide::ZERO)?;
-    run_narrow(Spread { from, places, sizes: to.sizes, sample, planes: planes.clone(), sums: &mut sums, table });
+    let spread = Spread { from, places, sizes: to.sizes, sample, planes: planes.clone(), sums: &mut sums, table };
+    if [from.channel_step(), to.channel_step()] == [1; 2] && planes.len() > 1 {
+        run_narrow(Adjacent(spread));
+        store_adjacent(to, planes, &sums);
+        return Ok(());
+    }
+    run_narrow(spread);
     for (plane, sums) in planes.zip(sums.chunks_exact(area.max(1))) {
         store(to, plane, sums);
     }
@@ -62,7 +68,7 @@ struct Spread<'a, T: Pixel> {
     sizes: [usize; 3],
     sample: usize,
     planes: Range<usize>,
-    /// The sums of the planes.
+    /// The sums of each plane; for [`Adjacent`] those of each position.
     sums: &'a mut [T::Wide],
     table: Table<T::Wide>,
 }
@@ -87,6 +93,35 @@ impl<T: Pixel> Kernel for Spread<'_, T> {
                     for (offset, weight) in table.of(point) {
                         let sum = &mut sums[offset as usize];
                         *sum = sum.add(weight.mul(value));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Planes whose elements are adjacent at each position: those of channels last.
+struct Adjacent<'a, T: Pixel>(Spread<'a, T>);
+
+impl<T: Pixel> Kernel for Adjacent<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Spread { from, places, sizes, sample, planes, sums, mut table } = self.0;
+        let steps = [sizes[1] * sizes[2], sizes[2], 1].map(|step| step as isize);
+        let (together, grads) = (planes.len(), from.plane(planes.start));
+        let mut sources = [0; POINTS];
+        for [_, first, count] in (Tables { range: 0..from.area(), area: from.area() }) {
+            table.fill(places, [sample, first, count], from.sizes, steps);
+            offsets_from(&mut sources[..count], unravel(first, from.sizes), from);
+            for (point, &source) in sources[..count].iter().enumerate() {
+                // SAFETY: `source` is an element of the gradient's first plane, and those of the others follow it.
+                let grads = unsafe { std::slice::from_raw_parts(grads.offset(source), together) };
+                for (offset, weight) in table.of(point) {
+                    let sums = &mut sums[offset as usize * together..][..together];
+                    for (sum, grad) in sums.iter_mut().zip(grads) {
+                        *sum = sum.add(weight.mul(grad.wide()));
                     }
                 }
             }

@@ -15,16 +15,18 @@ fn memory_formats_agree_and_gradients_are_the_transpose() {
             let mut grid = Image::new([POINTS[0], POINTS[2], POINTS[3], 2], false, 3);
             // Some points are beyond the borders.
             grid.memory.iter_mut().for_each(|place| *place *= 1.2);
-            let mut run = |last: bool| {
-                let (mut x, mut y) = (Image::new(SIZES, last, 1), Image::new(POINTS, false, 0));
+            let mut run = |last: bool, out_last: bool| {
+                let (mut x, mut y) = (Image::new(SIZES, last, 1), Image::new(POINTS, out_last, 0));
                 sample(&y.array(), &x.array(), &grid.array(), sampling, &[0, 0]).unwrap();
-                let (mut g, mut back) = (Image::new(POINTS, false, 2), Image::new(SIZES, last, 0));
+                let (mut g, mut back) = (Image::new(POINTS, out_last, 2), Image::new(SIZES, last, 0));
                 spread(&back.array(), &g.array(), &grid.array(), sampling, &[0, 0]).unwrap();
                 [x, y, g, back].map(|image| image.numbers())
             };
-            let [x, y, g, back] = run(false);
-            let [_, y_last, _, back_last] = run(true);
-            assert_eq!((&y, &back), (&y_last, &back_last), "{sampling:?}");
+            let [x, y, g, back] = run(false, false);
+            for out_last in [false, true] {
+                let [_, y_last, _, back_last] = run(true, out_last);
+                assert_eq!((&y, &back), (&y_last, &back_last), "{sampling:?}");
+            }
             let (forth, and_back) = (dot(&y, &g), dot(&x, &back));
             assert!((forth - and_back).abs() < 1e-4 * forth.abs().max(1.0), "{sampling:?}: {forth}, {and_back}");
         }

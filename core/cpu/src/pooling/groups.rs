@@ -6,15 +6,15 @@ use crate::volume::{self, Volume};
 use rushlight_base::{Result, list};
 use std::ops::Range;
 
-/// Most outputs of a group that are not computed in vectors, or are neighbours along the width.
+/// Most outputs of a group that are not computed in vectors.
 pub(super) const LANES: usize = 64;
 
-/// Most channels of a group that are computed in vectors: positions are read one after the other, as they are in memory (2 x 2
-/// over 512 channels of 14 x 14 takes 0.4 of the time of 64 channels after the other).
+/// Most channels, or outputs along the width, of a group that is computed in vectors: positions are read one after the
+/// other, as they are in memory (2 x 2 over 512 channels of 14 x 14 takes 0.4 of the time of 64 channels after the other).
 pub(super) const CHANNELS: usize = 2048;
 
-/// Whole vectors that are computed together.
-pub(super) const TOGETHER: usize = 4;
+/// Adjacent taps from which a window is computed in vectors of taps.
+pub(super) const LONG: usize = 8;
 
 /// Adjacent outputs.
 pub(super) struct Group {
@@ -37,10 +37,14 @@ pub(super) struct Groups<'a> {
     together: usize,
     samples: usize,
     channels: usize,
+    /// Most outputs of a group that meet adjacent elements or every second one.
+    most: usize,
+    /// Step along the width of the input.
+    width_step: isize,
 }
 
 impl<'a> Groups<'a> {
-    /// The groups of outputs of which none has more than `most` channels; `adjacent`: the planes of all arrays are
+    /// The groups of outputs of which none has more than `most` outputs; `adjacent`: the planes of all arrays are
     /// adjacent elements.
     pub fn new<T>(windows: &'a Windows, from: &Volume<T>, most: usize, adjacent: bool) -> Result<Groups<'a>> {
         let [samples, channels] = from.lead();
@@ -50,7 +54,7 @@ impl<'a> Groups<'a> {
             Windows::Same([_, _, along]) if !deep => alike(along)?,
             _ => Vec::new(),
         };
-        Ok(Groups { windows, runs, together, samples, channels })
+        Ok(Groups { windows, runs, together, samples, channels, most, width_step: from.steps[2] })
     }
 
     /// Sets of planes that are computed together.
@@ -85,8 +89,9 @@ impl<'a> Groups<'a> {
         }
         for run in &self.runs {
             let along = if run.len() > 1 { width[run.start + 1].start - width[run.start].start } else { 0 };
-            for w in run.clone().step_by(LANES) {
-                visit(&group(w, LANES.min(run.end - w), along));
+            let most = if matches!(along as isize * self.width_step, 1 | 2) { self.most } else { LANES };
+            for w in run.clone().step_by(most) {
+                visit(&group(w, most.min(run.end - w), along));
             }
         }
     }
@@ -158,6 +163,26 @@ impl<T> Met<T> {
             }
             d += depth.step;
         }
+    }
+}
+
+impl<T> Met<T> {
+    /// Number of taps of a line of a window, if they are adjacent elements; otherwise 0.
+    pub fn adjacent_taps(&self) -> usize {
+        let [.., width] = self.windows;
+        if self.steps[2] == 1 && width.step == 1 { width.end.saturating_sub(width.start) } else { 0 }
+    }
+
+    /// Calls `visit` with the first element that each line of taps of the windows meets, and its position in the plane.
+    ///
+    /// # Safety
+    /// The contract of [`Met::each_tap`], and the windows are not empty.
+    #[inline(always)]
+    pub unsafe fn each_line(&self, visit: impl FnMut(*const T, i64)) {
+        let [depth, height, width] = self.windows;
+        let first = Window { end: width.start + 1, ..width };
+        // SAFETY: the caller guarantees the elements of these taps.
+        unsafe { Met { windows: [depth, height, first], ..*self }.each_tap(visit) }
     }
 }
 

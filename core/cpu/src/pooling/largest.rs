@@ -1,12 +1,12 @@
 //! The largest element of each window, and the gradient.
 
-use super::groups::{CHANNELS, Groups, LANES, Met, TOGETHER, by_step, place_of};
+use super::groups::{CHANNELS, Groups, LANES, LONG, Met, by_step, place_of};
 use super::sums::accumulate;
 use super::{Windows, place};
 use crate::array::Array;
 use crate::device;
 use crate::extrema::Bounded;
-use crate::number::{Number, Wide};
+use crate::number::{Number, Ordered, Wide};
 use crate::simd::{Float, FloatVector, IntVector, Kernel, MAX_LANES, Simd, run, run_narrow};
 use crate::volume::{Volume, each_planes};
 use rushlight_base::{Result, bail};
@@ -113,10 +113,79 @@ impl<T: Number<Wide: Bounded>> Kernel for Largest<T> {
     }
 }
 
-/// Computes a group of floats, whose positions fit the integers of vectors; in vectors, if their elements are adjacent or
-/// every second one.
+/// Computes a group of floats, whose positions fit the integers of vectors: in vectors of outputs, if what they meet is
+/// adjacent or every second element, or in vectors of taps, if a line of a window has several.
 fn in_vectors<T: Float<Wide: Bounded>, const INDEXED: bool>(group: Largest<T>) {
-    if matches!(group.met.step, 1 | 2) { run(Vectors::<T, INDEXED>(group)) } else { run_narrow(group) }
+    if matches!(group.met.step, 1 | 2) {
+        run(Vectors::<T, INDEXED>(group))
+    } else if group.met.adjacent_taps() >= LONG {
+        run(Lines::<T, INDEXED>(group))
+    } else {
+        run_narrow(group)
+    }
+}
+
+/// Compares vectors of the adjacent taps of a window.
+struct Lines<T, const INDEXED: bool>(Largest<T>);
+
+impl<T: Float<Wide: Bounded>, const INDEXED: bool> Kernel for Lines<T, INDEXED> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Largest { met, target, index } = self.0;
+        let (width, taps) = (T::Vector::<S>::LANES, met.adjacent_taps());
+        let (valid, ramp) = (width.min(taps), T::Vector::<S>::iota().to_int());
+        for lane in 0..met.lanes as isize {
+            let mut best = T::Vector::<S>::splat(T::Wide::LEAST);
+            let mut place = Ints::<S, T>::from_i64(NO_INDEX);
+            let (mut values, mut places, mut is_first) = ([T::Wide::LEAST; MAX_LANES], [NO_INDEX; MAX_LANES], true);
+            // SAFETY: windows are clipped to the image, each lane's are inside its plane, and a line has `taps` elements. No
+            // vector has more lanes than the buffers.
+            unsafe {
+                met.each_line(|from, position| {
+                    let (from, position) = (from.offset(lane * met.step), position + lane as i64 * met.along as i64);
+                    let mut tap = 0;
+                    while tap < taps {
+                        // The last vector of a line begins before the one before it ends.
+                        let at = tap.min(taps - valid);
+                        let value = T::load_some::<S>(from.add(at), valid);
+                        let better = value.gt(best) | value.is_nan();
+                        best = if is_first { value } else { FloatVector::select(better, value, best) };
+                        if INDEXED {
+                            let here = Ints::<S, T>::from_i64(position + at as i64) + ramp;
+                            place = if is_first { here } else { IntVector::select(better, here, place) };
+                        }
+                        is_first = false;
+                        tap += width;
+                    }
+                });
+                best.store(values.as_mut_ptr());
+                place.store_wide(places.as_mut_ptr());
+            }
+            let lanes = values.into_iter().zip(places).take(valid);
+            let (value, place) = lanes.reduce(first_largest).unwrap_or((T::Wide::LEAST, NO_INDEX));
+            // SAFETY: the lane is a position of both outputs that belongs to this share alone.
+            unsafe {
+                target.0.offset(lane * target.1).write(T::narrow(value));
+                if let Some((index, step)) = index {
+                    index.offset(lane * step).write(place);
+                }
+            }
+        }
+    }
+}
+
+/// The larger of two elements, with its position: the first of equal ones, or the last NaN.
+#[inline(always)]
+fn first_largest<W: Ordered>(a: (W, i64), b: (W, i64)) -> (W, i64) {
+    let is_later = b.1 > a.1;
+    let second = match (a.0.is_nan(), b.0.is_nan()) {
+        (true, true) => is_later,
+        (is_nan, false) => !is_nan && (b.0 > a.0 || (b.0 == a.0 && !is_later)),
+        (false, true) => true,
+    };
+    if second { b } else { a }
 }
 
 /// The largest elements that a group of outputs meets, and their positions if `INDEXED`.
@@ -126,7 +195,7 @@ struct Vectors<T, const INDEXED: bool>(Largest<T>);
 type Ints<S, T> = <<T as Float>::Vector<S> as FloatVector>::Int;
 
 impl<T: Float<Wide: Bounded>, const INDEXED: bool> Vectors<T, INDEXED> {
-    /// Finds the largest elements and their positions for all lanes, each tap once for up to [`TOGETHER`] vectors.
+    /// Finds the largest elements and their positions for all lanes, each tap once for several vectors.
     ///
     /// # Safety
     /// What neighbours meet is `STEP` elements apart.
@@ -138,9 +207,9 @@ impl<T: Float<Wide: Bounded>, const INDEXED: bool> Vectors<T, INDEXED> {
             let rest = lanes - first;
             // SAFETY: the caller guarantees the step, and the vectors are within the lanes.
             first += unsafe {
-                match rest.div_ceil(width) {
-                    TOGETHER.. => self.some::<S, STEP, TOGETHER>(first, rest),
-                    2.. => self.some::<S, STEP, 2>(first, rest),
+                match STEP {
+                    1 if rest > 3 * width => self.some::<S, STEP, 4>(first, rest),
+                    2 if rest > width => self.some::<S, STEP, 2>(first, rest),
                     _ => self.some::<S, STEP, 1>(first, rest),
                 }
             };
@@ -220,9 +289,10 @@ impl<T: Float<Wide: Bounded>, const INDEXED: bool> Kernel for Vectors<T, INDEXED
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        // SAFETY: what neighbours meet is as far apart as the step says.
         match self.0.met.step {
+            // SAFETY: what neighbours meet is adjacent.
             1 => unsafe { self.all::<S, 1>() },
+            // SAFETY: `in_vectors` calls this for steps of 1 and 2 alone.
             _ => unsafe { self.all::<S, 2>() },
         }
     }

@@ -1,6 +1,6 @@
 //! The mean of each window, and the gradient.
 
-use super::groups::{CHANNELS, Group, Groups, LANES, Met, TOGETHER, by_step, place_of};
+use super::groups::{CHANNELS, Group, Groups, LANES, LONG, Met, by_step, place_of};
 use super::sums::{Sums, accumulate};
 use super::{Window, Windows};
 use crate::array::Array;
@@ -140,12 +140,47 @@ impl<T: Number, D: Fn(T::Wide) -> T::Wide> Kernel for Scalars<T, D> {
     }
 }
 
-/// Computes a group of floats; in vectors, if what it meets is adjacent or every second element.
+/// Computes a group of floats: in vectors of outputs, if what they meet is adjacent or every second element, or in vectors
+/// of taps, if a line of a window has several.
 fn in_vectors<T: Float<Wide: Averaged>>(mean: Mean<T>, count: i64) {
     if matches!(mean.met.step, 1 | 2) {
         run(Vectors { mean, count })
+    } else if mean.met.adjacent_taps() >= LONG {
+        run(Lines { mean, count })
     } else {
         run_narrow(Scalars { mean, divide: |sum: T::Wide| sum.over(count) })
+    }
+}
+
+/// Adds vectors of the adjacent taps of a window.
+struct Lines<T> {
+    mean: Mean<T>,
+    count: i64,
+}
+
+impl<T: Float<Wide: Averaged>> Kernel for Lines<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Mean { met, target, step } = self.mean;
+        let (width, taps) = (T::Vector::<S>::LANES, met.adjacent_taps());
+        for lane in 0..met.lanes as isize {
+            let mut sum = T::Vector::<S>::splat(T::Wide::ZERO);
+            // SAFETY: windows are clipped to the image, each lane's are inside its plane, and a line has `taps` elements; the
+            // lanes are positions of the output that belong to this share alone.
+            unsafe {
+                met.each_line(|from, _| {
+                    let from = from.offset(lane * met.step);
+                    let mut tap = 0;
+                    while tap < taps {
+                        sum = sum + T::load_some::<S>(from.add(tap), width.min(taps - tap));
+                        tap += width;
+                    }
+                });
+                target.offset(lane * step).write(T::narrow(sum.sum().over(self.count)));
+            }
+        }
     }
 }
 
@@ -160,16 +195,17 @@ impl<T: Float<Wide: Averaged>> Kernel for Vectors<T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        // SAFETY: what neighbours meet is as far apart as the step says.
         match self.mean.met.step {
+            // SAFETY: what neighbours meet is adjacent.
             1 => unsafe { self.all::<S, 1>() },
+            // SAFETY: `in_vectors` calls this for steps of 1 and 2 alone.
             _ => unsafe { self.all::<S, 2>() },
         }
     }
 }
 
 impl<T: Float<Wide: Averaged>> Vectors<T> {
-    /// Averages all lanes, each tap once for up to [`TOGETHER`] vectors.
+    /// Averages all lanes, each tap once for several vectors.
     ///
     /// # Safety
     /// What neighbours meet is `STEP` elements apart.
@@ -181,9 +217,9 @@ impl<T: Float<Wide: Averaged>> Vectors<T> {
             let rest = lanes - first;
             // SAFETY: the caller guarantees the step, and the vectors are within the lanes.
             first += unsafe {
-                match rest.div_ceil(width) {
-                    TOGETHER.. => self.some::<S, STEP, TOGETHER>(first, rest),
-                    2.. => self.some::<S, STEP, 2>(first, rest),
+                match STEP {
+                    1 if rest > 3 * width => self.some::<S, STEP, 4>(first, rest),
+                    2 if rest > width => self.some::<S, STEP, 2>(first, rest),
                     _ => self.some::<S, STEP, 1>(first, rest),
                 }
             };

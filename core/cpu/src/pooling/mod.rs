@@ -18,6 +18,7 @@ pub use largest::{max, max_backward};
 pub use mean::{mean, mean_backward, mean_of_volumes};
 use rushlight_base::list::with_capacity;
 use rushlight_base::{Result, ensure};
+use std::ops::Range;
 
 /// The window of one output position along one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +144,18 @@ pub(crate) fn store<T: Number>(to: &Volume<T>, plane: usize, sums: &[T::Wide]) {
         for (w, &sum) in sums.iter().enumerate() {
             // SAFETY: the position is inside the output, in a plane that belongs to the caller.
             unsafe { target.offset(at + w as isize * to.steps[2]).write(T::narrow(sum)) };
+        }
+    }
+}
+
+/// Writes the sums of planes whose elements are adjacent at each position, as the sums are.
+pub(crate) fn store_adjacent<T: Number>(to: &Volume<T>, planes: Range<usize>, sums: &[T::Wide]) {
+    let (target, [depth, height, width]) = (to.plane(planes.start), to.sizes);
+    for (position, sums) in sums.chunks_exact(planes.len().max(1)).enumerate() {
+        let at = [position / width / height % depth, position / width % height, position % width];
+        for (plane, &sum) in sums.iter().enumerate() {
+            // SAFETY: the position is inside these planes of the output, which are adjacent and belong to the caller.
+            unsafe { target.offset(place(to.steps, at)).add(plane).write(T::narrow(sum)) };
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where the gradients of pooling are accumulated.
 
 use super::groups::Groups;
-use super::{place, store};
+use super::{store, store_adjacent};
 use crate::number::{Number, Wide};
 use crate::volume::{Volume, try_each_planes};
 use rushlight_base::Result;
@@ -82,17 +82,9 @@ fn in_buffer<T: Number>(to: &Volume<T>, planes: Range<usize>, add: &Add<T::Wide>
     let together = planes.len();
     let mut buffer = filled(to.area() * together, T::Wide::ZERO)?;
     add(planes.clone(), &Sums { at: buffer.as_mut_ptr(), step: together, area: to.area() })?;
-    if together == 1 {
-        store(to, planes.start, &buffer);
-        return Ok(());
-    }
-    let (target, [depth, height, width]) = (to.plane(planes.start), to.sizes);
-    for (position, sums) in buffer.chunks_exact(together).enumerate() {
-        let at = [position / width / height % depth, position / width % height, position % width];
-        for (plane, &sum) in sums.iter().enumerate() {
-            // SAFETY: the position is inside these planes of the output, which are adjacent and belong to this unit.
-            unsafe { target.offset(place(to.steps, at)).add(plane).write(T::narrow(sum)) };
-        }
+    match together {
+        1 => store(to, planes.start, &buffer),
+        _ => store_adjacent(to, planes, &buffer),
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
 use super::super::weights::WeightJob;
 use super::super::{Job, Place};
-use super::gradient::{TOGETHER, constant};
+use super::gradient::constant;
 use super::kernel_offsets;
 use crate::finish::Finishing;
 use crate::number::Wide;
@@ -317,12 +317,13 @@ impl<T: Float> Kernel for Sums<'_, T> {
             for channel in self.channels.clone().step_by(lanes) {
                 let some = lanes.min(self.channels.end - channel);
                 let row = (from.wrapping_add(channel), grad.wrapping_add(channel));
-                for first in (0..self.taps.len()).step_by(TOGETHER) {
-                    let taps = &self.taps[first..self.taps.len().min(first + TOGETHER)];
+                let mut first = 0;
+                while first < self.taps.len() {
+                    let taps = &self.taps[first..];
                     let sums = self.sums.wrapping_add(first * self.padded + channel);
                     // SAFETY: the sums of these channels are a part of the buffer that no other share has, in whole
                     // vectors; image and gradient have these channels in this row.
-                    unsafe { constant!(taps.len(), N => self.add::<S, N>(taps, sums, row, some)) };
+                    first += unsafe { constant!(taps.len(), N => self.add::<S, N>(taps, sums, row, some)) };
                 }
             }
         }

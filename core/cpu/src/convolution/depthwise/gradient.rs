@@ -17,27 +17,21 @@ use std::ops::Range;
 
 /// Multiplications that are worth a second thread.
 const GRAIN: usize = 1 << 16;
-/// The most taps that are summed together: those of 3 x 3.
-pub(super) const TOGETHER: usize = 9;
-
-/// Runs `$body` with `$N` the constant `$count`, which is 1 to 9.
+/// Runs `$body` with `$N` the constant number of taps that are summed together, of `$count` that are left: all of 3 x 3, and
+/// all of 5 x 5 in three parts. Each constant is code of its own.
 macro_rules! constant {
     ($count:expr, $N:ident => $body:expr) => {
         match $count {
-            1 => constant!(@at 1, $N => $body),
-            2 => constant!(@at 2, $N => $body),
-            3 => constant!(@at 3, $N => $body),
-            4 => constant!(@at 4, $N => $body),
-            5 => constant!(@at 5, $N => $body),
-            6 => constant!(@at 6, $N => $body),
-            7 => constant!(@at 7, $N => $body),
-            8 => constant!(@at 8, $N => $body),
-            _ => constant!(@at 9, $N => $body),
+            9.. => constant!(@at 9, $N => $body),
+            7.. => constant!(@at 7, $N => $body),
+            3.. => constant!(@at 3, $N => $body),
+            _ => constant!(@at 1, $N => $body),
         }
     };
     (@at $at:literal, $N:ident => $body:expr) => {{
         const $N: usize = $at;
-        $body
+        $body;
+        $N
     }};
 }
 pub(super) use constant;
@@ -139,10 +133,10 @@ impl<T: Float> Kernel for Share<'_, T> {
                         let channel = group * strides.per_group + within;
                         let grad = sample as isize * strides.grad[0] + channel as isize * strides.grad[1];
                         let grad = self.grad.wrapping_offset(grad);
-                        for first in (0..taps.len()).step_by(TOGETHER) {
-                            let some = &taps[first..taps.len().min(first + TOGETHER)];
-                            let sums = self.sums.add((within * taps.len() + first) * lanes);
-                            constant!(some.len(), N => self.add::<S, N>(some, plane, grad, sums));
+                        let mut first = 0;
+                        while first < taps.len() {
+                            let (rest, sums) = (&taps[first..], self.sums.add((within * taps.len() + first) * lanes));
+                            first += constant!(rest.len(), N => self.add::<S, N>(rest, plane, grad, sums));
                         }
                     }
                 }
@@ -156,7 +150,7 @@ impl<T: Float> Kernel for Share<'_, T> {
 }
 
 impl<T: Float> Share<'_, T> {
-    /// Adds the products of the gradient's plane with what `N` taps meet to their sums.
+    /// Adds the products of the gradient's plane with what the first `N` of the taps meet to their sums.
     ///
     /// # Safety
     /// The plane of the gradient can be read, and there is a vector for each sum.
