@@ -318,6 +318,7 @@ pub fn embedding(
 }
 
 /// Sums of bags of rows, in the dtype that accumulates them.
+#[cfg(feature = "op-nn")]
 pub fn embedding_bag_sums(
     weight: &Dense,
     indices: &Dense,
