@@ -169,7 +169,7 @@ class Recorder(SchemaCheckMode):
         given = list(tensors_of(leaves_args, leaves_kwargs))
         case = {"op": op, "args": file.value(args), "kwargs": {key: file.value(value) for key, value in kwargs.items()}}
         written = written_keys(function, args, kwargs)
-        is_random = torch.Tag.nondeterministic_seeded in function.tags
+        is_random = draws_numbers(function, args, kwargs)
         constants = self.constants.get(op.partition("::")[2], ())
         leaves = {key: tensor for key, tensor in given if tensor.dtype in WITH_GRADIENTS and key not in constants}
         if any(argument.is_out for argument in function._schema.arguments):
@@ -206,6 +206,15 @@ class Recorder(SchemaCheckMode):
             case["grads"] = {key: file.value(grad) for key, grad in zip(leaves, grads)}
         file.cases.append(case)
         return True
+
+
+def draws_numbers(function, args, kwargs):
+    """Returns whether the result of a call depends on random numbers: not if nothing is dropped, or outside of training."""
+    if torch.Tag.nondeterministic_seeded not in function.tags:
+        return False
+    names = [argument.name for argument in function._schema.arguments]
+    given = dict(zip(names, args)) | kwargs
+    return given.get("dropout") != 0.0 and given.get("train") is not False
 
 
 def written_keys(function, args, kwargs):

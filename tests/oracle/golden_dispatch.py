@@ -436,7 +436,7 @@ class Recorder(golden_overloads.Recorder):
             elif kind == "values":
                 with torch.no_grad():
                     self.add_values(file, function, op, args, kwargs)
-            elif torch.Tag.nondeterministic_seeded in function.tags:
+            elif golden.draws_numbers(function, args, kwargs):
                 self.add_seeded(file, function, op, args, kwargs)
             else:
                 self.add(file, function, op, args, kwargs)

@@ -114,8 +114,6 @@ fn properties_hold_on_the_golden_inputs() {
     assert!(on_threads > 200, "only {on_threads} operators ran on several threads");
 }
 
-/// Derivatives that no recorded call reaches: `core/tensor/tests/recurrent.rs` checks them.
-const CHECKED_ELSEWHERE: [&str; 2] = ["aten::_gru_layer", "aten::_lstm_layer"];
 /// Operators whose derivatives are checked by the golden inputs.
 const DIFFERENTIABLE: usize = 400;
 
@@ -149,7 +147,6 @@ fn derivatives_pass_gradcheck_and_gradgradcheck_in_double() {
     assert!(covered >= DIFFERENTIABLE, "only {covered} operators were checked");
     let mut missing = declared::differentiable();
     missing.retain(|name| !operators.contains(name) && !properties::is_defined(name));
-    missing.retain(|name| !CHECKED_ELSEWHERE.contains(&name.as_str()));
     for (op, cases) in recorded().iter().flat_map(|bytes| cases::by_operator(cases::read(bytes).unwrap())) {
         let Some(at) = missing.iter().position(|name| declared::operator_of(&op).as_ref() == Some(name)) else {
             continue;
