@@ -28,12 +28,20 @@ pub struct Bags<'a> {
 }
 
 impl Bags<'_> {
-    /// Where each bag starts, in ascending order, and the number of places.
+    /// Where each bag starts, in ascending order, and the number of places. An offset beyond these is an error.
     fn starts(&self) -> Result<Vec<usize>> {
         let (at, bags, places) = (self.offsets.as_ptr::<i64>(), self.offsets.numel(), self.indices.numel());
         let mut starts = with_capacity(bags + 1)?;
-        // SAFETY: the offsets are contiguous, and `Array::new` guarantees their elements.
-        starts.extend((0..bags).map(|bag| unsafe { at.add(bag).read() }.clamp(0, places as i64) as usize));
+        for bag in 0..bags {
+            // SAFETY: the offsets are contiguous, and `Array::new` guarantees their elements.
+            let start = unsafe { at.add(bag).read() };
+            ensure!(
+                (0..=places as i64).contains(&start),
+                Index,
+                "embedding_bag: offset {start} is out of range for {places} indices"
+            );
+            starts.push(start as usize);
+        }
         starts.sort_unstable();
         starts.push(places);
         Ok(starts)
@@ -207,6 +215,13 @@ mod tests {
                     let wanted = [0.0, at(0), (1..6).map(at).sum()];
                     assert_eq!([0, 1, 2].map(|bag| out[bag * width + column]), wanted, "width {width}");
                 }
+            }
+            for beyond in [-1, 7] {
+                offsets[1] = beyond;
+                let (indices, offsets) = (array(&mut indices, &[6], &[1]), array(&mut offsets, &[3], &[1]));
+                let (from, to) = (array(&mut table, &rows, &steps), array(&mut out, &sizes, &steps));
+                let bags = Bags { indices, offsets, factors: None, padding: None };
+                assert!(sums(&to, &from, &bags).is_err(), "an offset of {beyond}");
             }
         }
     }

@@ -370,6 +370,24 @@ fn functions_and_additions_of_views_become_a_part_of_products() {
     }
 }
 
+/// A plan has the kernel of a direction, not the operators of its steps.
+#[test]
+fn recurrent_layers_and_embedding_bags_are_one_step() {
+    let parameters: [(&str, &[i64]); 4] = [("w", &[16, 3]), ("u", &[16, 4]), ("b", &[16]), ("c", &[16])];
+    let module = module_of(
+        &parameters,
+        "def forward(self, x: Tensor) -> Tensor:
+    rows = x.view([15, 3])
+    bags = torch.embedding_bag(rows, torch.arange(6), torch.arange(0, 6, 2), False, 0, False, None, False)[0]
+    h = torch.zeros([1, 3, 4])
+    weights = [self.w, self.u, self.b, self.c]
+    return torch.lstm(x + bags, [h, h], weights, True, 1, 0.0, False, False, False)[0]
+",
+    );
+    let x = || tensor(&[5, 3, 3], 3).into();
+    check_compiled(&module, x, &["_embedding_bag_sums(", "_lstm_layer("]);
+}
+
 /// Images that are read as views, or returned, stay channels first.
 #[test]
 fn images_are_channels_last_where_depthwise_convolutions_gain() {

@@ -445,7 +445,8 @@ int32_t rlt_tensor_scaled_dot_product_attention(const rlt_tensor *query, const r
  * per_sample_weights[i] * weight[indices[i], :]`
  *
  * Shapes: `(n, d), (L), (B), (L) -> (B, d)`.
- * Errors: Raises an error if the shapes or dtypes do not match, and an index error if an index is outside [0, n - 1].
+ * Errors: Raises an error if the shapes or dtypes do not match, and an index error if an index is outside [0, n - 1]
+ * or an offset outside [0, L].
  *
  * `_embedding_bag_sums(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, int padding_idx,
  * bool scale_grad_by_freq, bool sparse) -> Tensor`
@@ -466,7 +467,7 @@ int32_t rlt_tensor__embedding_bag_sums(const rlt_tensor *weight, const rlt_tenso
  * of the maxima`.
  * Errors: Raises an error if `indices` or `offsets` is not a vector of int32 or int64, if `weight` is not a matrix,
  * if `mode` is not 0, 1 or 2, if `per_sample_weights` is given with another mode than 0, or if the offsets do not
- * start at 0 or exceed L. The gradient is dense even if `sparse` is true.
+ * start at 0 or exceed L. The gradient with respect to `weight` is a sparse tensor in COO format if `sparse` is true.
  *
  * `embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool
  * sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)`

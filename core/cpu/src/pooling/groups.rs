@@ -2,6 +2,7 @@
 //! the channels of a position where channels are adjacent in memory.
 
 use super::{Window, Windows};
+use crate::simd::{Float, FloatVector, Simd};
 use crate::volume::{self, Volume};
 use rushlight_base::{Result, list};
 use std::ops::Range;
@@ -183,6 +184,54 @@ impl<T> Met<T> {
         let first = Window { end: width.start + 1, ..width };
         // SAFETY: the caller guarantees the elements of these taps.
         unsafe { Met { windows: [depth, height, first], ..*self }.each_tap(visit) }
+    }
+}
+
+/// A group of outputs that is computed in vectors of neighbours.
+pub(super) trait InVectors<T: Float> {
+    /// What its outputs meet.
+    fn met(&self) -> &Met<T>;
+
+    /// Computes the lanes of `N` vectors from `first` on, of which the last may have fewer than the others; returns how many
+    /// lanes they have. `rest` lanes are left.
+    ///
+    /// # Safety
+    /// What neighbours meet is `STEP` elements apart, and the first `N` - 1 vectors are whole.
+    unsafe fn some<S: Simd, const STEP: usize, const N: usize>(&self, first: usize, rest: usize) -> usize;
+
+    /// Computes all lanes, each tap once for several vectors.
+    ///
+    /// # Safety
+    /// What neighbours meet is `STEP` elements apart.
+    #[inline(always)]
+    unsafe fn all<S: Simd, const STEP: usize>(&self) {
+        let (lanes, width) = (self.met().lanes, T::Vector::<S>::LANES);
+        let mut first = 0;
+        while first < lanes {
+            let rest = lanes - first;
+            // SAFETY: the caller guarantees the step, and the vectors are within the lanes.
+            first += unsafe {
+                match STEP {
+                    1 if rest > 3 * width => self.some::<S, STEP, 4>(first, rest),
+                    2 if rest > width => self.some::<S, STEP, 2>(first, rest),
+                    _ => self.some::<S, STEP, 1>(first, rest),
+                }
+            };
+        }
+    }
+
+    /// Computes all lanes of a group whose neighbours meet adjacent elements or every second one.
+    ///
+    /// # Safety
+    /// It is such a group.
+    #[inline(always)]
+    unsafe fn adjacent_or_every_second<S: Simd>(&self) {
+        match self.met().step {
+            // SAFETY: what neighbours meet is adjacent.
+            1 => unsafe { self.all::<S, 1>() },
+            // SAFETY: the caller guarantees the step 2.
+            _ => unsafe { self.all::<S, 2>() },
+        }
     }
 }
 

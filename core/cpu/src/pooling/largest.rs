@@ -1,6 +1,6 @@
 //! The largest element of each window, and the gradient.
 
-use super::groups::{CHANNELS, Groups, LANES, LONG, Met, by_step, place_of};
+use super::groups::{CHANNELS, Groups, InVectors, LANES, LONG, Met, by_step, place_of};
 use super::sums::accumulate;
 use super::{Windows, place};
 use crate::array::Array;
@@ -194,33 +194,12 @@ struct Vectors<T, const INDEXED: bool>(Largest<T>);
 /// Integers with the lanes of the vectors of `T`.
 type Ints<S, T> = <<T as Float>::Vector<S> as FloatVector>::Int;
 
-impl<T: Float<Wide: Bounded>, const INDEXED: bool> Vectors<T, INDEXED> {
-    /// Finds the largest elements and their positions for all lanes, each tap once for several vectors.
-    ///
-    /// # Safety
-    /// What neighbours meet is `STEP` elements apart.
+impl<T: Float<Wide: Bounded>, const INDEXED: bool> InVectors<T> for Vectors<T, INDEXED> {
     #[inline(always)]
-    unsafe fn all<S: Simd, const STEP: usize>(&self) {
-        let (lanes, width) = (self.0.met.lanes, T::Vector::<S>::LANES);
-        let mut first = 0;
-        while first < lanes {
-            let rest = lanes - first;
-            // SAFETY: the caller guarantees the step, and the vectors are within the lanes.
-            first += unsafe {
-                match STEP {
-                    1 if rest > 3 * width => self.some::<S, STEP, 4>(first, rest),
-                    2 if rest > width => self.some::<S, STEP, 2>(first, rest),
-                    _ => self.some::<S, STEP, 1>(first, rest),
-                }
-            };
-        }
+    fn met(&self) -> &Met<T> {
+        &self.0.met
     }
 
-    /// Finds the largest elements and their positions for the lanes of `N` vectors from `first` on, of which the last may have
-    /// fewer than the others; returns how many lanes they have. `rest` lanes are left.
-    ///
-    /// # Safety
-    /// What neighbours meet is `STEP` elements apart, and the first `N` - 1 vectors are whole.
     #[inline(always)]
     unsafe fn some<S: Simd, const STEP: usize, const N: usize>(&self, first: usize, rest: usize) -> usize {
         let met = &self.0.met;
@@ -255,7 +234,9 @@ impl<T: Float<Wide: Bounded>, const INDEXED: bool> Vectors<T, INDEXED> {
         }
         (N - 1) * width + last
     }
+}
 
+impl<T: Float<Wide: Bounded>, const INDEXED: bool> Vectors<T, INDEXED> {
     /// Writes the first `count` lanes of a vector of outputs.
     ///
     /// # Safety
@@ -289,12 +270,8 @@ impl<T: Float<Wide: Bounded>, const INDEXED: bool> Kernel for Vectors<T, INDEXED
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        match self.0.met.step {
-            // SAFETY: what neighbours meet is adjacent.
-            1 => unsafe { self.all::<S, 1>() },
-            // SAFETY: `in_vectors` calls this for steps of 1 and 2 alone.
-            _ => unsafe { self.all::<S, 2>() },
-        }
+        // SAFETY: `in_vectors` calls this for steps of 1 and 2 alone.
+        unsafe { self.adjacent_or_every_second::<S>() }
     }
 }
 

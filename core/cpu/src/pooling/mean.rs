@@ -1,6 +1,6 @@
 //! The mean of each window, and the gradient.
 
-use super::groups::{CHANNELS, Group, Groups, LANES, LONG, Met, by_step, place_of};
+use super::groups::{CHANNELS, Group, Groups, InVectors, LANES, LONG, Met, by_step, place_of};
 use super::sums::{Sums, accumulate};
 use super::{Window, Windows};
 use crate::array::Array;
@@ -195,42 +195,17 @@ impl<T: Float<Wide: Averaged>> Kernel for Vectors<T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        match self.mean.met.step {
-            // SAFETY: what neighbours meet is adjacent.
-            1 => unsafe { self.all::<S, 1>() },
-            // SAFETY: `in_vectors` calls this for steps of 1 and 2 alone.
-            _ => unsafe { self.all::<S, 2>() },
-        }
+        // SAFETY: `in_vectors` calls this for steps of 1 and 2 alone.
+        unsafe { self.adjacent_or_every_second::<S>() }
     }
 }
 
-impl<T: Float<Wide: Averaged>> Vectors<T> {
-    /// Averages all lanes, each tap once for several vectors.
-    ///
-    /// # Safety
-    /// What neighbours meet is `STEP` elements apart.
+impl<T: Float<Wide: Averaged>> InVectors<T> for Vectors<T> {
     #[inline(always)]
-    unsafe fn all<S: Simd, const STEP: usize>(&self) {
-        let (lanes, width) = (self.mean.met.lanes, T::Vector::<S>::LANES);
-        let mut first = 0;
-        while first < lanes {
-            let rest = lanes - first;
-            // SAFETY: the caller guarantees the step, and the vectors are within the lanes.
-            first += unsafe {
-                match STEP {
-                    1 if rest > 3 * width => self.some::<S, STEP, 4>(first, rest),
-                    2 if rest > width => self.some::<S, STEP, 2>(first, rest),
-                    _ => self.some::<S, STEP, 1>(first, rest),
-                }
-            };
-        }
+    fn met(&self) -> &Met<T> {
+        &self.mean.met
     }
 
-    /// Averages the lanes of `N` vectors from `first` on, of which the last may have fewer than the others; returns how many
-    /// lanes they have. `rest` lanes are left.
-    ///
-    /// # Safety
-    /// What neighbours meet is `STEP` elements apart, and the first `N` - 1 vectors are whole.
     #[inline(always)]
     unsafe fn some<S: Simd, const STEP: usize, const N: usize>(&self, first: usize, rest: usize) -> usize {
         let Mean { met, target, step } = &self.mean;

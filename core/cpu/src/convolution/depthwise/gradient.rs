@@ -6,7 +6,7 @@ use super::super::line::Layout;
 use super::super::padded::spatial_steps;
 use super::super::unfolded::{count_taps, each_tap};
 use super::super::weights::WeightJob;
-use super::planes::{clear, pitch, together, widen};
+use super::planes::{pitch, together, widen};
 use crate::number::Wide;
 use crate::scratch::Shortage;
 use crate::shared::Shared;
@@ -17,8 +17,9 @@ use std::ops::Range;
 
 /// Multiplications that are worth a second thread.
 const GRAIN: usize = 1 << 16;
-/// Runs `$body` with `$N` the constant number of taps that are summed together, of `$count` that are left: all of 3 x 3, and
-/// all of 5 x 5 in three parts. Each constant is code of its own.
+
+/// Runs `$body` with `$N` the number of taps that are summed together, of `$count` that are left: 9 for 3 x 3, and 9, 9 and 7
+/// for 5 x 5. The compiler repeats the code for each number.
 macro_rules! constant {
     ($count:expr, $N:ident => $body:expr) => {
         match $count {
@@ -112,8 +113,8 @@ impl<T: Float> Kernel for Share<'_, T> {
         let (strides, taps, lanes) = (self.strides, self.taps, T::Vector::<S>::LANES);
         let count = strides.per_group * taps.len();
         let (pitch, together) = (pitch(self.layout), together(self.layout));
-        // SAFETY: the buffer has space for `together` padded planes.
-        unsafe { clear::<T, S>(self.plane, together * pitch) };
+        // SAFETY: the buffer has space for `together` padded planes, and zero bytes are the number 0.
+        unsafe { self.plane.write_bytes(0, together * pitch) };
         for group in self.groups.clone() {
             // SAFETY: the buffers have the elements of `together` padded planes and a vector for each sum; samples
             // and channels are those of the arrays, and the outputs of a group belong to one share.

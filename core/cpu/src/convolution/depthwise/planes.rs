@@ -132,8 +132,8 @@ impl<T: Float> Kernel for Share<'_, T> {
         let (pitch, together) = (pitch(self.layout), together(self.layout));
         let positions = Plan::new(&job.out.sizes()[2..], [&job.out.strides()[2..]]);
         let tiles = per_group * self.tiles.iter().map(Vec::len).sum::<usize>();
-        // SAFETY: the buffer has space for `together` padded planes.
-        unsafe { clear::<T, S>(self.plane, together * pitch) };
+        // SAFETY: the buffer has space for `together` padded planes, and zero bytes are the number 0.
+        unsafe { self.plane.write_bytes(0, together * pitch) };
         let all = job.image.size(0) * job.groups;
         for plane in self.planes.clone() {
             let (sample, group) = (plane / job.groups, plane % job.groups);
@@ -332,24 +332,8 @@ pub(super) fn together(layout: &Layout) -> usize {
     (CACHED / pitch(layout)).clamp(1, 16)
 }
 
-/// Zeros for the padding of planes: [`widen`] writes what is not padding.
-///
-/// # Safety
-/// `count` elements at `to`, at least a vector, can be written.
-#[inline(always)]
-pub(super) unsafe fn clear<T: Float, S: Simd>(to: *mut T::Wide, count: usize) {
-    let (lanes, zero) = (T::Vector::<S>::LANES, T::Vector::<S>::splat(<T::Wide as crate::number::Wide>::ZERO));
-    // SAFETY: the caller guarantees the elements.
-    unsafe {
-        for i in (0..count - lanes).step_by(lanes) {
-            zero.store(to.add(i));
-        }
-        zero.store(to.add(count - lanes));
-    }
-}
-
-/// Converts a plane into a padded one, whose padding is zero. Vectors are stored whole: what follows them is zero, or written
-/// later.
+/// Converts a plane into a padded one, whose padding is zero already. Vectors are stored whole: what follows them is zero, or
+/// written later.
 ///
 /// # Safety
 /// `from` is a plane of the image that the layout is for, and `to` has [`pitch`] elements.

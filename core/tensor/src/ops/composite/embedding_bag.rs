@@ -1,6 +1,6 @@
 //! Sums, means and maxima of looked-up rows of a table, bag by bag.
 
-use super::is_on_host;
+use super::has_host_kernels;
 use crate::autograd::Expr;
 use crate::ops;
 use crate::options::Options;
@@ -94,7 +94,7 @@ impl Bags {
 /// Whether a kernel sums the bags.
 fn has_kernel(weight: &Tensor, indices: &Tensor, offsets: &Tensor, per_sample_weights: Option<&Tensor>) -> bool {
     let given = [weight, indices, offsets].into_iter().chain(per_sample_weights);
-    weight.dtype().is_floating() && given.into_iter().all(is_on_host)
+    weight.dtype().is_floating() && given.into_iter().all(has_host_kernels)
 }
 
 fn check(
@@ -222,18 +222,13 @@ pub fn embedding_bag_padding_idx(
     let starts = Expr::from(offsets).narrow(0, 0, count);
     let (dtype, integers) = (weight.dtype(), Options { dtype: Some(DType::I64), ..indices.options() });
     let row = padding.unwrap_or(-1);
-    let sums = match mode != MAX && has_kernel(weight, indices, offsets, per_sample_weights) {
-        true => Some(Expr::from(ops::_embedding_bag_sums(
-            weight,
-            indices,
-            starts.tensor()?,
-            per_sample_weights,
-            row,
-            scale_grad_by_freq,
-            sparse,
-        )?)),
-        false => None,
+    let in_one_call = || -> Result<Expr> {
+        let starts = starts.tensor()?;
+        ops::_embedding_bag_sums(weight, indices, starts, per_sample_weights, row, scale_grad_by_freq, sparse)
+            .map(Expr::from)
     };
+    let has_kernel = mode != MAX && has_kernel(weight, indices, offsets, per_sample_weights);
+    let sums = has_kernel.then(in_one_call).transpose()?;
     let narrowed = |sums: &Expr| sums.to_dtype(dtype, false, false, None).into_tensor();
     let nothing = || ops::zeros(&[offsets.numel()], integers);
     // PyTorch's fast path returns no bags.

@@ -164,7 +164,7 @@ use rushlight_base::{DeviceType, Layout};
 /// Whether kernels that only the CPU has accept the tensor. A plan of a compiled model is recorded with tensors of the meta
 /// device in place of those of the CPU.
 #[cfg(feature = "op-nn")]
-fn is_on_host(tensor: &Tensor) -> bool {
+fn has_host_kernels(tensor: &Tensor) -> bool {
     matches!(tensor.device().kind, DeviceType::Cpu | DeviceType::Meta) && tensor.layout() == Layout::Strided
 }
 

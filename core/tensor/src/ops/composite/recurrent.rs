@@ -3,7 +3,7 @@
 //! The input of a layer is multiplied by its weights in one product over all steps; each step then adds the product
 //! with its state.
 
-use super::is_on_host;
+use super::has_host_kernels;
 use super::packed::{check_batch_sizes, host_numbers};
 use crate::autograd::{Expr, should_record};
 use crate::ops;
@@ -114,7 +114,7 @@ fn kernel_keeps(data: &Tensor, states: &[&Tensor], weights: Weights<'_>) -> Opti
     let biases = weights.optional_biases().into_iter().flatten();
     let tensors =
         || [data, weights.input, weights.state].into_iter().chain(states.iter().copied()).chain(biases.clone());
-    let has_kernel = |tensor: &Tensor| is_on_host(tensor) && tensor.dtype() == data.dtype() && tensor.numel() > 0;
+    let has_kernel = |tensor: &Tensor| has_host_kernels(tensor) && tensor.dtype() == data.dtype() && tensor.numel() > 0;
     let alone = weights.projection.is_none() && weights.products.is_none() && data.dtype().is_floating();
     (alone && tensors().all(has_kernel)).then(|| should_record(tensors()))
 }
