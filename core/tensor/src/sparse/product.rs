@@ -10,7 +10,7 @@ use crate::dispatch::{Args, Value};
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DimVec, Layout, MemoryFormat, Result, Scalar, bail, ensure, list};
+use rushlight_base::{DimVec, Layout, MemoryFormat, Result, Scalar, backend, bail, ensure, list};
 use rushlight_cpu::Array;
 
 /// `mm`
@@ -88,6 +88,8 @@ impl Entries {
         let out = ops::zeros(&[height, dense.sizes()[1]], Options::of(dense.dtype()))?;
         {
             let (to, from, values) = (out.dense()?, dense.dense()?, self.values.dense()?);
+            // Devices have no kernel.
+            backend::enter_operator("mm");
             rushlight_cpu::sparse::product(&array(&to), rows, &self.columns, &array(&values), &array(&from))?;
         }
         Ok(out)
@@ -97,7 +99,7 @@ impl Entries {
 /// The memory of a pinned body.
 fn array(body: &Dense) -> Array<'_> {
     // SAFETY: the caller pins the body, whose geometry stays within its storage.
-    unsafe { Array::new(body.ptr(), body.dtype, body.sizes(), body.strides()) }
+    unsafe { Array::new(body.ptr(), body.dtype, body.sizes(), body.strides()) }.on(body.device)
 }
 
 fn sparse_dense(left: &Tensor, right: &Tensor) -> Result<Tensor> {
