@@ -27,7 +27,9 @@ pub fn nms(dets: &Tensor, scores: &Tensor, iou_threshold: f64) -> Result<Tensor>
         DType::F64 => suppress(&rows::<f64>(&dets)?, &order(&scores)?, iou_threshold)?,
         other => bail!(Runtime, "\"nms_kernel\" not implemented for '{}'", other.c10_name()),
     };
-    Tensor::from_slice(&kept, &[kept.len() as i64])
+    let kept = Tensor::from_slice(&kept, &[kept.len() as i64])?;
+    // The selection runs on the host; its result belongs to the device of the boxes.
+    Expr::from(kept).to_device(dets.device(), DType::I64, false, false, None).into_tensor()
 }
 
 fn rows<T: rushlight_base::Element>(tensor: &Tensor) -> Result<Vec<T>> {
