@@ -1,29 +1,12 @@
 //! Columns of deformable convolutions: like those of an image, but each tap is moved by an offset and reads between
 //! elements.
 
+use super::taps::{self, Deform, each_near, unmoved};
 use super::{Flat, GRAIN, Real, sizes4};
 use crate::array::Array;
+use crate::device;
 use rushlight_base::Result;
 use rushlight_base::runtime::parallel_chunks;
-
-/// How a kernel with offsets slides over an image: height and width.
-#[derive(Clone, Copy, Debug)]
-pub struct Deform {
-    /// Elements of the kernel.
-    pub kernel: [usize; 2],
-    /// Steps of the kernel.
-    pub stride: [usize; 2],
-    /// Zeros around the image.
-    pub padding: [usize; 2],
-    /// Steps between the elements of the kernel.
-    pub dilation: [usize; 2],
-    /// Groups of channels with offsets of their own.
-    pub groups: usize,
-    /// Positions of the kernel.
-    pub positions: [usize; 2],
-    /// Whether taps are multiplied by a mask.
-    pub masked: bool,
-}
 
 impl Deform {
     fn taps(&self) -> usize {
@@ -39,8 +22,8 @@ impl Deform {
         let place = [position / self.positions[1], position % self.positions[1]];
         let within = [tap / self.kernel[1], tap % self.kernel[1]];
         let moved = |d: usize| {
-            let at = (place[d] * self.stride[d] + within[d] * self.dilation[d]) as f64 - self.padding[d] as f64;
-            T::of(at) + offset.get(((group * self.taps() + tap) * 2 + d) * self.area() + position)
+            let at: T = unmoved([place[d], self.stride[d]], [within[d], self.dilation[d]], self.padding[d]);
+            at + offset.get(((group * self.taps() + tap) * 2 + d) * self.area() + position)
         };
         (moved(0), moved(1))
     }
@@ -68,33 +51,12 @@ impl<T: Real> Plane<'_, T> {
 
     /// The value between elements, 0 beyond the image.
     fn between(&self, y: T, x: T) -> T {
-        let outside = |at: f64, size: usize| !(at > -1.0 && at < size as f64);
-        if outside(y.to_f64(), self.height) || outside(x.to_f64(), self.width) {
-            return T::default();
-        }
-        let (top, left) = (y.to_f64().floor(), x.to_f64().floor());
-        let (down, across) = (y - T::of(top), x - T::of(left));
-        let (up, back) = (T::of(1.0) - down, T::of(1.0) - across);
-        let (top, left) = (top as i64, left as i64);
-        up * back * self.at(top, left)
-            + up * across * self.at(top, left + 1)
-            + down * back * self.at(top + 1, left)
-            + down * across * self.at(top + 1, left + 1)
+        taps::between([self.height, self.width], y, x, |y, x| self.at(y, x))
     }
 
     /// The derivative of the value between elements by y or x.
     fn slope(&self, y: T, x: T, by_y: bool) -> T {
-        let (top, left) = (y.to_f64().floor(), x.to_f64().floor());
-        let (down, across) = (y - T::of(top), x - T::of(left));
-        let (top, left) = (top as i64, left as i64);
-        // Saturated coordinates are outside of every image.
-        let (bottom, right) = (top.saturating_add(1), left.saturating_add(1));
-        let [a, b, c, d] = [self.at(top, left), self.at(top, right), self.at(bottom, left), self.at(bottom, right)];
-        if by_y {
-            across * (d - b) + (T::of(1.0) - across) * (c - a)
-        } else {
-            down * (d - c) + (T::of(1.0) - down) * (b - a)
-        }
+        taps::slope(y, x, by_y, |y, x| self.at(y, x))
     }
 }
 
@@ -108,6 +70,9 @@ fn of_image<T: Real>(all: &Flat<T>, image: usize, images: usize) -> Flat<T> {
 /// columns (images, channels times taps, positions) = what the taps read.
 pub fn columns(out: &Array, input: &Array, offset: &Array, mask: &Array, by: &Deform) -> Result<()> {
     dispatch!(input.dtype(), "deformable_im2col", float float16, T => {
+        if !out.is_on_host() {
+            return device::deform_columns(out, input, [offset, mask], by);
+        }
         let [images, channels, height, width] = sizes4(input)?;
         let (to, from) = (Flat::<T>::of(out)?, Flat::<T>::of(input)?);
         let (offset, mask) = (Flat::<T>::of(offset)?, Flat::<T>::of(mask)?);
@@ -133,6 +98,9 @@ pub fn columns(out: &Array, input: &Array, offset: &Array, mask: &Array, by: &De
 /// out (images, channels, height, width) = the gradients of columns, added to the elements that the taps read.
 pub fn columns_image(out: &Array, grad: &Array, offset: &Array, mask: &Array, by: &Deform) -> Result<()> {
     dispatch!(grad.dtype(), "deformable_col2im", float float16, T => {
+        if !out.is_on_host() {
+            return device::deform_image(out, grad, [offset, mask], by);
+        }
         let [images, channels, height, width] = sizes4(out)?;
         let (to, from) = (Flat::<T>::of(out)?, Flat::<T>::of(grad)?);
         let (offset, mask) = (Flat::<T>::of(offset)?, Flat::<T>::of(mask)?);
@@ -148,32 +116,14 @@ pub fn columns_image(out: &Array, grad: &Array, offset: &Array, mask: &Array, by
                         let (y, x) = by.point(&offset, group, tap, position);
                         let weight = by.mask(&mask, group, tap, position);
                         let given = from.get((plane * taps + tap) * area + position);
-                        spread(&to, [plane, height, width], y, x, |near| weight * near * given);
+                        each_near([height, width], y, x, |[row, column], near| {
+                            to.add((plane * height + row) * width + column, weight * near * given);
+                        });
                     }
                 }
             }
         })
     })
-}
-
-/// Adds what `part` makes of the weight of each element around a point.
-fn spread<T: Real>(to: &Flat<T>, [plane, height, width]: [usize; 3], y: T, x: T, part: impl Fn(T) -> T) {
-    let near = |at: T, near: i64| {
-        let distance = at - T::of(near as f64);
-        let distance = if distance < T::default() { T::default() - distance } else { distance };
-        (distance < T::of(1.0)).then(|| T::of(1.0) - distance)
-    };
-    let around = |at: T| {
-        let middle = at.to_f64() as i64;
-        middle.saturating_sub(1)..=middle.saturating_add(1)
-    };
-    for row in around(y) {
-        let Some(down) = near(y, row).filter(|_| (0..height as i64).contains(&row)) else { continue };
-        for column in around(x) {
-            let Some(across) = near(x, column).filter(|_| (0..width as i64).contains(&column)) else { continue };
-            to.add((plane * height + row as usize) * width + column as usize, part(down * across));
-        }
-    }
 }
 
 /// out (images, offsets, positions) = the gradients with respect to the offsets.
@@ -186,6 +136,9 @@ pub fn columns_offset(
     by: &Deform,
 ) -> Result<()> {
     dispatch!(grad.dtype(), "deformable_col2im_coord", float float16, T => {
+        if !out.is_on_host() {
+            return device::deform_offset(out, [grad, input], [offset, mask], by);
+        }
         coordinates::<T>(out, grad, input, [offset, mask], by, 2, &|source, y, x, weight, given, direction| {
             weight * source.slope(y, x, direction == 0) * given
         })
@@ -195,6 +148,9 @@ pub fn columns_offset(
 /// out (images, taps of each group, positions) = the gradients with respect to the mask.
 pub fn columns_mask(out: &Array, grad: &Array, input: &Array, offset: &Array, mask: &Array, by: &Deform) -> Result<()> {
     dispatch!(grad.dtype(), "deformable_col2im_coord", float float16, T => {
+        if !out.is_on_host() {
+            return device::deform_mask(out, [grad, input], [offset, mask], by);
+        }
         if !by.masked {
             Flat::<T>::of(out)?.clear();
             return Ok(());

@@ -4,69 +4,25 @@
 //! loop over threads splits channels or boxes, whose results do not depend on each other.
 
 mod align;
+mod bins;
 mod deform;
 mod pool;
+mod real;
+mod taps;
+mod windows;
 
-pub use align::{Align, align, align_backward};
-pub use deform::{Deform, columns, columns_image, columns_mask, columns_offset};
-pub use pool::{Windows, max, max_backward, mean, mean_backward};
+pub use align::{align, align_backward};
+pub use bins::Align;
+pub use deform::{columns, columns_image, columns_mask, columns_offset};
+pub use pool::{max, max_backward, mean, mean_backward};
+pub use taps::Deform;
+pub use windows::Windows;
 
 use crate::array::Array;
 use crate::shared::Shared;
-use rushlight_base::{Element, Result, ensure, f16, list};
+use real::Real;
+use rushlight_base::{Result, ensure, list};
 use std::ops::{Add, Div, Mul, Sub};
-
-/// An element type with arithmetic that rounds after each operation.
-pub(crate) trait Real:
-    Element
-    + Copy
-    + Default
-    + PartialOrd
-    + Send
-    + Sync
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-{
-    /// The nearest value.
-    fn of(value: f64) -> Self;
-    /// The value, exactly.
-    fn to_f64(self) -> f64;
-}
-
-impl Real for f32 {
-    #[inline(always)]
-    fn of(value: f64) -> f32 {
-        value as f32
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Real for f64 {
-    #[inline(always)]
-    fn of(value: f64) -> f64 {
-        value
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
-}
-
-impl Real for f16 {
-    #[inline(always)]
-    fn of(value: f64) -> f16 {
-        f16::from_f32(value as f32)
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(self.to_f32())
-    }
-}
 
 /// Contiguous elements. Indices outside of them read 0 and write nothing.
 #[derive(Clone, Copy)]
@@ -142,8 +98,13 @@ impl Indices {
     }
 }
 
+/// The corners x1, y1, x2, y2 of a box.
+fn corners<T: Real>(rois: &Flat<T>, nth: usize) -> [T; 4] {
+    [1, 2, 3, 4].map(|at| rois.get(nth * 5 + at))
+}
+
 /// The sizes of an array with four dimensions.
-fn sizes4(array: &Array) -> Result<[usize; 4]> {
+pub(crate) fn sizes4(array: &Array) -> Result<[usize; 4]> {
     let &[a, b, c, d] = array.sizes() else {
         return Err(rushlight_base::err!(Internal, "a kernel of object detection got sizes {:?}", array.sizes()));
     };

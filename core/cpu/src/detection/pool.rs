@@ -1,25 +1,12 @@
 //! Maxima and means of windows of elements: `roi_pool` and `ps_roi_pool`.
 
-use super::{Flat, GRAIN, Indices, Real, image_of, sizes4};
+use super::windows::Windows;
+use super::{Flat, GRAIN, Indices, Real, corners, image_of, sizes4};
 use crate::array::Array;
+use crate::device;
 use rushlight_base::Result;
 use rushlight_base::runtime::parallel_chunks;
 use std::ops::Range;
-
-/// How boxes are split into windows.
-#[derive(Clone, Copy, Debug)]
-pub struct Windows {
-    /// The name of the operator, for messages.
-    pub operator: &'static str,
-    /// Elements of the image for each unit of the boxes.
-    pub scale: f64,
-    /// Windows of a box: height and width.
-    pub bins: [usize; 2],
-    /// Whether the last element belongs to the box.
-    pub inclusive: bool,
-    /// Whether windows may reach the last element of the image.
-    pub whole: bool,
-}
 
 impl Windows {
     /// Calls `visit` with each window of a box: its number, rows and columns.
@@ -27,25 +14,13 @@ impl Windows {
         &self,
         rois: &Flat<T>,
         nth: usize,
-        [height, width]: [usize; 2],
+        image: [usize; 2],
         mut visit: impl FnMut(usize, Range<usize>, Range<usize>),
     ) {
-        let rounded = |at: usize| (rois.get(nth * 5 + at) * T::of(self.scale)).to_f64().round() as i32;
-        let (start, end) = ([rounded(2), rounded(1)], [rounded(4), rounded(3)]);
-        let inclusive = i32::from(self.inclusive);
-        let last = [height, width].map(|size| size as i64 - i64::from(!self.whole));
-        let bin = [0, 1].map(|d| {
-            let size = end[d].wrapping_sub(start[d]).wrapping_add(inclusive).max(1);
-            T::of(f64::from(size)) / T::of(self.bins[d] as f64)
-        });
-        let range = |d: usize, place: usize| {
-            let at = |place: usize| (T::of(place as f64) * bin[d]).to_f64();
-            let clip = |value: f64| (value as i64 + i64::from(start[d])).max(0).min(last[d]).max(0) as usize;
-            clip(at(place).floor())..clip(at(place + 1).ceil())
-        };
+        let split = self.split(corners(rois, nth), image);
         for row in 0..self.bins[0] {
             for column in 0..self.bins[1] {
-                visit(row * self.bins[1] + column, range(0, row), range(1, column));
+                visit(row * self.bins[1] + column, split.range(0, row), split.range(1, column));
             }
         }
     }
@@ -57,6 +32,9 @@ pub fn max(out: &Array, indices: &Array, input: &Array, rois: &Array, by: &Windo
 }
 
 fn maxima<T: Real>(out: &Array, indices: &Array, input: &Array, rois: &Array, by: &Windows) -> Result<()> {
+    if !out.is_on_host() {
+        return device::windows_max([out, input, rois], indices, by);
+    }
     let [images, channels, height, width] = sizes4(input)?;
     let (to, from, rois) = (Flat::<T>::of(out)?, Flat::<T>::of(input)?, Flat::<T>::of(rois)?);
     let (indices, bins, boxes) = (Indices::of(indices)?, by.bins[0] * by.bins[1], sizes4(out)?[0]);
@@ -93,6 +71,9 @@ fn maxima<T: Real>(out: &Array, indices: &Array, input: &Array, rois: &Array, by
 /// out (images, channels, height, width) = the gradients, added to the elements with the maxima.
 pub fn max_backward(out: &Array, grad: &Array, indices: &Array, rois: &Array, by: &Windows) -> Result<()> {
     dispatch!(grad.dtype(), "roi_pool_backward_kernel", float float16, T => {
+        if !out.is_on_host() {
+            return device::windows_max_backward([out, grad, rois], indices, by);
+        }
         let ([images, channels, height, width], [boxes, ..]) = (sizes4(out)?, sizes4(grad)?);
         let (to, from, rois) = (Flat::<T>::of(out)?, Flat::<T>::of(grad)?, Flat::<T>::of(rois)?);
         let (indices, bins, plane) = (Indices::of(indices)?, by.bins[0] * by.bins[1], height * width);
@@ -119,6 +100,9 @@ pub fn mean(out: &Array, mapping: &Array, input: &Array, rois: &Array, by: &Wind
 }
 
 fn means<T: Real>(out: &Array, mapping: &Array, input: &Array, rois: &Array, by: &Windows) -> Result<()> {
+    if !out.is_on_host() {
+        return device::windows_mean([out, input, rois], mapping, by);
+    }
     let ([images, channels, height, width], [boxes, outs, ..]) = (sizes4(input)?, sizes4(out)?);
     let (to, from, rois) = (Flat::<T>::of(out)?, Flat::<T>::of(input)?, Flat::<T>::of(rois)?);
     let (mapping, bins) = (Indices::of(mapping)?, by.bins[0] * by.bins[1]);
@@ -153,6 +137,9 @@ fn means<T: Real>(out: &Array, mapping: &Array, input: &Array, rois: &Array, by:
 /// out (images, channels, height, width) = the gradients of the means, added to the elements of their windows.
 pub fn mean_backward(out: &Array, grad: &Array, rois: &Array, by: &Windows) -> Result<()> {
     dispatch!(grad.dtype(), "ps_roi_pool_backward_kernel", float float16, T => {
+        if !out.is_on_host() {
+            return device::windows_mean_backward([out, grad, rois], by);
+        }
         let ([images, channels, height, width], [boxes, outs, ..]) = (sizes4(out)?, sizes4(grad)?);
         let (to, from, rois) = (Flat::<T>::of(out)?, Flat::<T>::of(grad)?, Flat::<T>::of(rois)?);
         let bins = by.bins[0] * by.bins[1];

@@ -131,7 +131,7 @@ fn send(device: Device, tables: &[Table; 3]) -> Result<Sent> {
 }
 
 /// Sizes of channels and of the spatial dimensions, and all strides; the last `spatial` dimensions are the spatial ones.
-fn geometry(array: &Array, spatial: usize) -> Result<([usize; 5], [i64; 5])> {
+pub(super) fn geometry(array: &Array, spatial: usize) -> Result<([usize; 5], [i64; 5])> {
     let lead = array.ndim().checked_sub(spatial).filter(|&lead| lead <= 2 && spatial <= 3);
     let lead = lead.ok_or_else(|| err!(Internal, "a spatial kernel got {} dimensions", array.ndim()))?;
     let (mut sizes, mut strides) = ([1; 5], [0; 5]);
@@ -188,6 +188,12 @@ fn start(
 /// out = the sums of the inputs times their weights, which are divided by `divide_by`, or by the counts if that is 0.
 pub(crate) fn sums(out: &Array, input: &Array, tables: &[Table; 3], divide_by: i64, spatial: usize) -> Result<()> {
     start("sums", [Some(out), Some(input), None], tables, [0; 3], divide_by, spatial)
+}
+
+/// out = bytes interpolated along width and height. Each pass is rounded to bytes: the weights are integers divided by powers
+/// of two, whose sums are exact.
+pub(crate) fn bytes(out: &Array, input: &Array, tables: &[Table; 3]) -> Result<()> {
+    start("bytes", [Some(out), Some(input), None], tables, [0; 3], 0, 2)
 }
 
 /// out = the transpose of [`sums`].

@@ -1,7 +1,10 @@
 //! Kernels of devices that are not pointwise: what a launch gets, from the arrays that the CPU's functions take. The
 //! kernels themselves are in `core/cuda/kernels`.
 
+mod boxes;
 mod convolution;
+mod deform;
+mod fractional;
 mod gemm;
 mod grid;
 mod images;
@@ -20,10 +23,13 @@ mod sort;
 mod step;
 mod unfold;
 
+pub(crate) use boxes::{align, align_backward, windows_max, windows_max_backward, windows_mean, windows_mean_backward};
 pub(crate) use convolution::{convolution, weight_gradient};
+pub(crate) use deform::{deform_columns, deform_image, deform_mask, deform_offset};
+pub(crate) use fractional::{fractional_max, spread_by_index};
 pub(crate) use gemm::product;
 pub use grid::grid_terms;
-pub(crate) use images::{Table, largest, spread, spread_largest, spread_mean, sums};
+pub(crate) use images::{Table, bytes, largest, spread, spread_largest, spread_mean, sums};
 pub(crate) use indexing::{Found, Indices, Traversal, combine, divide_by_counts, gather, scatter};
 pub(crate) use lines::triangle;
 pub(crate) use loss::{nll_loss, nll_loss_backward};

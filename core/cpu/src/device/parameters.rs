@@ -443,6 +443,37 @@ pub struct Images {
     pub reserved: u32,
 }
 
+/// The largest elements of windows whose places are random, in each plane its own, and the gradient. Missing dimensions
+/// have size 1; strides are of samples, channels and the spatial dimensions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Fractional {
+    /// Addresses of the images, the results, the indices and the random samples.
+    pub at: [u64; 4],
+    /// Strides of the first three.
+    pub strides: [[i64; 5]; 3],
+    /// Strides of the random samples: of samples, channels and dimensions.
+    pub samples: [i64; 3],
+    /// Of a gradient: addresses of the indices of each plane in ascending order, and of where they occur in the plane.
+    pub order: [u64; 2],
+    /// Where an index is reported that is out of range.
+    pub watch: Watch,
+    /// Spatial sizes of the results.
+    pub out: [Size; 3],
+    /// Spatial sizes of the images.
+    pub sizes: [Size; 3],
+    /// Number of channels.
+    pub channels: Size,
+    /// Spatial sizes of a window.
+    pub window: [u32; 3],
+    /// Number of spatial dimensions.
+    pub spatial: u32,
+    /// Number of elements that are written.
+    pub count: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
 /// A kernel that slides over the last two dimensions of images, and the columns of its positions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -517,6 +548,89 @@ pub struct GridTerms {
     pub align_corners: u32,
     /// Number of points.
     pub count: u32,
+}
+
+/// Boxes in images, and their bins. All arrays are contiguous.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Boxes {
+    /// Addresses of the images, the boxes, the bins, and of the indices or the channels of the bins (0: none).
+    pub at: [u64; 4],
+    /// Of a gradient by indices: addresses of the places in ascending order, and of the bins that lead to each.
+    pub order: [u64; 2],
+    /// Elements of an image for each unit of the boxes.
+    pub scale: f64,
+    /// Samples of a bin along each dimension; if not positive, as many as the bin has elements.
+    pub sampling: i64,
+    /// Where a box is reported that is in none of the images.
+    pub watch: Watch,
+    /// Number of images.
+    pub images: u32,
+    /// Number of boxes.
+    pub boxes: u32,
+    /// Channels of an image.
+    pub channels: Size,
+    /// Channels of the bins.
+    pub results: Size,
+    /// Height and width of an image.
+    pub image: [u32; 2],
+    /// The same as divisors, at least 1.
+    pub sizes: [Size; 2],
+    /// Bins of a box along height and width.
+    pub bins: [Size; 2],
+    /// 1: coordinates refer to the centres of elements.
+    pub aligned: u32,
+    /// 1: a box has at least one element along each dimension.
+    pub at_least_one: u32,
+    /// 1: each bin has channels of its own.
+    pub by_position: u32,
+    /// 1: the last element belongs to the box.
+    pub inclusive: u32,
+    /// 1: windows may reach the last element of the image.
+    pub whole: u32,
+    /// Number of elements that are written.
+    pub count: u32,
+}
+
+/// The columns of a deformable convolution. All arrays are contiguous.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Deforming {
+    /// Addresses of the columns, the images, the offsets, the mask (0: none), and of the gradient by offsets or mask.
+    pub at: [u64; 5],
+    /// Of a gradient by the images: addresses of the elements that the taps of a group read, in ascending order, and of the
+    /// readings of each; before they are sorted, of the elements alone.
+    pub order: [u64; 2],
+    /// Channels of an image.
+    pub channels: Size,
+    /// Groups of channels with offsets of their own.
+    pub groups: Size,
+    /// Channels of a group.
+    pub per_group: Size,
+    /// Height and width of an image.
+    pub image: [u32; 2],
+    /// The same as divisors, at least 1. Other pairs are of height and width as well.
+    pub sizes: [Size; 2],
+    /// Elements of the kernel.
+    pub kernel: [Size; 2],
+    /// Positions of the kernel.
+    pub positions: [Size; 2],
+    /// Product of the elements of the kernel.
+    pub taps: Size,
+    /// Product of the positions.
+    pub area: Size,
+    /// Steps of the kernel.
+    pub stride: [u32; 2],
+    /// Zeros around an image.
+    pub padding: [u32; 2],
+    /// Steps between elements of the kernel.
+    pub dilation: [u32; 2],
+    /// The image with which the launch begins.
+    pub first: u32,
+    /// Number of elements that are written.
+    pub count: u32,
+    /// Elements that a tap reads at most.
+    pub near: Size,
 }
 
 /// Threads of a block that generates random numbers: PyTorch's, so that numbers are.

@@ -275,8 +275,8 @@ impl<T: Float<Wide: Bounded>, const INDEXED: bool> Kernel for Vectors<T, INDEXED
     }
 }
 
-/// out = grad accumulated at `indices`, which are in `windows`; 0 elsewhere. An index of -1 is left out. Only a device needs
-/// the windows, where each element is added up by one thread.
+/// out = grad accumulated at `indices`, which are in `windows`; 0 elsewhere. An index of -1 is left out. A device has each
+/// element added up by one thread: if it gets the windows, from those that reach the element, else after a sort of the indices.
 pub fn max_backward(
     out: &Array,
     grad: &Array,
@@ -284,10 +284,12 @@ pub fn max_backward(
     windows: Option<&Windows>,
     spatial: usize,
 ) -> Result<()> {
-    if !out.is_on_host()
-        && let Some(tables) = windows.map(Windows::tables).transpose()?.flatten()
-    {
-        return device::spread_largest(out, grad, indices, &tables, spatial);
+    if !out.is_on_host() {
+        dispatch!(out.dtype(), "max_pool_backward", half float, _T => Ok(()))?;
+        return match windows.map(Windows::tables).transpose()?.flatten() {
+            Some(tables) => device::spread_largest(out, grad, indices, &tables, spatial),
+            None => device::spread_by_index(out, grad, indices, spatial),
+        };
     }
     dispatch!(out.dtype(), "max_pool_backward", half float, T => returned::<T>(out, grad, indices, spatial))
 }

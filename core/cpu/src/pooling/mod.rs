@@ -3,6 +3,7 @@
 //! Windows are a table for each spatial dimension, so that plain, adaptive and fractional pooling are the same loops.
 //! `groups.rs` finds outputs that are computed together in vectors, `largest.rs` and `mean.rs` compute them.
 
+mod fractional;
 mod groups;
 mod largest;
 mod mean;
@@ -11,7 +12,7 @@ mod sums;
 mod tests;
 
 use crate::array::Array;
-use crate::device::Table;
+use crate::device::{self, Table};
 use crate::number::Number;
 use crate::volume::Volume;
 pub use largest::{max, max_backward};
@@ -109,23 +110,9 @@ pub fn adaptive(length: usize, input: usize) -> Result<Vec<Window>> {
 }
 
 /// Windows of `kernel` elements at positions chosen by `sample`, between 0 and 1.
-pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, single: bool) -> Result<Vec<Window>> {
-    // Places are computed in the precision of the samples.
-    let at = |index: usize| -> usize {
-        if index + 1 == length {
-            return input - kernel;
-        }
-        if single {
-            let alpha = (input - kernel) as f32 / (length - 1) as f32;
-            let sample = sample as f32;
-            ((index as f32 + sample) * alpha) as usize - (sample * alpha) as usize
-        } else {
-            let alpha = (input - kernel) as f64 / (length - 1) as f64;
-            ((index as f64 + sample) * alpha) as usize - (sample * alpha) as usize
-        }
-    };
+fn chosen(length: usize, input: usize, kernel: usize, sample: f64, single: bool) -> Result<Vec<Window>> {
     let window = |index: usize| {
-        let start = at(index).min(input - kernel);
+        let start = fractional::start(index, length, [input, kernel], sample, single);
         Window { start, end: start + kernel, step: 1, counted: kernel }
     };
     table(length, window)
@@ -170,8 +157,21 @@ fn number_at(array: &Array, index: [usize; 3]) -> Result<f64> {
     dispatch!(array.dtype(), "fractional_max_pool", half float, T => Ok(read::<T>(array, offset)))
 }
 
-/// The windows of fractional pooling: `samples` is (samples, channels, spatial dimensions), of the input's dtype.
-pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel: &[i64]) -> Result<Windows> {
+/// out, indices = the maxima of windows of `kernel` elements at places determined by `samples` (samples, channels, spatial
+/// dimensions), of the input's dtype, and their positions in the plane of the input.
+pub fn fractional_max(out: &Array, indices: &Array, input: &Array, samples: &Array, kernel: &[i64]) -> Result<()> {
+    let spatial = kernel.len();
+    if !out.is_on_host() {
+        dispatch!(input.dtype(), "fractional_max_pool", half float, _T => Ok(()))?;
+        return device::fractional_max([out, input], indices, samples, kernel, spatial);
+    }
+    let of = |array: &Array<'_>| array.ndim() - spatial;
+    let windows = fractional_windows(samples, &input.sizes()[of(input)..], &out.sizes()[of(out)..], kernel)?;
+    max(out, Some(indices), input, &windows, spatial)
+}
+
+/// The windows of each plane.
+fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel: &[i64]) -> Result<Windows> {
     let spatial = kernel.len();
     let (batch, channels) = (samples.size(0), samples.size(1));
     ensure!(samples.ndim() == 3 && samples.size(2) == spatial, Internal, "fractional pooling got other samples");
@@ -179,12 +179,11 @@ pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel
     for plane in 0..batch * channels {
         let mut windows = [no_dimension(), no_dimension(), no_dimension()];
         for dim in 0..spatial {
-            // Samples go from the last dimension of two to the first, of three from the first to the last.
-            let which = if spatial == 2 { spatial - 1 - dim } else { dim };
+            let which = fractional::sample_of(dim, spatial);
             let sample = number_at(samples, [plane / channels, plane % channels, which])?;
             let single = samples.dtype() != rushlight_base::DType::F64;
             let [length, input, kernel] = [output[dim], input[dim], kernel[dim]].map(|size| size as usize);
-            windows[3 - spatial + dim] = fractional(length, input, kernel, sample, single)?;
+            windows[3 - spatial + dim] = chosen(length, input, kernel, sample, single)?;
         }
         all.push(windows);
     }

@@ -2,6 +2,7 @@
 
 use super::taps::Taps;
 use crate::array::Array;
+use crate::device;
 use crate::volume::{Volume, try_each_planes};
 use rushlight_base::list::filled;
 use rushlight_base::{Result, list};
@@ -33,8 +34,20 @@ fn rounded(sum: i32, bits: u32) -> u8 {
     ((sum + if bits > 0 { 1 << (bits - 1) } else { 0 }) >> bits).clamp(0, 255) as u8
 }
 
+/// The rounded weights as numbers, which are exact.
+fn fixed_taps(taps: &Taps) -> Result<Taps> {
+    let (weights, bits) = fixed(taps)?;
+    let one = f64::from(1u32 << bits);
+    let weights = list::collect(weights.iter().map(|&weight| f64::from(weight) / one))?;
+    Ok(Taps { width: taps.width, index: list::copied(&taps.index)?, weights })
+}
+
 /// out = `input` interpolated along height and width.
 pub fn interpolate_bytes(out: &Array, input: &Array, taps: &[Taps; 3]) -> Result<()> {
+    if !out.is_on_host() {
+        let tables = super::tables(&[Taps::none(), fixed_taps(&taps[1])?, fixed_taps(&taps[2])?])?;
+        return device::bytes(out, input, &tables);
+    }
     let (to, from) = (Volume::<u8>::of(out, 2)?, Volume::<u8>::of(input, 2)?);
     let ([.., height, width], rows) = (to.sizes, from.sizes[1]);
     let (across, across_bits) = fixed(&taps[2])?;

@@ -10,6 +10,7 @@ pub trait Roundings: Copy {
     fn floor(self) -> Self;
     fn ceil(self) -> Self;
     fn trunc(self) -> Self;
+    fn round(self) -> Self;
     fn round_ties_even(self) -> Self;
 }
 
@@ -58,6 +59,10 @@ macro_rules! floats {
             #[inline(always)]
             fn trunc(self) -> $type {
                 core::$type::math::trunc(self)
+            }
+            #[inline(always)]
+            fn round(self) -> $type {
+                core::$type::math::round(self)
             }
             #[inline(always)]
             fn round_ties_even(self) -> $type {
@@ -141,7 +146,7 @@ macro_rules! free_functions {
             free_functions!(@one $type Powers exp ln);
             free_functions!(@one $type Roots sqrt);
             free_functions!(@one $type Functions ln_1p sin cos tan acos);
-            free_functions!(@one $type Roundings floor trunc round_ties_even);
+            free_functions!(@one $type Roundings floor ceil trunc round round_ties_even);
             free_functions!(@two $type Functions hypot atan2 powf);
 
             #[inline(always)]

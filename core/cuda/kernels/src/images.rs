@@ -36,7 +36,7 @@ fn position(p: &Images, index: u32) -> Position {
 }
 
 #[inline(always)]
-fn place(strides: &[i64; 5], d: u32, h: u32, w: u32) -> i64 {
+pub(crate) fn place(strides: &[i64; 5], d: u32, h: u32, w: u32) -> i64 {
     i64::from(d) * strides[2] + i64::from(h) * strides[3] + i64::from(w) * strides[4]
 }
 
@@ -68,6 +68,13 @@ fn inputs(p: &Images, dim: usize, position: u32, mut visit: impl FnMut(u32, u32)
         visit(entry, word(p.inputs[dim], entry));
         entry += 1;
     }
+}
+
+/// The weight of an entry of a list.
+#[inline(always)]
+fn weight(p: &Images, dim: usize, entry: u32) -> f64 {
+    // SAFETY: the host has stored a weight for each entry.
+    unsafe { load::<f64, 1>(p.weights[dim] + u64::from(entry) * 8, 8)[0] }
 }
 
 /// A number that is weighted, and divided by a count.
@@ -110,10 +117,6 @@ weighted! {
 /// out = the sums of the inputs times their weights: along the width first, then along height and depth.
 #[inline(always)]
 fn sums<T: Number<Wide: Weighted>>(p: &Images) {
-    let weight = |dim: usize, entry: u32| {
-        // SAFETY: the host has stored a weight for each entry.
-        unsafe { load::<f64, 1>(p.weights[dim] + u64::from(entry) * 8, 8)[0] }
-    };
     each(u64::from(p.count), |index| {
         let at = position(p, index as u32);
         let mut sum = T::Wide::ZERO;
@@ -123,11 +126,11 @@ fn sums<T: Number<Wide: Weighted>>(p: &Images) {
                 let mut line = T::Wide::ZERO;
                 inputs(p, 2, at.spatial[2], |entry, w| {
                     let value = element::<T>(p.at[1], at.planes[0] + place(&p.strides[1], d, h, w)).wide();
-                    line = line.add(value.times(weight(2, entry)));
+                    line = line.add(value.times(weight(p, 2, entry)));
                 });
-                plane = plane.add(line.times(weight(1, height_entry)));
+                plane = plane.add(line.times(weight(p, 1, height_entry)));
             });
-            sum = sum.add(plane.times(weight(0, depth_entry)));
+            sum = sum.add(plane.times(weight(p, 0, depth_entry)));
         });
         let mut count = p.divide_by;
         if count == 0 && p.counts[0] != 0 {
@@ -139,8 +142,30 @@ fn sums<T: Number<Wide: Weighted>>(p: &Images) {
     });
 }
 
+/// out = bytes: the sums of the inputs times their weights, rounded after each dimension.
+#[inline(always)]
+fn bytes(p: &Images) {
+    // The sums are exact.
+    let rounded = |sum: f64| standard!(f64::floor(sum + 0.5)).max(0.0).min(255.0);
+    each(u64::from(p.count), |index| {
+        let at = position(p, index as u32);
+        let mut sum = 0.0;
+        inputs(p, 1, at.spatial[1], |height_entry, h| {
+            let mut line = 0.0;
+            inputs(p, 2, at.spatial[2], |entry, w| {
+                let value = element::<u8>(p.at[1], at.planes[0] + place(&p.strides[1], 0, h, w));
+                line += f64::from(value) * weight(p, 2, entry);
+            });
+            sum += rounded(line) * weight(p, 1, height_entry);
+        });
+        put(p.at[0], at.out, rounded(sum) as u8);
+    });
+}
+
+entry! { "images" "bytes", U8, (p: Images) => bytes }
+
 /// A type with a least number.
-trait Least: Ordered {
+pub(crate) trait Least: Ordered {
     const LEAST: Self;
 }
 

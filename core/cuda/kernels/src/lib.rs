@@ -26,8 +26,12 @@ mod dispatch;
 mod stepwise;
 
 pub mod floats;
+mod boxes;
 mod convert;
 mod convolution;
+mod deform;
+mod detection;
+mod fractional;
 mod gemm;
 mod grid;
 mod images;

@@ -37,6 +37,21 @@ fn place_at(places: u64, index: u64) -> u32 {
     unsafe { load::<u32, 1>(places + index * 4, 4)[0] }
 }
 
+/// Calls `visit` with the places of the keys equal to `key` among `length` sorted ones from number `start` on, in their order.
+#[inline(always)]
+pub(crate) fn each_equal([keys, places]: [u64; 2], start: u64, length: u64, key: u64, mut visit: impl FnMut(u32)) {
+    let (mut nth, mut high) = (start, start + length);
+    let end = high;
+    while nth < high {
+        let middle = (nth + high) / 2;
+        if key_at(keys, middle) < key { nth = middle + 1 } else { high = middle }
+    }
+    while nth < end && key_at(keys, nth) == key {
+        visit(place_at(places, nth));
+        nth += 1;
+    }
+}
+
 #[inline(always)]
 fn put(p: &Runs, index: u64, key: u64, place: u32) {
     // SAFETY: the host describes a key and a place for each index.

@@ -159,10 +159,8 @@ macro_rules! kernels {
             _output_size: &[i64],
             random_samples: &Dense,
         ) -> Result<()> {
-            let (input, output) = (spatial_sizes(self_, $spatial), spatial_sizes(out, $spatial));
             let kernel = super::rules::spatial::each(stringify!($fractional), "kernel_size", kernel_size, $spatial)?;
-            let windows = pooling::fractional_windows(&array(random_samples), input, output, &kernel)?;
-            pooling::max(&array(out), Some(&array(indices)), &array(self_), &windows, $spatial)
+            pooling::fractional_max(&array(out), &array(indices), &array(self_), &array(random_samples), &kernel)
         }
 
         /// out = grad at indices
