@@ -75,6 +75,42 @@ pub fn is_pointwise(name: &str) -> bool {
     FORMS.get(name).is_some_and(|operator| operator["batching"] == "pointwise")
 }
 
+/// An element-wise operator.
+pub struct Pointwise {
+    /// `aten::add.Tensor`
+    pub name: String,
+    /// Its functional and in-place forms.
+    pub forms: Vec<Form>,
+    /// Whether its results are random numbers.
+    pub is_random: bool,
+}
+
+/// A form of an operator.
+pub struct Form {
+    /// `add_.Tensor(Tensor(a!) self, ...`
+    pub schema: &'static str,
+    /// Whether it writes its first argument.
+    pub is_in_place: bool,
+}
+
+/// The element-wise operators, in the order of their declarations.
+pub fn pointwise() -> Vec<Pointwise> {
+    let operators = list(&SCHEMA, "families").iter().flat_map(|family| list(family, "operators"));
+    let declared = operators.filter(|operator| operator["batching"] == "pointwise");
+    let form = |form: &'static Value| {
+        let is_in_place = form["kind"] == "in-place";
+        let is_computed = is_in_place || form["kind"] == "functional";
+        Some(Form { schema: form["schema"].as_str().filter(|_| is_computed)?, is_in_place })
+    };
+    let described = declared.filter_map(|operator| {
+        let forms = list(operator, "forms");
+        let name = full_name(forms.first()?);
+        let is_random = operator["nondeterministic"] == true;
+        Some(Pointwise { name, forms: forms.iter().filter_map(form).collect(), is_random })
+    });
+    described.collect()
+}
+
 /// According to the declaration of the operator.
 pub fn shape_by_data(name: &str) -> ShapeByData {
     match FORMS.get(name).and_then(|operator| operator["shape_by_data"].as_str()) {

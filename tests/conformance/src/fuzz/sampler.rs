@@ -3,6 +3,7 @@
 
 use crate::door::{Door, Tensor, Value, tag};
 use crate::host::{HostTensor, bytes_of};
+use crate::splitmix::SplitMix;
 use rushlight_base::{Complex, DType, Device, Scalar};
 use rushlight_schema::{Argument, BaseType, Signature, Type};
 use std::ffi::CString;
@@ -10,7 +11,7 @@ use std::ffi::CString;
 /// The random numbers of one call: the same seed gives the same arguments.
 pub struct Sampler<'a> {
     door: &'a Door,
-    state: u64,
+    random: SplitMix,
     shape: Vec<i64>,
     dtype: DType,
     /// The arguments so far: one may be used twice.
@@ -70,8 +71,8 @@ const TEXTS: [&str; 30] = [
 impl<'a> Sampler<'a> {
     /// The numbers of call `index` under `seed`.
     pub fn new(door: &'a Door, seed: u64, index: u64) -> Sampler<'a> {
-        let state = seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut sampler = Sampler { door, state, shape: Vec::new(), dtype: DType::F32, tensors: Vec::new() };
+        let random = SplitMix::new(seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut sampler = Sampler { door, random, shape: Vec::new(), dtype: DType::F32, tensors: Vec::new() };
         sampler.shape = sampler.any_shape();
         sampler.dtype = if sampler.chance(60) { sampler.of(&[DType::F32, DType::F64]) } else { sampler.any_dtype() };
         sampler
@@ -79,12 +80,7 @@ impl<'a> Sampler<'a> {
 
     /// A number below `count`.
     pub fn below(&mut self, count: usize) -> usize {
-        // SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % count.max(1) as u64) as usize
+        self.random.below(count)
     }
 
     /// True in `percent` of the cases.
