@@ -231,6 +231,19 @@ kernels: setup ## compiles the kernels of CUDA devices: core/cuda/ptx. Needs `ru
 check-kernels: setup ## checks that the checked-in kernels are what their source gives
 	cargo run -q --release --locked -p rushlight-cuda-pack -- --check
 
+check-cuda: check-cuda-ptx check-cuda-bits ## what can be proven of CUDA's kernels without a GPU: the two targets below
+
+check-cuda-ptx: setup ## ARCHS="75 80 86 90 120" JOBS=n: assembles every kernel with NVIDIA's ptxas, which it gets from PyPI; registers, spills
+	@ptxas=$$(tests/cuda/ptxas.sh) && cargo run -q --release --locked -p rushlight-cuda-pack --bin assemble-kernels -- \
+	  --ptxas "$$ptxas" --jobs $(JOBS) $(if $(ARCHS),--archs '$(ARCHS)')
+
+check-cuda-bits: runners ## SEED=1 OP=name: every element-wise operator on the driver of tests/fakecuda has the bits of the CPU at AVX2
+	@cargo build -q --release --locked -p fakecuda -p rushlight-capi -p rushlight-cli -p rushlight-conformance
+	@mkdir -p build/fakecuda
+	@for name in libcuda.so libcuda.so.1; do ln -sf $(CARGO_TARGET_DIR)/release/libfakecuda.so build/fakecuda/$$name; done
+	@LD_LIBRARY_PATH=build/fakecuda RUSHLIGHT_KERNELS=core/cuda/ptx RUSHLIGHT_SIMD=avx2 target/release/device-bits --library $(LIBRARY) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(OP),--op '$(OP)')
+
 headers-check: setup ## checks that the checked-in headers are up to date
 	cargo run -q --locked -p rushlight-generate -- --check
 
