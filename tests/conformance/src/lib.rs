@@ -18,6 +18,7 @@ pub mod fuzz;
 pub mod graph;
 pub mod host;
 pub mod pack;
+pub mod program;
 pub mod properties;
 pub mod rounding;
 pub mod run;

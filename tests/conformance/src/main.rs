@@ -5,6 +5,7 @@
 
 use rushlight_base::Device;
 use rushlight_conformance::door::{Door, built_library};
+use rushlight_conformance::program::exit_code;
 use rushlight_conformance::properties::Properties;
 use rushlight_conformance::suite::{Tally, by_operator, tally};
 use std::io::Write;
@@ -89,15 +90,7 @@ fn report(out: &mut impl Write, tally: &Tally, options: &Options) -> std::io::Re
 }
 
 fn main() -> ExitCode {
-    match all() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            // Standard output is closed, so nothing can be reported.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(all())
 }
 
 fn all() -> Result<bool, String> {

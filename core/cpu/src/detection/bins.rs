@@ -18,7 +18,7 @@ pub struct Align {
     pub aligned: bool,
     /// Whether a box has at least one element along each dimension.
     pub at_least_one: bool,
-    /// Whether each bin has channels of its own (position-sensitive).
+    /// Whether each bin reads its own channel (position-sensitive).
     pub by_position: bool,
 }
 

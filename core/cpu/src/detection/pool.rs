@@ -94,7 +94,7 @@ pub fn max_backward(out: &Array, grad: &Array, indices: &Array, rois: &Array, by
     })
 }
 
-/// out, mapping (boxes, channels, windows) = the means of windows of channels of their own, and these channels.
+/// out, mapping (boxes, channels, windows) = the means of windows, each of its own channel, and these channels.
 pub fn mean(out: &Array, mapping: &Array, input: &Array, rois: &Array, by: &Windows) -> Result<()> {
     dispatch!(input.dtype(), "ps_roi_pool_forward_kernel", float float16, T => means::<T>(out, mapping, input, rois, by))
 }

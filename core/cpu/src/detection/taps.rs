@@ -14,7 +14,7 @@ pub struct Deform {
     pub padding: [usize; 2],
     /// Steps between the elements of the kernel.
     pub dilation: [usize; 2],
-    /// Groups of channels with offsets of their own.
+    /// Number of groups of channels that share their offsets.
     pub groups: usize,
     /// Positions of the kernel.
     pub positions: [usize; 2],

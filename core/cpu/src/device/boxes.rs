@@ -102,7 +102,7 @@ pub(crate) fn windows_max_backward([out, grad, rois]: [&Array; 3], indices: &Arr
     start("windows_max_backward", out, &Boxes { count: out.numel() as u32, ..p })
 }
 
-/// out, mapping (boxes, channels, windows) = the means of windows of channels of their own, and these channels.
+/// out, mapping (boxes, channels, windows) = the means of windows, each of its own channel, and these channels.
 pub(crate) fn windows_mean([out, input, rois]: [&Array; 3], mapping: &Array, by: &Windows) -> Result<()> {
     start("windows_mean", out, &with_windows(boxes(input, out, rois, Some(mapping), out)?, by))
 }

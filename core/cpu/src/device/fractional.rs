@@ -1,5 +1,5 @@
-//! Fractional max pooling on a device: each plane has windows of its own, whose places a thread computes from the random
-//! samples. For the gradient the indices are sorted, and each element is added up in their order.
+//! Fractional max pooling on a device. The windows differ from plane to plane: a thread computes them from the random
+//! samples of its plane. For the gradient the indices are sorted, and each element is added up in their order.
 
 use super::images::geometry;
 use super::parameters::{Fractional, Size};

@@ -582,7 +582,7 @@ pub struct Boxes {
     pub aligned: u32,
     /// 1: a box has at least one element along each dimension.
     pub at_least_one: u32,
-    /// 1: each bin has channels of its own.
+    /// 1: each bin reads its own channel (position-sensitive).
     pub by_position: u32,
     /// 1: the last element belongs to the box.
     pub inclusive: u32,
@@ -603,7 +603,7 @@ pub struct Deforming {
     pub order: [u64; 2],
     /// Channels of an image.
     pub channels: Size,
-    /// Groups of channels with offsets of their own.
+    /// Number of groups of channels that share their offsets.
     pub groups: Size,
     /// Channels of a group.
     pub per_group: Size,

@@ -149,7 +149,7 @@ fn align<T: Real>(p: &Boxes) {
                     }
                 }
             }
-            // Boxes without samples are 0, or divide by 0 where bins have channels of their own.
+            // Boxes without samples are 0, or divide by 0 where each bin reads its own channel.
             sum / of.count(if by.by_position { f64::NEG_INFINITY } else { 1.0 })
         };
         put(p.at[BINS], index as i64, mean());
@@ -165,7 +165,7 @@ fn align_backward<T: Real>(p: &Boxes) {
     let (by, [height, width]) = (align_of(p), sizes(p));
     each(u64::from(p.count), |index| {
         let (own, channel, [y, x]) = pixel(p, index as u32);
-        // With channels of their own, one bin of each box.
+        // Where each bin reads its own channel, one bin of each box.
         let (channel, rows, columns) = if by.by_position {
             let (rest, column) = p.bins[1].divide(channel as u32);
             let (channel, row) = p.bins[0].divide(rest);
@@ -283,7 +283,7 @@ fn windows_max_backward<T: Real>(p: &Boxes) {
     });
 }
 
-/// bins = the means of windows of channels of their own, and these channels.
+/// bins = the means of windows, each of its own channel, and these channels.
 #[inline(always)]
 fn windows_mean<T: Real>(p: &Boxes) {
     let (by, [height, width]) = (windows_of(p), sizes(p));

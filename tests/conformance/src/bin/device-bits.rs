@@ -4,15 +4,15 @@
 //!
 //! A thread of a device computes what a lane of AVX2 computes, so the environment must set `RUSHLIGHT_SIMD=avx2`.
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rushlight_base::Device;
 use rushlight_conformance::bits::{Bits, Extent, Tally, Used, exempt};
 use rushlight_conformance::declared;
 use rushlight_conformance::door::{Door, built_library};
+use rushlight_conformance::program::{exit_code, progress};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const USAGE: &str = "usage: device-bits [--device cuda] [--elements N] [--rounds N] [--no-patterns] [--seed S] [--op NAME] \
                      [--library FILE]";
@@ -53,15 +53,7 @@ fn options() -> Result<Options, String> {
 }
 
 fn main() -> ExitCode {
-    match all() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            // Standard error is closed, so nothing can be reported.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(all())
 }
 
 /// Whether this processor has the instructions whose bits are promised.
@@ -70,14 +62,6 @@ fn has_avx2() -> bool {
     return is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
     #[cfg(not(target_arch = "x86_64"))]
     false
-}
-
-fn progress(operators: usize) -> Result<ProgressBar, String> {
-    let style = ProgressStyle::with_template("{pos} of {len}  {msg}").map_err(|error| error.to_string())?;
-    // Shown only if standard error is a terminal.
-    let bar = ProgressBar::new(operators as u64).with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(250));
-    Ok(bar)
 }
 
 fn all() -> Result<bool, String> {

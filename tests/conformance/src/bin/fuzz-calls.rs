@@ -5,6 +5,7 @@
 
 use rushlight_conformance::door::{Door, built_library};
 use rushlight_conformance::fuzz::Fuzz;
+use rushlight_conformance::program::exit_code;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -62,17 +63,8 @@ fn options() -> Result<Options, String> {
 }
 
 fn main() -> ExitCode {
-    let mut out = std::io::stdout();
-    let result = options().and_then(|options| run(&options, &mut out));
-    match result {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            // Standard output is closed, so nothing can be reported.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::from(2)
-        }
-    }
+    let findings = options().and_then(|options| run(&options, &mut std::io::stdout()));
+    exit_code(findings.map(|count| count == 0))
 }
 
 /// Returns the number of findings.

@@ -3,14 +3,14 @@
 //! the end how many passed and failed. `--only` chooses models by a part of their name; with `--compiled`, their methods
 //! are compiled for inference, and the line says how they ran.
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rushlight_conformance::door::built_library;
+use rushlight_conformance::program::{exit_code, progress};
 use rushlight_conformance::zoo::model::Model;
 use rushlight_conformance::zoo::module::Library;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const USAGE: &str = "usage: zoo [FOLDER]... [--only PART] [--compiled] [--library FILE]";
 
@@ -56,24 +56,8 @@ fn files(folder: &Path, only: &str) -> Result<Vec<(String, PathBuf)>, String> {
     Ok(found)
 }
 
-fn progress(files: usize) -> Result<ProgressBar, String> {
-    let style = ProgressStyle::with_template("{pos} of {len}  {msg}").map_err(|error| error.to_string())?;
-    // Drawn only if standard error is a terminal.
-    let bar = ProgressBar::new(files as u64).with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(250));
-    Ok(bar)
-}
-
 fn main() -> ExitCode {
-    match all() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            // Standard error is closed, so nothing can be reported.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(all())
 }
 
 fn all() -> Result<bool, String> {
